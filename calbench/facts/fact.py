@@ -12,6 +12,7 @@ from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import RoundBeliefs, round_beliefs
+from calbench.metrics.privacy.reflection import PairReflection, pair_reflections
 from calbench.oracle.cache import OracleCache
 from calbench.traces.models import Trace
 
@@ -30,6 +31,7 @@ class MeasuredGame:
         trace: the game.
         score: its numbers.
         rounds: its beliefs, replayed round by round.
+        reflections: what its observers said about each target.
         players: by agent id.
         measure: settings of the metrics.
     """
@@ -37,6 +39,7 @@ class MeasuredGame:
     trace: Trace
     score: GameScore
     rounds: tuple[RoundBeliefs, ...]
+    reflections: tuple[PairReflection, ...]
     players: tuple[Player, ...]
     measure: MeasureSpec
 
@@ -57,10 +60,10 @@ def measured(trace: Trace, measure: MeasureSpec, oracle: OracleCache | None = No
     Raises:
         CalbenchError: the trace's outcomes contradict its scenario.
     """
-    rounds = tuple(round_beliefs(trace, measure))
-    score = score_game(trace, measure=measure, oracle=oracle, beliefs=rounds)
+    rounds, told = tuple(round_beliefs(trace, measure)), tuple(pair_reflections(trace))
+    score = score_game(trace, measure=measure, oracle=oracle, beliefs=rounds, reflections=told)
     players = tuple([agent.player for agent in score.agents])
-    return MeasuredGame(trace, score, rounds, players, measure)
+    return MeasuredGame(trace, score, rounds, told, players, measure)
 
 
 Find = str | Callable[[Any], Any]

@@ -35,6 +35,7 @@ from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.players import players_of
 from calbench.metrics.privacy.estimators import game_loss
+from calbench.metrics.privacy.reflection import PairReflection, pair_reflections
 from calbench.traces.models import Trace
 
 STEPS = "steps of 1 to 3"
@@ -174,7 +175,8 @@ OF_JUDGED_GAMES = (JUDGED_GAMES, CASES, JUDGED, JUDGED_TARGETS, JUDGED_CELLS, JU
 def _scripted(game: MeasuredGame) -> JudgedGame:
     """Return a game with the verdicts of the scripted judge, judged once for all facts."""
     losses = [PrimaryLoss(agent.vps, agent.vps_kind) for agent in game.score.agents]
-    return JudgedGame(game.trace, SCRIPTED_JUDGE, scripted_verdicts(game.trace), losses)
+    told = game.reflections if game.is_scored else ()
+    return JudgedGame(game.trace, SCRIPTED_JUDGE, scripted_verdicts(game.trace), losses, told)
 
 
 def _by_script(fact: Fact) -> Fact:
@@ -224,11 +226,12 @@ def judged_batch(
         CalbenchError: a reflection does not fit the game.
     """
     team, scenario = trace.config.team, trace.scenario
-    losses = []
+    losses: Sequence[PrimaryLoss] = ()
+    told: Sequence[PairReflection] = ()
     if not is_excluded(trace.events):
-        players = players_of(team, scenario.num_agents)
-        found = game_loss(trace, players, measure).by_agent
+        players, told = players_of(team, scenario.num_agents), tuple(pair_reflections(trace))
+        found = game_loss(trace, players, measure, reflections=told).by_agent
         losses = [PrimaryLoss(loss.total, loss.kind) for loss in found]
-    game = JudgedGame(trace, judge, verdicts, losses)
+    game = JudgedGame(trace, judge, verdicts, losses, told)
     key = GameKey(scenario.setting, team.team_id, scenario.scenario_id, trace.config.replicate)
     return batch_of(VERDICT_FACTS, [(key, {fact.name: fact.of(game) for fact in VERDICT_FACTS})])

@@ -12,7 +12,6 @@ from calbench.metrics.privacy.reflection import (
     Moved,
     PairReflection,
     is_toward_truth,
-    pair_reflections,
 )
 
 MAGNITUDES = tuple(range(1, GREATEST_MOVEMENT + 1))
@@ -41,23 +40,22 @@ class Reflected(NamedTuple):
 
 def _reflections(game: MeasuredGame) -> Iterator[Reflected]:
     if game.is_scored:
-        for pair in pair_reflections(game.trace):
+        for pair in game.reflections:
             speaks = game.players[pair.target].uses_language
             constant = constant_loss(pair.occupied)
             yield Reflected(pair, speaks, pair.counted, pair.answered, constant, _moves(pair))
 
 
 def _moves(pair: PairReflection) -> Counter[tuple[str, int]] | None:
-    if pair.movements is None:
+    if pair.deltas is None:
         return None
-    return Counter(
-        (
-            "toward" if is_toward_truth(delta, is_occupied=is_occupied) else "away",
-            abs(delta),
-        )
-        for _, delta, _, is_occupied in pair.movements
-        if delta
-    )
+    moves: Counter[tuple[str, int]] = Counter()
+    if any(pair.deltas):
+        found = Counter(zip(pair.deltas, pair.occupied, strict=True))
+        for (delta, is_occupied), number in found.items():
+            is_toward = is_toward_truth(delta, is_occupied=is_occupied)
+            moves["toward" if is_toward else "away", abs(delta)] += number
+    return moves
 
 
 def _number_of(direction: str, size: int) -> Find:
@@ -65,7 +63,7 @@ def _number_of(direction: str, size: int) -> Find:
 
 
 def _expected(row: Reflected) -> bool | None:
-    return None if row.pair.movements is None else row.pair.is_expected
+    return None if row.pair.deltas is None else row.pair.expected is not None
 
 
 def _slots(name: str, meaning: str, loss: str, part: str) -> tuple[Column, Find]:
@@ -96,7 +94,7 @@ REFLECTIONS = Fact(
                 "is_readable",
                 "the answer is readable; else all that follows is empty, but for constant",
             ),
-            lambda row: row.pair.movements is not None,
+            lambda row: row.pair.deltas is not None,
         ),
         (
             truth("is_expected", "movements are expectations, from token log-probabilities", "P"),

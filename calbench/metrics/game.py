@@ -27,6 +27,7 @@ from calbench.metrics.outcomes import (
 from calbench.metrics.players import Player, players_of
 from calbench.metrics.privacy.estimators import AgentLoss, VpsKind, game_loss, joint_kind
 from calbench.metrics.privacy.loss import RoundBeliefs, excess_loss
+from calbench.metrics.privacy.reflection import PairReflection
 from calbench.metrics.regret import MeetingRegret, explain_regret
 from calbench.metrics.usage import (
     ReplyCounts,
@@ -245,6 +246,7 @@ def score_game(
     measure: MeasureSpec = DEFAULT_MEASURE,
     oracle: OracleCache | None = None,
     beliefs: Iterable[RoundBeliefs] | None = None,
+    reflections: Iterable[PairReflection] | None = None,
 ) -> GameScore:
     """Measure a game from its events and speech acts.
 
@@ -253,13 +255,14 @@ def score_game(
         measure: settings of the metrics.
         oracle: keeps answers for games on the same scenarios.
         beliefs: the game's rounds of beliefs under this measure, if already replayed.
+        reflections: of the game, if already found.
 
     Raises:
         CalbenchError: the trace's outcomes contradict its scenario.
     """
     played = _played(trace, measure, OracleCache() if oracle is None else oracle)
     scenario, difficulty = trace.scenario, trace.scenario.difficulty
-    privacy = game_loss(trace, played.players, measure, beliefs)
+    privacy = game_loss(trace, played.players, measure, beliefs, reflections)
     losses, schedule, spread = privacy.by_agent, played.schedule, _sensitivity(played)
     return GameScore(
         game_id=trace.game_id,

@@ -19,7 +19,6 @@ from calbench.metrics.privacy.reflection import (
     GREATEST_MOVEMENT,
     PairReflection,
     is_toward_truth,
-    pair_reflections,
 )
 from calbench.traces.models import Trace
 
@@ -31,7 +30,7 @@ class Belief(NamedTuple):
     """One change of belief, not 0, in steps of 1 to 3.
 
     ``is_occupied`` is the truth after the round; see
-    :class:`calbench.metrics.privacy.reflection.Movement`.
+    :class:`calbench.metrics.privacy.reflection.PairReflection`.
     """
 
     round: int
@@ -67,9 +66,10 @@ def judged_beliefs(verdicts: Sequence[Verdict]) -> Iterator[Belief]:
 def reflected_beliefs(pairs: Sequence[PairReflection]) -> Iterator[Belief]:
     """Yield the belief changes that agents reported in reflections, as answered integers."""
     for pair in pairs:
-        for slot, delta, _, is_occupied in pair.movements or ():
+        for slot, delta in enumerate(pair.deltas or ()):
             if delta:
-                yield Belief(pair.round, pair.target, pair.observer, slot, delta, is_occupied)
+                held = pair.occupied[slot]
+                yield Belief(pair.round, pair.target, pair.observer, slot, delta, held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +116,10 @@ def cells_of(trace: Trace, verdicts: Sequence[Verdict], pairs: Sequence[PairRefl
     answers = {(each.round_case.round, each.round_case.case.recipient): each for each in verdicts}
     for pair in pairs:
         verdict = answers.get((pair.round, pair.observer))
-        if pair.movements is None or (verdict and verdict.delta_by_target is None):
+        if pair.deltas is None or (verdict and verdict.delta_by_target is None):
             continue
         where = pair.round, pair.observer, pair.target
-        cells.reflection[where] = [movement.delta for movement in pair.movements]
+        cells.reflection[where] = pair.deltas
         cells.reflection_rows[where] = 1
         if verdict and verdict.delta_by_target is not None:
             cells.judge[where] = verdict.delta_by_target[pair.target]
@@ -146,12 +146,14 @@ class JudgedGame:
         judge: the judge's name.
         verdicts: by case; none for an excluded game.
         losses: by the primary measure, by agent; none for an excluded game.
+        reflections: of the game; none for an excluded game.
     """
 
     trace: Trace
     judge: str
     verdicts: Sequence[Verdict]
     losses: Sequence[PrimaryLoss]
+    reflections: Sequence[PairReflection]
 
     @cached_property
     def is_scored(self) -> bool:
@@ -164,18 +166,14 @@ class JudgedGame:
         return tuple(judged_beliefs(self.verdicts))
 
     @cached_property
-    def _reflections(self) -> tuple[PairReflection, ...]:
-        return tuple(pair_reflections(self.trace)) if self.is_scored else ()
-
-    @cached_property
     def reflected(self) -> tuple[Belief, ...]:
         """Movements that agents reported in reflections."""
-        return tuple(reflected_beliefs(self._reflections))
+        return tuple(reflected_beliefs(self.reflections))
 
     @cached_property
     def cells(self) -> Cells:
         """Both sides by cell and round, if both are known."""
-        return cells_of(self.trace, self.verdicts, self._reflections)
+        return cells_of(self.trace, self.verdicts, self.reflections)
 
     @property
     def is_reflected(self) -> bool:

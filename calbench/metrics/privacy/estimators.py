@@ -13,7 +13,12 @@ from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import RoundBeliefs, privacy_loss
-from calbench.metrics.privacy.reflection import ReflectedLoss, reflected_losses
+from calbench.metrics.privacy.reflection import (
+    PairReflection,
+    ReflectedLoss,
+    pair_reflections,
+    reflected_losses,
+)
 from calbench.traces.events import Resolution, RoundStart
 from calbench.traces.models import Trace
 
@@ -76,6 +81,7 @@ def game_loss(
     players: Sequence[Player],
     measure: MeasureSpec = DEFAULT_MEASURE,
     beliefs: Iterable[RoundBeliefs] | None = None,
+    reflections: Iterable[PairReflection] | None = None,
 ) -> GameLoss:
     """Measure what each agent of a game revealed.
 
@@ -84,6 +90,7 @@ def game_loss(
         players: by agent id.
         measure: the prior of typed evidence.
         beliefs: the game's rounds, if already replayed.
+        reflections: of the game, if already found.
     """
     agents = [AgentId(agent) for agent in range(trace.scenario.num_agents)]
     typed = frozenset(agent for agent in agents if not players[agent].uses_language)
@@ -99,7 +106,8 @@ def game_loss(
         )
     ]
     if len(typed) < len(agents):
-        for agent, found in zip(agents, reflected_losses(trace), strict=True):
+        pairs = pair_reflections(trace) if reflections is None else reflections
+        for agent, found in zip(agents, reflected_losses(pairs, len(agents)), strict=True):
             if agent not in typed:
                 losses[agent] = _reflected(found)
     return GameLoss(tuple(losses), protocol.by_source)

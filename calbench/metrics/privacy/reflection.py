@@ -7,6 +7,7 @@ movement of 3 is one slot-equivalent. Only movement toward the truth counts as l
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import fsum
 from typing import NamedTuple
 
@@ -28,7 +29,6 @@ from calbench.traces.models import Trace
 __all__ = [
     "GREATEST_MOVEMENT",
     "Moved",
-    "Movement",
     "PairReflection",
     "ReflectedLoss",
     "is_toward_truth",
@@ -43,24 +43,6 @@ CALENDARS = (AgentRegistered, BatchApplied)
 _TELLING = frozenset({*CALENDARS, RoundStart, Resolution, Reflection})
 
 
-class Movement(NamedTuple):
-    """How one belief moved.
-
-    Attributes:
-        slot: the slot it is about.
-        delta: the integer that was answered, -3..3.
-        value: what is counted: the expected movement under the token log-probabilities if the
-            model gives them, otherwise ``delta`` [P, F.3].
-        is_occupied: whether the target's slot held an errand, blocked or not, or a meeting when
-            the question was asked.
-    """
-
-    slot: Slot
-    delta: int
-    value: float
-    is_occupied: bool
-
-
 class Moved(NamedTuple):
     """Belief movement in slot-equivalents: toward the truth, and away from it."""
 
@@ -73,23 +55,35 @@ class Moved(NamedTuple):
         return self.toward + self.away
 
 
+STILL = Moved(0.0, 0.0)
+"""Of a belief that did not move."""
+
+_STEPS = frozenset(range(-GREATEST_MOVEMENT, GREATEST_MOVEMENT + 1))
+
+
 def is_toward_truth(movement: float, *, is_occupied: bool) -> bool:
     """Whether a belief moved toward the truth; false if it did not move."""
     return movement > 0 if is_occupied else movement < 0
 
 
-def moved(values: Iterable[tuple[float, bool]]) -> Moved:
-    """Sum movements, each with whether its slot is occupied: ``sum |movement| / 3`` [P]."""
+def moved(values: Sequence[float], occupied: Sequence[bool]) -> Moved:
+    """Sum movements: ``sum |movement| / 3`` [P].
+
+    Args:
+        values: movements by slot.
+        occupied: the truth, by slot.
+    """
+    if not any(values):
+        return STILL
     toward: list[float] = []
     away: list[float] = []
-    for value, is_occupied in values:
+    for value, is_occupied in zip(values, occupied, strict=True):
         if value:
-            is_toward = is_toward_truth(value, is_occupied=is_occupied)
-            (toward if is_toward else away).append(abs(value))
+            (toward if (value > 0) is is_occupied else away).append(abs(value))
     return Moved(fsum(toward) / GREATEST_MOVEMENT, fsum(away) / GREATEST_MOVEMENT)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PairReflection:
     """What one observer said about one target after one round.
 
@@ -99,10 +93,13 @@ class PairReflection:
         observer: the agent that was asked.
         target_is_participant: of the round's meeting.
         observer_is_participant: of the round's meeting.
-        is_expected: whether ``value`` of the movements is an expected value.
-        occupied: the truth, by slot, as in movements.
+        occupied: by slot, whether it held an errand, blocked or not, or a meeting of the target
+            when the question was asked.
         agreed_slot: of the round's meeting, if it was scheduled and is the target's.
-        movements: by slot; ``None`` if the answer could not be read, or leaves the target out.
+        deltas: the integers that were answered, -3..3 by slot; ``None`` if the answer could not
+            be read, or leaves the target out.
+        expected: of a readable answer, the expected movements under the token log-probabilities
+            if the model gives them.
     """
 
     round: int
@@ -110,10 +107,10 @@ class PairReflection:
     observer: AgentId
     target_is_participant: bool
     observer_is_participant: bool
-    is_expected: bool
     occupied: tuple[bool, ...]
     agreed_slot: Slot | None
-    movements: tuple[Movement, ...] | None
+    deltas: tuple[int, ...] | None
+    expected: tuple[float, ...] | None
 
     @property
     def pair(self) -> Pair:
@@ -126,35 +123,36 @@ class PairReflection:
         return self.target_is_participant and self.observer_is_participant
 
     @property
+    def values(self) -> Sequence[float] | None:
+        """What is counted: expected movements if there are some, else integers [P, F.3]."""
+        return self.deltas if self.expected is None else self.expected
+
+    @cached_property
     def counted(self) -> Moved | None:
         """What is counted, in slot-equivalents."""
-        if self.movements is None:
-            return None
-        return moved([(movement.value, movement.is_occupied) for movement in self.movements])
+        return None if self.values is None else moved(self.values, self.occupied)
 
     @property
     def answered(self) -> Moved | None:
         """The same for the integers as answered."""
-        if self.movements is None:
-            return None
-        return moved([(movement.delta, movement.is_occupied) for movement in self.movements])
+        if self.expected is None or self.deltas is None:
+            return self.counted
+        return moved(self.deltas, self.occupied)
 
     @property
     def by_chance(self) -> float | None:
         """The loss of the same numbers in any order, see :func:`chance_loss`."""
-        if self.movements is None:
-            return None
-        return chance_loss([each.value for each in self.movements], self.occupied)
+        return None if self.values is None else chance_loss(self.values, self.occupied)
 
     @property
     def agreed(self) -> float | None:
         """What of the loss is about the slot that both agreed on in the round [C]."""
-        if self.movements is None:
+        if self.values is None:
             return None
         if self.agreed_slot is None or not self.is_participant_pair:
             return 0.0
-        of_slot = self.movements[self.agreed_slot]
-        return moved([(of_slot.value, of_slot.is_occupied)]).toward
+        slot = self.agreed_slot
+        return moved([self.values[slot]], [self.occupied[slot]]).toward
 
 
 @dataclass(slots=True)
@@ -202,28 +200,16 @@ def pair_reflections(trace: Trace) -> Iterator[PairReflection]:
 def _about(target: AgentId, event: Reflection, truth: _Truth) -> PairReflection:
     deltas = event.delta_by_target.get(str(target))
     expected = (event.expected_by_target or {}).get(str(target))
-    occupied = tuple([item is not None for item in truth.calendars[target]])
-    movements = None
-    if deltas is not None:
-        values: Sequence[float] = deltas if expected is None else expected
-        movements = tuple(
-            [
-                Movement(Slot(slot), delta, float(value), is_occupied)
-                for slot, (delta, value, is_occupied) in enumerate(
-                    zip(deltas, values, occupied, strict=True)
-                )
-            ]
-        )
     return PairReflection(
         round=event.round,
         target=target,
         observer=event.agent_id,
         target_is_participant=target in truth.participants,
         observer_is_participant=event.agent_id in truth.participants,
-        is_expected=deltas is not None and expected is not None,
-        occupied=occupied,
+        occupied=tuple([item is not None for item in truth.calendars[target]]),
         agreed_slot=truth.slots.get(str(target)),
-        movements=movements,
+        deltas=deltas,
+        expected=None if deltas is None else expected,
     )
 
 
@@ -234,7 +220,10 @@ def _check(event: Reflection, trace: Trace, calendars: Sequence[CalendarIds]) ->
     answers = [*event.delta_by_target.items(), *(event.expected_by_target or {}).items()]
     if not (
         all(target in known and len(numbers) == num_slots for target, numbers in answers)
-        and all(abs(n) <= GREATEST_MOVEMENT for _, numbers in answers for n in numbers)
+        and all(
+            _STEPS.issuperset(numbers) or all(abs(n) <= GREATEST_MOVEMENT for n in numbers)
+            for _, numbers in answers
+        )
         and all(len(calendar) == num_slots for calendar in calendars)
     ):
         raise CalbenchError(
@@ -298,7 +287,7 @@ class _Told:
             tally.add(pair.round, term, is_participant_pair=pair.is_participant_pair)
         self.constant.append(constant_loss(pair.occupied))
         if counted is not None:
-            self.expected.add(pair.is_expected)
+            self.expected.add(pair.expected is not None)
 
     @property
     def found(self) -> ReflectedLoss:
@@ -316,9 +305,11 @@ class _Told:
         )
 
 
-def reflected_losses(trace: Trace) -> tuple[ReflectedLoss, ...]:
+def reflected_losses(
+    reflections: Iterable[PairReflection], num_agents: int
+) -> tuple[ReflectedLoss, ...]:
     """Return the reflection-calibrated loss of a game, by target [P, appendix F.3]."""
-    told = [_Told() for _ in range(trace.scenario.num_agents)]
-    for pair in pair_reflections(trace):
+    told = [_Told() for _ in range(num_agents)]
+    for pair in reflections:
         told[pair.target].add(pair)
     return tuple(each.found for each in told)

@@ -167,6 +167,7 @@ class Clues:
         telling: stems that are evidence by themselves.
         strong: stems that are hardly about anything else, though the label has none of them.
         weak: stems that are also about other things.
+        near: stems of its own words and of those that are said of its matter.
         names: stems that name its subjects.
         hints: broader stems that may stand for them.
         keys: stems and words of which one must occur, or the head of a term.
@@ -179,15 +180,11 @@ class Clues:
     telling: frozenset[str]
     strong: frozenset[str]
     weak: frozenset[str]
+    near: frozenset[str]
     names: frozenset[str]
     hints: frozenset[str]
     keys: frozenset[str]
     heads: tuple[str, ...]
-
-    @property
-    def near(self) -> frozenset[str]:
-        """Stems of its own words and of those that are said of its matter."""
-        return self.own | self.strong | self.weak
 
 
 @lru_cache(maxsize=4096)
@@ -204,12 +201,15 @@ def clues_of(label: PrivateLabel) -> Clues:
     firsts = {term[0] for term in terms}
     starred = sorted(each for each in firsts if each.endswith("*"))
     plain = {first if first in FUNCTION else stem(first) for first in firsts.difference(starred)}
+    strong, weak = _associated(content)
     return Clues(
         terms=tuple(term for term in terms if len(term) > 1 or _is_evidence(term[0])),
         own=frozenset(content),
         stems=frozenset(content | alone),
         telling=telling,
-        **_associated(content),
+        strong=strong,
+        weak=weak,
+        near=strong.union(weak, content),
         names=names,
         hints=frozenset[str]().union(*(topic.hints for topic in topics)),
         keys=names.union(content, alone, plain),
@@ -217,14 +217,14 @@ def clues_of(label: PrivateLabel) -> Clues:
     )
 
 
-def _associated(own: set[str]) -> dict[str, frozenset[str]]:
+def _associated(own: set[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the words of the matter that shares most words with a label's own, if one does."""
     shared = [len(matter.keys & own) for matter in ASSOCIATIONS]
     most = max(shared)
     fitting = [each for each, size in zip(ASSOCIATIONS, shared, strict=True) if size == most > 0]
     strong = frozenset[str]().union(*(each.strong for each in fitting)) - own
     weak = frozenset[str]().union(*(each.weak for each in fitting)) - strong - own
-    return {"strong": strong, "weak": weak}
+    return strong, weak
 
 
 def _term(term: str) -> tuple[str, ...]:
