@@ -128,16 +128,16 @@ def measured_batches(
     yield from mapped(work, tasks, pool)
 
 
+@no_collection()  # it ends where all that was read is gone: a collection would look at each object
 def _measured(paths: Sequence[Path], measure: MeasureSpec, names: Sequence[str]) -> MeasuredBatch:
     """Measure games; those on one scenario follow each other and share oracle results."""
     oracle, facts, read = OracleCache(), [FACT_BY_NAME[name] for name in names], TraceReader().read
     rows = []
-    with no_collection():
-        for path in paths:
-            game = measured(read(path), measure, oracle)
-            rows.append((_key(game), {fact.name: fact.of(game) for fact in facts}))
-            del game  # before the next is read: one game is in memory
-        return batch_of(facts, rows)
+    for path in paths:
+        game = measured(read(path), measure, oracle)
+        rows.append((_key(game), {fact.name: fact.of(game) for fact in facts}))
+        del game  # before the next is read: one game is in memory
+    return batch_of(facts, rows)
 
 
 def _key(game: MeasuredGame) -> GameKey:

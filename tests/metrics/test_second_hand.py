@@ -12,7 +12,7 @@ from calbench.domain.ids import AgentId, ItemId
 from calbench.domain.messages import Text
 from calbench.metrics.speech.conversation import conversation, speeches
 from calbench.metrics.speech.leakage import PrivateLabel, leaks_in, passed_on_in
-from calbench.metrics.speech.messages import AuditedMessage, Said
+from calbench.metrics.speech.messages import AuditedMessage, Said, Scene
 from calbench.metrics.speech.secondhand.spread import Spread, reach, spread
 from calbench.scenarios.labels import Labels, read_label_bank
 from tests.metrics.games import dm, play_scripts, talk
@@ -52,7 +52,7 @@ def spread_of(messages: Sequence[Message], labels: Labels | None = LABELS) -> Sp
         Said(place, 0, AgentId(sender), tuple(map(AgentId, recipients)), text, ())
         for place, (sender, recipients, text) in enumerate(messages)
     ]
-    return spread([AuditedMessage(each, SCENARIO, labels, {}) for each in said], labels)
+    return spread([AuditedMessage(each, Scene(SCENARIO, labels)) for each in said], labels)
 
 
 def paths(found: Spread) -> list[tuple[int, list[tuple[int, int, tuple[int, ...]]]]]:

@@ -18,7 +18,7 @@ from calbench.facts.beliefs import BELIEFS, PAIRS
 from calbench.facts.games import SCORES
 from calbench.metrics.players import players_of
 from calbench.metrics.privacy.estimators import game_loss
-from calbench.metrics.speech.messages import labels_of_game, said, told_by
+from calbench.metrics.speech.messages import audited_messages, labels_of_game
 from calbench.report.escape import data_script
 from calbench.report.games.ledger import DIGITS, ledger_data, vector_of
 from calbench.traces.models import Trace
@@ -153,7 +153,8 @@ def test_spans_of_a_language_game_are_the_words_of_the_audits(tmp_path: Path) ->
     data, game = both(first)
 
     told = 0
-    for message in said(first):
+    for audited in audited_messages(first, labels):
+        message = audited.said
         spans = data["words"].get(str(message.event_index), [])
         spans = data["words"][str(spans)] if isinstance(spans, int) else spans
         marked = {
@@ -163,7 +164,7 @@ def test_spans_of_a_language_game_are_the_words_of_the_audits(tmp_path: Path) ->
         }
         leaks = {
             (each.leak.span, each.label.text, each.label.tier, each.item)
-            for each in told_by(message, labels, first.scenario)
+            for each in audited.told
         }
         assert marked == leaks
         told += len(leaks)

@@ -64,6 +64,38 @@ class Evidence:
         return self.found.get(index, frozenset()) | self.hinted.get(index, frozenset())
 
 
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """What reveals a label.
+
+    Attributes:
+        terms: the sequences of words of its terms; a single everyday word is evidence only with
+            other words, and is none of them.
+        own: stems of its own words, ordinary or telling.
+        stems: the same, and terms of one word.
+        telling: stems that are evidence by themselves.
+        strong: stems that are hardly about anything else, though the label has none of them.
+        weak: stems that are also about other things.
+        near: stems of its own words and of those that are said of its matter.
+        names: stems that name its subjects.
+        hints: broader stems that may stand for them.
+        keys: stems and words of which one must occur, or the head of a term.
+        heads: how a word begins with which a term begins, behind a space.
+    """
+
+    terms: tuple[tuple[str, ...], ...]
+    own: frozenset[str]
+    stems: frozenset[str]
+    telling: frozenset[str]
+    strong: frozenset[str]
+    weak: frozenset[str]
+    near: frozenset[str]
+    names: frozenset[str]
+    hints: frozenset[str]
+    keys: frozenset[str]
+    heads: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """The words of a message, as they are compared with every label; compared by identity.
@@ -114,9 +146,9 @@ def _read(text: str) -> Reading:
     return Reading(words, _idle(texts), places, frozenset(places).union(texts), joined)
 
 
-def evidence(read: Reading, labels: Sequence[PrivateLabel]) -> Evidence:
+def evidence(read: Reading, labels: Sequence[Clues]) -> Evidence:
     """Return what the rules find."""
-    places = {index: _evidence(read, clues_of(label)) for index, label in enumerate(labels)}
+    places = {index: _evidence(read, clues) for index, clues in enumerate(labels)}
     found = {index: each for index, each in places.items() if each}
     explained = {place for each in found.values() for place in each}
     hinted = {
@@ -153,38 +185,6 @@ _IDIOMS = {
     for first in sorted({idiom[0] for idiom in IDIOMS})
 }
 """Idioms by their first word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clues:
-    """What reveals a label.
-
-    Attributes:
-        terms: the sequences of words of its terms; a single everyday word is evidence only with
-            other words, and is none of them.
-        own: stems of its own words, ordinary or telling.
-        stems: the same, and terms of one word.
-        telling: stems that are evidence by themselves.
-        strong: stems that are hardly about anything else, though the label has none of them.
-        weak: stems that are also about other things.
-        near: stems of its own words and of those that are said of its matter.
-        names: stems that name its subjects.
-        hints: broader stems that may stand for them.
-        keys: stems and words of which one must occur, or the head of a term.
-        heads: how a word begins with which a term begins, behind a space.
-    """
-
-    terms: tuple[tuple[str, ...], ...]
-    own: frozenset[str]
-    stems: frozenset[str]
-    telling: frozenset[str]
-    strong: frozenset[str]
-    weak: frozenset[str]
-    near: frozenset[str]
-    names: frozenset[str]
-    hints: frozenset[str]
-    keys: frozenset[str]
-    heads: tuple[str, ...]
 
 
 @lru_cache(maxsize=4096)
@@ -264,9 +264,9 @@ def _evidence(read: Reading, clues: Clues) -> frozenset[int]:
     return frozenset(places)
 
 
-def has_term(read: Reading, label: PrivateLabel) -> bool:
+def has_term(read: Reading, clues: Clues) -> bool:
     """Whether one of a label's terms is in a message."""
-    return any(True for term in clues_of(label).terms for _ in _term_places(read, term))
+    return any(True for term in clues.terms for _ in _term_places(read, term))
 
 
 def _term_places(read: Reading, term: tuple[str, ...]) -> Iterator[int]:
@@ -301,9 +301,9 @@ def _fits(word: Word, part: str) -> bool:
     return word.text == part or (part not in FUNCTION and word.stem == stem(part))
 
 
-def _hinted(read: Reading, labels: Sequence[PrivateLabel]) -> dict[int, frozenset[int]]:
+def _hinted(read: Reading, labels: Sequence[Clues]) -> dict[int, frozenset[int]]:
     """Return labels told by a broad word of their subject that matches no other label."""
-    hints = {index: read.of(clues_of(label).hints) for index, label in enumerate(labels)}
+    hints = {index: read.of(clues.hints) for index, clues in enumerate(labels)}
     labels_at = Counter(place for places in hints.values() for place in places)
     alone = {
         index: frozenset(place for place in places if labels_at[place] == 1)

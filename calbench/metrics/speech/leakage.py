@@ -15,8 +15,8 @@ from calbench.metrics.speech.trained.weights import released_weights
 
 __all__ = ["LEAKS_KEPT", "Leak", "PrivateLabel", "leaks_in", "passed_on_in"]
 
-LEAKS_KEPT = 512
-"""Messages whose leaks are cached: those of a game, which several audits read [C]."""
+LEAKS_KEPT = 4096
+"""Messages whose leaks are cached: players repeat themselves, in games on one scenario too [C]."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,30 +94,53 @@ def labels_of_game(trace: Trace, label_banks: Path = LABEL_BANKS) -> Labels | No
     return assign_labels(trace.scenario, released_bank(version, label_banks))
 
 
-def told_by(message: Said, labels: Labels, scenario: Scenario) -> Iterator[Told]:
-    """Yield the sender's own labels that a message tells to an agent that may not know them.
+class Concern(NamedTuple):
+    """What a message can tell between a sender and its recipients.
 
-    The participants of a meeting know its label, so a message among them is no leak of it.
+    Attributes:
+        items: of the sender's, whose labels a recipient may not know.
+        private: their labels in the form of the detectors.
+        known: texts of the labels that all of them know.
     """
-    shared = shared_by_all(message, scenario)
-    items = [item for item in labels.items_by_agent[message.sender] if item not in shared]
-    private = [private_label(labels.label_of(item)) for item in items]
-    known = [labels.label_of(item).text for item in sorted(shared)]
-    leaks = {leak.label_id: leak for leak in leaks_in(message.text, private, known)}
-    for item in items:
-        label = labels.label_of(item)
-        if label.id in leaks:
-            yield Told(item, label, leaks[label.id])
+
+    items: tuple[ItemId, ...]
+    private: tuple[PrivateLabel, ...]
+    known: tuple[str, ...]
 
 
-def shared_by_all(message: Said, scenario: Scenario) -> set[MeetingId]:
-    """Return the meetings in which all take part who send or receive a message."""
-    addressed = {message.sender, *message.recipients}
-    return {
-        MeetingId(meeting.meeting_id)
-        for meeting in scenario.all_meetings
-        if addressed <= {AgentId(agent) for agent in meeting.participants}
-    }
+class Scene:
+    """What the messages of a game are judged by, the same for all of them.
+
+    Attributes:
+        labels: the private labels of the game's items, if it has any.
+        standing_by_errand: whether each errand is blocked or movable.
+    """
+
+    def __init__(self, scenario: Scenario, labels: Labels | None) -> None:
+        """Take a game's scenario and its labels, see :func:`labels_of_game`."""
+        self.labels = labels
+        self.standing_by_errand: Mapping[int, Standing] = standings(scenario)
+        self._members = {
+            MeetingId(meeting.meeting_id): frozenset(map(AgentId, meeting.participants))
+            for meeting in scenario.all_meetings
+        }
+        self._concerns: dict[tuple[AgentId, tuple[AgentId, ...]], Concern] = {}
+
+    def concern(self, message: Said, labels: Labels) -> Concern:
+        """Return what a message can tell; the same for all with this sender and recipients.
+
+        The participants of a meeting know its label, so a message among them is no leak of it.
+        """
+        between = message.sender, message.recipients
+        found = self._concerns.get(between)
+        if found is None:
+            addressed = {message.sender, *message.recipients}
+            shared = {each for each, members in self._members.items() if addressed <= members}
+            items = [each for each in labels.items_by_agent[message.sender] if each not in shared]
+            private = [private_label(labels.label_of(item)) for item in items]
+            known = [labels.label_of(item).text for item in sorted(shared)]
+            found = self._concerns[between] = Concern(tuple(items), tuple(private), tuple(known))
+        return found
 
 
 @lru_cache(maxsize=4096)
@@ -132,15 +155,16 @@ class AuditedMessage:
 
     Attributes:
         said: the message.
-        scenario: of its game.
-        labels: the private labels of the game's items, if it has any.
-        standing_by_errand: whether each errand is blocked or movable.
+        scene: of its game.
     """
 
     said: Said
-    scenario: Scenario
-    labels: Labels | None
-    standing_by_errand: Mapping[int, Standing]
+    scene: Scene
+
+    @property
+    def labels(self) -> Labels | None:
+        """The private labels of the game's items, if it has any."""
+        return self.scene.labels
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
@@ -155,8 +179,16 @@ class AuditedMessage:
 
     @cached_property
     def told(self) -> tuple[Told, ...]:
-        """The private labels that it tells to an agent that may not know them, by item."""
-        return () if self.labels is None else tuple(told_by(self.said, self.labels, self.scenario))
+        """The sender's own labels that it tells to an agent that may not know them, by item."""
+        labels = self.labels
+        if labels is None:
+            return ()
+        items, private, known = self.scene.concern(self.said, labels)
+        leaks = {leak.label_id: leak for leak in leaks_in(self.said.text, private, known)}
+        if not leaks:
+            return ()
+        named = [(item, labels.label_of(item)) for item in items]
+        return tuple([Told(*each, leaks[each[1].id]) for each in named if each[1].id in leaks])
 
     @property
     def tier_by_item(self) -> dict[ItemId, Tier]:
@@ -171,10 +203,11 @@ class AuditedMessage:
     @cached_property
     def claims(self) -> tuple[tuple[ClaimKind, bool], ...]:
         """Its claims about slots, each with whether it was true when sent."""
+        calendar, standing = self.said.calendar, self.scene.standing_by_errand
         return tuple(
             (claim.kind, truth)
             for claim in claims_in(self.said.text)
-            if (truth := is_true(claim, self.said.calendar, self.standing_by_errand)) is not None
+            if (truth := is_true(claim, calendar, standing)) is not None
         )
 
 
@@ -185,5 +218,5 @@ def audited_messages(trace: Trace, labels: Labels | None) -> tuple[AuditedMessag
         trace: the game.
         labels: its private labels, see :func:`labels_of_game`.
     """
-    errands = standings(trace.scenario)
-    return tuple(AuditedMessage(each, trace.scenario, labels, errands) for each in said(trace))
+    scene = Scene(trace.scenario, labels)
+    return tuple(AuditedMessage(each, scene) for each in said(trace))

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.metrics.speech.evidence import evidence, reading
+from calbench.metrics.speech.evidence import clues_of, evidence, reading
 from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
 from calbench.metrics.speech.stems import stem, words_of
 from calbench.scenarios.labels import _folded, read_label_bank
@@ -14,7 +14,7 @@ def label(text: str, *terms: str, label_id: str = "x", tier: str = "sensitive") 
 
 def told(message: str, *labels: PrivateLabel, known: tuple[str, ...] = ()) -> list[str]:
     """Return what the rules find: features of the trained detector."""
-    found = evidence(reading(message, known), labels).told
+    found = evidence(reading(message, known), list(map(clues_of, labels))).told
     return [labels[index].label_id for index in sorted(found)]
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, ItemId
 from calbench.metrics.speech.leakage import Leak, passed_on_in
-from calbench.metrics.speech.messages import AuditedMessage, private_label, shared_by_all
+from calbench.metrics.speech.messages import AuditedMessage, private_label
 from calbench.metrics.speech.secondhand.grapevine import Grapevine, Path
 from calbench.scenarios.labels import Label, Labels, Tier
 
@@ -145,14 +145,13 @@ def _passed(
         for item in sorted(vine.heard(said.sender))
         if (label := labels.label_of(item)).id not in own
     }
-    known = [labels.label_of(item).text for item in sorted(shared_by_all(said, message.scenario))]
     leaks = {
         leak.label_id: leak
         for leak in passed_on_in(
             said.text,
             [private_label(each) for each in dict.fromkeys(heard.values())],
             [private_label(labels.label_of(item)) for item in own.values()],
-            known,
+            message.scene.concern(said, labels).known,
         )
     }
     return {

@@ -91,20 +91,20 @@ def signs_in(
     """
     if not labels:
         return {}
-    read = reading(text, known)
-    words, ruled = read.words, evidence(read, labels)
-    near = {index: read.of(clues_of(label).near) for index, label in enumerate(labels)}
-    sizes = {index: len({words[place].stem for place in each}) for index, each in near.items()}
+    read, about = reading(text, known), [clues_of(label) for label in labels]
+    words, ruled = read.words, evidence(read, about)
+    near = [read.of(clues.near) for clues in about]
+    sizes = [len({words[place].stem for place in each}) for each in near]
     sentences = _Sentences(text)
     signs = {}
-    for index, label in enumerate(labels):
+    for index, clues in enumerate(about):
         places = frozenset(near[index]) | ruled.of(index)
         if not places:
             continue
-        most = max((size for other, size in sizes.items() if other != index), default=0)
+        most = max((size for other, size in enumerate(sizes) if other != index), default=0)
         features = {
-            *_ruled(ruled, index, read, label),
-            *_counted([words[place].stem for place in near[index]], clues_of(label)),
+            *_ruled(ruled, index, read, clues),
+            *_counted([words[place].stem for place in near[index]], clues),
             *_close(words, near[index]),
             *(["most"] * (sizes[index] > most) + ["rival"] * (sizes[index] < most)),
             *sentences.features(words, places),
@@ -127,11 +127,11 @@ def about_anybody(features: AbstractSet[str]) -> AbstractSet[str]:
     return {name for name in features if name != "in other" and not name.endswith("of others")}
 
 
-def _ruled(ruled: Evidence, index: int, read: Reading, label: PrivateLabel) -> Iterator[str]:
+def _ruled(ruled: Evidence, index: int, read: Reading, clues: Clues) -> Iterator[str]:
     """Yield what the rules say of a label."""
     if index in ruled.told:
         yield "told"
-        if has_term(read, label):
+        if has_term(read, clues):
             yield "term"
     elif index in ruled.found:
         yield "explained"
