@@ -3,7 +3,7 @@
 Memory holds a few numbers for each game; the rows are read back through memory maps.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,18 @@ text. Published tables of messages and calls have the same row groups."""
 
 
 Ints = npt.NDArray[np.int64]
+
+
+class Rows(NamedTuple):
+    """Rows of a fact.
+
+    Attributes:
+        table: rows of some games, game after game.
+        lengths: number of rows of each game.
+    """
+
+    table: pa.RecordBatch
+    lengths: Sequence[int]
 
 
 class RowGroup(NamedTuple):
@@ -51,21 +63,14 @@ class Spool:
         }
         self._lengths: dict[str, list[Ints]] = {fact.name: [] for fact in facts}
 
-    def add(
-        self, tables: Mapping[str, pa.RecordBatch], lengths: Mapping[str, Sequence[int]]
-    ) -> None:
-        """Take the rows of some games.
-
-        Args:
-            tables: rows of every fact, game after game.
-            lengths: number of rows of each game, for every fact.
+    def add(self, name: str, rows: Rows) -> None:
+        """Take rows of the next games that a fact has none of yet.
 
         Raises:
             OSError: a file cannot be written.
         """
-        for name, file in self._files.items():
-            file.write_batch(tables[name])
-            self._lengths[name].append(np.asarray(lengths[name], dtype=np.int64))
+        self._files[name].write_batch(rows.table)
+        self._lengths[name].append(np.asarray(rows.lengths, dtype=np.int64))
 
     def close(self) -> None:
         """Close the files; what could not be written stays away."""

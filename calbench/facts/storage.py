@@ -26,7 +26,7 @@ from calbench.facts.frames import (
     read_arrow,
     read_parquet,
 )
-from calbench.facts.spool import Ints, Spool
+from calbench.facts.spool import Ints, Rows, Spool
 from calbench.files import written_atomically
 from calbench.traces.outlines import trace_name
 
@@ -129,12 +129,29 @@ class FactsWriter:
             ValueError: this team's game on this scenario was added before.
             OutputError: the folder cannot be written.
         """
-        for key in batch.keys:
+        rows = {name: [Rows(table, batch.lengths[name])] for name, table in batch.tables.items()}
+        self.take(batch.keys, rows)
+
+    def take(self, keys: Iterable[GameKey], facts: Mapping[str, Iterable[Rows]]) -> None:
+        """Take facts of some games, each fact in parts of its own.
+
+        Args:
+            keys: of the games.
+            facts: rows of every fact, of all these games in this order.
+
+        Raises:
+            ValueError: a team's game on a scenario was added before.
+            FileError: rows cannot be read.
+            OutputError: the folder cannot be written.
+        """
+        for key in keys:
             if key in self._numbers:
                 raise ValueError(f"two games are called {key}")
             self._numbers[key] = len(self._numbers)
         try:
-            self._spool.add(batch.tables, batch.lengths)
+            for name, parts in facts.items():
+                for part in parts:
+                    self._spool.add(name, part)
         except OSError as error:
             raise self._failure(error) from error
 
@@ -161,7 +178,8 @@ class FactsWriter:
         self._spool.finish(fact.name)
         with parquet_writer(path, schema) as writer:
             for games, rows in self._spool.row_groups(fact.name, order):
-                writer.write_table(pa.table([pa.array(games), *rows.columns], schema=schema))
+                table = pa.table([pa.array(games), *rows.columns], schema=schema)
+                writer.write_table(table, row_group_size=max(1, len(games)))  # of whole games
 
     def _failure(self, error: OSError) -> OutputError:
         reason = error.strerror or error

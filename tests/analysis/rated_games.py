@@ -122,7 +122,7 @@ def measured_game(score: GameScore) -> MeasuredGame:
         scenario=scenario, config=GameConfig(team=SOMEBODY, channels=("dm",), limits=Limits())
     )
     players = tuple(agent.player for agent in score.agents)
-    return MeasuredGame(trace, score, (), players, DEFAULT_MEASURE)
+    return MeasuredGame(trace, score, (), (), players, DEFAULT_MEASURE)
 
 
 def facts_of(folder: Path, games: Iterable[GameScore]) -> Facts:

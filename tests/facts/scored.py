@@ -126,7 +126,7 @@ def game(each: GameScore, channels: Sequence[Channel] = ("dm",)) -> MeasuredGame
         config=GameConfig(team=SOMEBODY, channels=tuple(channels), limits=Limits()),
     )
     players = tuple(own.player for own in each.agents)
-    return MeasuredGame(trace, each, (), players, DEFAULT_MEASURE)
+    return MeasuredGame(trace, each, (), (), players, DEFAULT_MEASURE)
 
 
 def facts_of_scores(folder: Path, scores: Iterable[GameScore], teams: Sequence[str] = ()) -> Facts:

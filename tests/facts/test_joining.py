@@ -51,6 +51,21 @@ def test_games_that_are_not_taken_are_left_out_of_every_fact(tmp_path: Path) -> 
     assert files(tmp_path / "taken") == files(tmp_path / "none") == files(tmp_path / "few")
 
 
+def test_game_without_rows_is_taken_from_among_games_with_rows(tmp_path: Path) -> None:
+    teams = ("silent", "imap", "tell-all")
+    whole = measured(tmp_path / "whole", tmp_path / "traces", teams)
+    silent = measured(tmp_path / "silent", tmp_path / "traces", teams[:1])
+    rest = measured(tmp_path / "rest", tmp_path / "traces", teams[1:])
+
+    few = [(whole, lambda key: key.team == "silent")]  # it has no beliefs
+    join_facts(few, tmp_path / "few", ALL_FACTS, teams)
+    join_facts([(rest, lambda _: True), *few], tmp_path / "all", ALL_FACTS, teams)
+
+    assert silent.table("beliefs").num_rows == 0
+    assert files(tmp_path / "few") == files(tmp_path / "silent")
+    assert files(tmp_path / "all") == files(tmp_path / "whole")
+
+
 def test_source_without_a_fact_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     whole = measured(tmp_path / "whole", tmp_path / "traces", TEAMS[:1])
     (tmp_path / "whole" / "shares.parquet").unlink()

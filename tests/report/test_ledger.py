@@ -163,8 +163,7 @@ def test_spans_of_a_language_game_are_the_words_of_the_audits(tmp_path: Path) ->
             if isinstance(what, int) and not path
         }
         leaks = {
-            (each.leak.span, each.label.text, each.label.tier, each.item)
-            for each in audited.told
+            (each.leak.span, each.label.text, each.label.tier, each.item) for each in audited.told
         }
         assert marked == leaks
         told += len(leaks)
