@@ -10,11 +10,10 @@ from calbench.domain.messages import Message
 from calbench.domain.observations import REFLECTION
 from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
+from calbench.metrics.privacy.reflection import CALENDARS
 from calbench.traces.events import (
-    AgentRegistered,
     AllAgentGroupchatSent,
     AnnouncementSent,
-    BatchApplied,
     CalendarIds,
     DmSent,
     ParticipantGroupchatSent,
@@ -23,7 +22,9 @@ from calbench.traces.events import (
 )
 from calbench.traces.models import Trace
 
-_DELIVERED = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent | AnnouncementSent
+_Delivered = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent | AnnouncementSent
+_DELIVERED = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, AnnouncementSent)
+"""Events with a message that a judge sees. A tuple: a union is slower to test against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def _cases(trace: Trace) -> Iterator[RoundCase]:
     inboxes: dict[AgentId, list[Message]] = {}
     participants: tuple[AgentId, ...] = ()
     for event in trace.events:
-        if isinstance(event, AgentRegistered | BatchApplied):
+        if isinstance(event, CALENDARS):
             calendars[event.agent_id] = event.calendar
         elif isinstance(event, RoundStart):
             participants, inboxes = event.participants, {agent: [] for agent in agents}
@@ -85,7 +86,7 @@ def _cases(trace: Trace) -> Iterator[RoundCase]:
                     yield RoundCase(trace.game_id, event.round, case, occupied)
 
 
-def _message(event: _DELIVERED) -> Message:
+def _message(event: _Delivered) -> Message:
     sender = None if isinstance(event, AnnouncementSent) else event.from_agent
     channel = CHANNEL_BY_EVENT[type(event)]
     return Message(sender, event.to_agents, channel, event.meeting_id, event.content)
