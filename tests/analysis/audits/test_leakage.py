@@ -128,9 +128,15 @@ def test_other_words_do_not_share_a_stem() -> None:
     assert len({stem(word) for word in words}) == len(words)
 
 
-@given(st.text(st.characters(exclude_categories=["Cf", "Cs"])))
+@given(st.text(st.characters(exclude_categories=["Cf", "Cs"])) | st.text("aZ4' _-.\n"))
 def test_words_are_those_that_terms_of_labels_are_matched_with(text: str) -> None:
     assert " ".join(word.text for word in words_of(text)) == _folded(text)
+
+
+@given(st.text("aZ4' _-.\n"))
+def test_words_of_plain_text_lie_where_those_of_any_text_do(text: str) -> None:
+    plain, marked = words_of(text), words_of(f"{text} \u00e9")
+    assert (*plain, marked[-1]) == marked
 
 
 @given(st.text())

@@ -1,15 +1,23 @@
 import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calbench.metrics.speech.availability import tells_availability
 from calbench.metrics.speech.clauses import clauses_of
+from calbench.metrics.speech.constraints import tells_cost
 from calbench.metrics.speech.honesty import claims_in
 from calbench.metrics.speech.own_slot import own_slot
+from calbench.metrics.speech.proposals import puts_forward
 from calbench.metrics.speech.rules import NAMES, NOTHING, ruled_slot
 from calbench.metrics.speech.sample import read_others
+from calbench.metrics.speech.trained.features import cues_of
+from calbench.metrics.speech.trained.states import states_of
 
 FOLDER = Path(__file__).parents[3] / "data" / "audit_sample"
 SAMPLE = read_others(FOLDER / "others.jsonl")
@@ -128,6 +136,20 @@ def test_exact_costs_are_apart() -> None:
 )
 def test_slots_are_told_from_other_numbers(message: str, slots: list[tuple[int, ...]]) -> None:
     assert [group for clause in clauses_of(message) for group in clause.slots] == slots
+
+
+@pytest.mark.parametrize(
+    "remembered",
+    [cues_of, partial(states_of, is_named=True), puts_forward, tells_availability, tells_cost],
+)
+def test_what_is_remembered_of_a_clause_is_of_its_words(remembered: Callable[..., object]) -> None:
+    """So clauses that are equal, being worded alike, have equal answers."""
+    function = getattr(remembered, "func", remembered).__wrapped__
+    keywords = getattr(remembered, "keywords", {})
+    for clause in {clause for each in SAMPLE for clause in clauses_of(each.text)}:
+        other = replace(clause, slots=((99,),), sentence=7)
+        assert other == clause
+        assert function(other, **keywords) == function(clause, **keywords)
 
 
 @given(st.text())
