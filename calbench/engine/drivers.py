@@ -10,7 +10,7 @@ from calbench.domain.replies import Reply
 from calbench.engine.game import HaltedError, briefings, play
 from calbench.engine.talk import Asks
 from calbench.errors import AgentError, UnavailableError
-from calbench.protocols.base import Policy
+from calbench.protocols.base import Policy, is_idle_until_heard
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace
 from calbench.traces.storage import no_collection
@@ -36,7 +36,8 @@ def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> T
 
 
 def _run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> Trace:
-    game = play(scenario, config)
+    patient = [AgentId(at) for at, policy in enumerate(policies) if is_idle_until_heard(policy)]
+    game = play(scenario, config, patient=patient)
     acts = [policy.act for policy in policies]
     try:
         asks = next(game)

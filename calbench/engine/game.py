@@ -1,7 +1,7 @@
 """One game from its first round to its trace (paper, section 3 and appendix A.4)."""
 
 import uuid
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, ItemId, MeetingId
@@ -56,7 +56,11 @@ class HaltedError(Exception):
 
 
 def play(
-    scenario: Scenario, config: GameConfig, *, system_prompts: Sequence[str | None] = ()
+    scenario: Scenario,
+    config: GameConfig,
+    *,
+    system_prompts: Sequence[str | None] = (),
+    patient: Collection[AgentId] = (),
 ) -> Game:
     """Play one game: yields who is asked with what they see, and is sent their replies.
 
@@ -64,12 +68,14 @@ def play(
         scenario: of the game.
         config: of the game.
         system_prompts: what each agent was told before the game, by agent id; only recorded.
+        patient: agents that pass in a further turn of a round's talk if they have heard nothing
+            since their last one; there they are not asked.
 
     Returns (as the generator's value) the finished trace. A :class:`HaltedError` thrown into it
     ends the game at that point; its trace is recorded and never scored. After an
     :class:`UnfinishedError` the trace has no end: it is shown, and never written.
     """
-    state = initial_state(scenario, config, shown_labels(scenario, config))
+    state = initial_state(scenario, config, shown_labels(scenario, config), patient)
     _open(state, scenario, config, system_prompts)
     try:
         yield from _rounds(state, scenario, config)

@@ -1,6 +1,7 @@
 """CHEAP_TALK: sweeps over the active speakers until a sweep is silent (appendix A.4)."""
 
 from collections.abc import Generator, Mapping
+from functools import lru_cache
 
 from calbench.domain.actions import (
     Action,
@@ -73,13 +74,16 @@ class Talk:
             spoken = 0
             while spoken < len(speakers):
                 agent = speakers[spoken]
-                inbox, messages = read_inbox(state, agent, meeting)
-                reply = (yield {agent: observe(state, moment, agent, messages)})[agent]
-                self._record(moment, agent, inbox, reply)
-                if agent in state.typed_among_speakers:
-                    note_prose(state, moment, agent, messages)
-                if reply.turn.actions:
-                    self._speak(moment, agent, reply.turn.actions)
+                if turn_index and self._is_idle(agent):
+                    state.events += idle_turn(self.round_index, turn_index, agent)
+                else:
+                    inbox, messages = read_inbox(state, agent, meeting)
+                    reply = (yield {agent: observe(state, moment, agent, messages)})[agent]
+                    self._record(moment, agent, inbox, reply)
+                    if agent in state.typed_among_speakers:
+                        note_prose(state, moment, agent, messages)
+                    if reply.turn.actions:
+                        self._speak(moment, agent, reply.turn.actions)
                 spoken += 1
                 if self.woken and spoken == len(speakers):
                     # Agents activated meanwhile speak in this sweep and keep their place.
@@ -87,6 +91,11 @@ class Talk:
                     self.woken.clear()
             if self.sent == before:
                 return
+
+    def _is_idle(self, agent: AgentId) -> bool:
+        """Whether an agent that has been asked in this round would pass again."""
+        state = self.state
+        return agent in state.patient and not state.unread[agent] and not state.refusals[agent]
 
     def _record(self, moment: Moment, agent: AgentId, inbox: tuple[int, ...], reply: Reply) -> None:
         turn = reply.turn
@@ -127,3 +136,15 @@ class Talk:
         if after is not None:
             self.mediator = after
             self.sent += 1
+
+
+@lru_cache(maxsize=4096)
+def idle_turn(round_index: int, turn_index: int, agent: AgentId) -> tuple[TurnStart, TurnEnd]:
+    """Return the events of a turn of talk in which nothing was heard, thought or said.
+
+    They are the same in every game, so they are made once.
+    """
+    return (
+        TurnStart(round_index, turn_index, agent, CHEAP_TALK, (), None),
+        TurnEnd(round_index, turn_index, agent, (), None, None, ()),
+    )

@@ -13,11 +13,24 @@ JUSTIFICATION = "An agreed meeting needs this slot."
 
 
 class Policy(Protocol):
-    """A pure function from what an agent may know to what it does."""
+    """A pure function from what an agent may know to what it does.
+
+    A class of ours may say ``is_idle_until_heard = True``: while others talk it has nothing to do
+    in a further turn of the round if it has heard nothing and nothing was refused since its last
+    one. The game then passes for it without asking. Its subclasses say so for themselves.
+    """
 
     def act(self, observation: Observation) -> Turn:
         """Return the turn; equal observations give equal turns."""
         ...
+
+
+def is_idle_until_heard(policy: Policy) -> bool:
+    """Whether a policy's own class declares that it needs not be asked before it hears something.
+
+    What a class inherits does not count: whoever overrides :meth:`Policy.act` may talk on.
+    """
+    return vars(type(policy)).get("is_idle_until_heard") is True
 
 
 def own_meeting(observation: Observation) -> Meeting | None:

@@ -4,6 +4,8 @@ Six messages for a meeting of three: two requests, two vectors, two decisions. T
 low-cost, high-disclosure reference point.
 """
 
+from typing import ClassVar
+
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import Meeting, all_slots
 from calbench.domain.ids import AgentId, Slot
@@ -15,6 +17,8 @@ from calbench.protocols.costs import CostVector, cheapest_slot, feasible_slots, 
 
 class Imap:
     """Incremental MAP (Modi & Veloso 2004, as in appendix D.1 of the paper)."""
+
+    is_idle_until_heard: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:
         """Request, report or decide while talking; book the agreed slot when deciding."""

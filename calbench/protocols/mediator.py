@@ -5,6 +5,8 @@ joint minimum: p messages for a meeting of p, and an announcement that counts fo
 the ideal functionality of the cost-privacy plane. Batches and retries are IMAP's.
 """
 
+from typing import ClassVar
+
 from calbench.domain.actions import PASS, SealedReport, Turn
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import Slot
@@ -17,6 +19,8 @@ from calbench.protocols.imap import decide, own_report
 
 class Mediated:
     """A participant that tells only the mediator its costs."""
+
+    is_idle_until_heard: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:
         """Send the vector once while talking; book the announced slot when deciding."""

@@ -17,7 +17,6 @@ from calbench.traces.models import Trace
 from calbench.traces.outlines import checked_version
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
-_SCENARIO: TypeAdapter[Scenario] = TypeAdapter(Scenario)
 
 _OTHERS: TypeAdapter[BaseModel] = TypeAdapter(
     create_model(
@@ -36,7 +35,8 @@ _SCENARIO_KEY, _CONFIG_KEY = b'"scenario":', b'"config":'
 """Keys of the scenario and of what follows it in a trace's file."""
 
 _AFTER_EVENTS = b',"final_state":'
-"""The key after the events; only numbers follow it, so it is the last one in the file."""
+"""The key after the scenario, the configuration and the events; before them, there are only
+versions and the game's id."""
 
 
 def trace_bytes(trace: Trace) -> bytes:
@@ -46,11 +46,12 @@ def trace_bytes(trace: Trace) -> bytes:
         events = orjson.dumps(trace.events)
     except orjson.JSONEncodeError:  # a number of more than 64 bits
         return _TRACE.dump_json(trace) + b"\n"
-    others = _TRACE.dump_json(trace, exclude={"events", "scenario"})
-    head, _, rest = others.partition(_CONFIG_KEY)
-    before, key, after = rest.rpartition(_AFTER_EVENTS)
-    scenario = _SCENARIO_BYTES.of(trace.scenario)
-    return b"".join((head, scenario, before, b',"events":', events, key, after, b"\n"))
+    others = _TRACE.dump_json(trace, exclude={"scenario", "config", "events"})
+    head, _, after = others.partition(_AFTER_EVENTS)
+    scenario, config = _SCENARIO_BYTES.of(trace.scenario), trace.config.written
+    return b"".join(
+        (head, b",", scenario, config, b',"events":', events, _AFTER_EVENTS, after, b"\n")
+    )
 
 
 def write_trace(path: Path, trace: Trace) -> int:
@@ -125,7 +126,7 @@ class _ScenarioBytes:
         """Return the bytes of a scenario; equal ones of another object are made again."""
         last = self._last
         if last is None or last[0] is not scenario:
-            data = _SCENARIO_KEY + _SCENARIO.dump_json(scenario) + b"," + _CONFIG_KEY
+            data = _SCENARIO_KEY + scenario.written + b"," + _CONFIG_KEY
             last = self._last = scenario, data
         return last[1]
 

@@ -13,7 +13,7 @@ Where the text does not define the flow [C]:
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import ValidationError
 
@@ -50,6 +50,8 @@ class Choice(NamedTuple):
 
 class Dsm:
     """Score-based negotiation (Farhadi & Jennings 2021, as in appendix D.3 of the paper)."""
+
+    is_idle_until_heard: ClassVar[bool] = True
 
     def __init__(self, **settings: Any) -> None:
         """Take the settings of :class:`DsmSettings`.

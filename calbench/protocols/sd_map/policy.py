@@ -19,7 +19,7 @@ Where the paper does not define the rules, these keep earlier meetings intact [C
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.messages import Confirm, Message, Propose, ProposeReschedule, RescheduleRequest
@@ -35,6 +35,8 @@ from calbench.protocols.sd_map.repair import answer_target, carry_on
 
 class SdMap:
     """Scheduling-difficulty MAP; participants and outsiders play by the same rules."""
+
+    is_idle_until_heard: ClassVar[bool] = True
 
     __slots__ = ("_cache",)
 
