@@ -213,9 +213,7 @@ async def _play_waiting(
 
 def begun_game(scenario: Scenario, config: GameConfig) -> BegunGame:
     """Return a game as a reply store notes it."""
-    return BegunGame(
-        game_id(scenario, config), scenario.written.decode(), config.written.decode()
-    )
+    return BegunGame(game_id(scenario, config), scenario.written.decode(), config.written.decode())
 
 
 @dataclass(frozen=True, slots=True)
