@@ -17,12 +17,12 @@ from calbench.engine.jobs import Job
 from calbench.engine.plan import Task, parts_of, planned
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, StoppedError
+from calbench.garbage import no_collection
 from calbench.llm.completion import Completion, Request
 from calbench.llm.replies.games import BegunGame
 from calbench.pool import Pool, mapped
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace
-from calbench.traces.storage import no_collection
 from calbench.traces.store import FILES, Batch, TraceStore
 
 Source = Callable[[], AbstractAsyncContextManager[Completer]]

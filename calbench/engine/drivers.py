@@ -10,10 +10,10 @@ from calbench.domain.replies import Reply
 from calbench.engine.game import HaltedError, briefings, play
 from calbench.engine.talk import Asks
 from calbench.errors import AgentError, UnavailableError
+from calbench.garbage import no_collection
 from calbench.protocols.base import Policy, is_idle_until_heard
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace
-from calbench.traces.storage import no_collection
 
 
 def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> Trace:

@@ -1,8 +1,6 @@
 """The only module that turns games into documents and back: one JSON document per game."""
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,18 +66,6 @@ def read_trace(path: Path) -> Trace:
         FileError: naming the file and the field that does not fit.
     """
     return _parsed(path, raw_trace(path))
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Keep the garbage collector away: traces hold no cycles, and are many small objects."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class TraceReader:
