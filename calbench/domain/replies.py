@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from calbench.domain.actions import Turn
+from calbench.domain.actions import PASS, Turn
 from calbench.domain.frequent import passing
 from calbench.domain.usage import Usage
 
@@ -49,3 +49,7 @@ class Reply:
     unreadable: Unreadable | None = None
     recovered: str | None = None
     beliefs: Beliefs | None = None
+
+
+PASSED = Reply(PASS)
+"""The reply of a policy that has nothing to do."""

@@ -1,7 +1,8 @@
 """One game from its first round to its trace (paper, section 3 and appendix A.4)."""
 
 import uuid
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from functools import lru_cache
 
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, ItemId, MeetingId
@@ -14,6 +15,7 @@ from calbench.engine.rounds import halt, resolve, round_start
 from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk, UnfinishedError
 from calbench.errors import Halt
+from calbench.protocols.base import First
 from calbench.scenarios.labels import assign_labels, released_bank
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
 from calbench.traces.events import AgentRegistered, GameEnd, GameStart
@@ -37,11 +39,13 @@ def game_id(scenario: Scenario, config: GameConfig) -> str:
     It depends on the scenario (without the numbers derived from it), team, channels, limits,
     prompt version, label bank and rules version.
     """
-    content = {
-        "scenario": scenario.play_digest,
-        "config": config.digest,
-        "rules_version": RULES_VERSION,
-    }
+    return _game_id(scenario.play_digest, config.digest)
+
+
+@lru_cache(maxsize=1024)
+def _game_id(scenario: str, config: str) -> str:
+    """Return the id of a game, which is asked for several times around it."""
+    content = {"scenario": scenario, "config": config, "rules_version": RULES_VERSION}
     return str(uuid.uuid5(GAME_NAMESPACE, canonical_json(content)))
 
 
@@ -60,7 +64,7 @@ def play(
     config: GameConfig,
     *,
     system_prompts: Sequence[str | None] = (),
-    patient: Collection[AgentId] = (),
+    speaking_first: Sequence[First | None] = (),
 ) -> Game:
     """Play one game: yields who is asked with what they see, and is sent their replies.
 
@@ -68,14 +72,14 @@ def play(
         scenario: of the game.
         config: of the game.
         system_prompts: what each agent was told before the game, by agent id; only recorded.
-        patient: agents that pass in a further turn of a round's talk if they have heard nothing
-            since their last one; there they are not asked.
+        speaking_first: by agent id, who in its seat speaks before hearing anything; otherwise it
+            passes in talk until it hears something, and is not asked. Absent: it is always asked.
 
     Returns (as the generator's value) the finished trace. A :class:`HaltedError` thrown into it
     ends the game at that point; its trace is recorded and never scored. After an
     :class:`UnfinishedError` the trace has no end: it is shown, and never written.
     """
-    state = initial_state(scenario, config, shown_labels(scenario, config), patient)
+    state = initial_state(scenario, config, shown_labels(scenario, config), speaking_first)
     _open(state, scenario, config, system_prompts)
     try:
         yield from _rounds(state, scenario, config)

@@ -1,6 +1,6 @@
 """The state of a running game. Only the engine sees it; agents get observations."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from calbench.domain.calendars import Booking, Calendar, Item, Meeting, all_slots, item_ids
@@ -8,6 +8,7 @@ from calbench.domain.frequent import passing
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.messages import Channel, Message
 from calbench.domain.observations import NO_LABELS, Phase, Refusal
+from calbench.protocols.base import First
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import CalendarIds, Event
 from calbench.traces.models import GameConfig, RoundOutcome
@@ -38,8 +39,8 @@ class State:
     can be broken. ``calendar_ids`` mirrors ``calendars`` as ids, the form in traces.
     ``private_seeds`` are those of the round for seats with private chance, ``None`` for the
     others. ``labels`` are each agent's own. ``typed_among_speakers`` are the agents without
-    language in a team with language agents. ``patient`` are those that say nothing in a further
-    turn of a round before they have heard something.
+    language in a team with language agents. ``speaking_first`` says of each agent
+    who in its seat speaks before hearing anything, ``None`` of those that are always asked.
     """
 
     agent_ids: tuple[AgentId, ...]
@@ -63,7 +64,7 @@ class State:
     private_seeds: list[int | None]
     labels: Sequence[Mapping[ItemId, str]]
     typed_among_speakers: frozenset[AgentId]
-    patient: frozenset[AgentId]
+    speaking_first: Sequence[First | None]
     events: list[Event] = field(default_factory=list)
     outcomes: list[RoundOutcome] = field(default_factory=list)
 
@@ -106,7 +107,7 @@ def initial_state(
     scenario: Scenario,
     config: GameConfig,
     labels: Sequence[Mapping[ItemId, str]] = (),
-    patient: Collection[AgentId] = (),
+    speaking_first: Sequence[First | None] = (),
 ) -> State:
     """Return the state before the first round.
 
@@ -114,7 +115,7 @@ def initial_state(
         scenario: of the game.
         config: of the game.
         labels: private labels that each agent may know; none by default.
-        patient: agents that need not be asked before they hear something.
+        speaking_first: by agent id, who in its seat speaks before hearing anything.
     """
     count = scenario.num_agents
     agents = tuple([AgentId(agent) for agent in range(count)])
@@ -145,5 +146,5 @@ def initial_state(
         private_seeds=[None] * count,
         labels=labels or [NO_LABELS] * count,
         typed_among_speakers=frozenset(agents) - set(language) if language else frozenset(),
-        patient=frozenset(patient),
+        speaking_first=speaking_first or [None] * count,
     )

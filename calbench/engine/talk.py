@@ -13,7 +13,7 @@ from calbench.domain.actions import (
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import CHEAP_TALK, Observation
-from calbench.domain.replies import Reply
+from calbench.domain.replies import PASSED, Reply
 from calbench.engine.delivery import hand_over, read_inbox, refuse, send
 from calbench.engine.mediator import Mediator
 from calbench.engine.notes import note_prose, note_reply
@@ -74,12 +74,15 @@ class Talk:
             spoken = 0
             while spoken < len(speakers):
                 agent = speakers[spoken]
-                if turn_index and self._is_idle(agent):
-                    state.events += idle_turn(self.round_index, turn_index, agent)
+                if self._is_idle(turn_index, agent):
+                    self._pass(turn_index, agent, ())
                 else:
                     inbox, messages = read_inbox(state, agent, meeting)
                     reply = (yield {agent: observe(state, moment, agent, messages)})[agent]
-                    self._record(moment, agent, inbox, reply)
+                    if reply is PASSED:
+                        self._pass(turn_index, agent, inbox)
+                    else:
+                        self._record(moment, agent, inbox, reply)
                     if agent in state.typed_among_speakers:
                         note_prose(state, moment, agent, messages)
                     if reply.turn.actions:
@@ -92,10 +95,23 @@ class Talk:
             if self.sent == before:
                 return
 
-    def _is_idle(self, agent: AgentId) -> bool:
-        """Whether an agent that has been asked in this round would pass again."""
-        state = self.state
-        return agent in state.patient and not state.unread[agent] and not state.refusals[agent]
+    def _is_idle(self, turn_index: int, agent: AgentId) -> bool:
+        """Whether an agent has declared that it would pass now."""
+        state, meeting = self.state, self.meeting
+        first = state.speaking_first[agent]
+        if first is None or state.unread[agent] or state.refusals[agent]:
+            return False
+        if turn_index or first == "nobody":
+            return True
+        people = (meeting.initiator,) if first == "initiator" else meeting.participants
+        return agent not in people
+
+    def _pass(self, turn_index: int, agent: AgentId, inbox: tuple[int, ...]) -> None:
+        round_index = self.round_index
+        start, end = idle_turn(round_index, turn_index, agent)
+        if inbox:
+            start = TurnStart(round_index, turn_index, agent, CHEAP_TALK, inbox, None)
+        self.state.events += (start, end)
 
     def _record(self, moment: Moment, agent: AgentId, inbox: tuple[int, ...], reply: Reply) -> None:
         turn = reply.turn

@@ -7,7 +7,7 @@ from calbench.domain.calendars import Meeting, first_free
 from calbench.domain.ids import Slot
 from calbench.domain.messages import CostReport
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
-from calbench.protocols.base import own_meeting
+from calbench.protocols.base import First, own_meeting
 from calbench.protocols.costs import cheapest_slot, local_costs
 from calbench.protocols.imap import decide, own_report, reported_costs
 
@@ -15,7 +15,7 @@ from calbench.protocols.imap import decide, own_report, reported_costs
 class Silent:
     """Says nothing and schedules nothing: no cost, no leak, no meeting."""
 
-    is_idle_until_heard: ClassVar[bool] = True
+    speaks_first: ClassVar[First] = "nobody"
 
     def act(self, observation: Observation) -> Turn:  # noqa: ARG002 - it ignores what it sees
         """Pass, whatever it is asked."""
@@ -25,7 +25,7 @@ class Silent:
 class FirstFree:
     """Says nothing; each participant books its own lowest free slot."""
 
-    is_idle_until_heard: ClassVar[bool] = True
+    speaks_first: ClassVar[First] = "nobody"
 
     def act(self, observation: Observation) -> Turn:
         """Schedule into the lowest free slot when deciding."""
@@ -43,7 +43,7 @@ class TellAll:
     vectors there is no choice.
     """
 
-    is_idle_until_heard: ClassVar[bool] = True
+    speaks_first: ClassVar[First] = "participants"
 
     def act(self, observation: Observation) -> Turn:
         """Tell everything once while talking; place the meeting at the joint minimum."""

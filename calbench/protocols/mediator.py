@@ -12,7 +12,7 @@ from calbench.domain.calendars import Meeting
 from calbench.domain.ids import Slot
 from calbench.domain.messages import Announcement, CostReport
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
-from calbench.protocols.base import own_meeting
+from calbench.protocols.base import First, own_meeting
 from calbench.protocols.costs import cheapest_slot, local_costs
 from calbench.protocols.imap import decide, own_report
 
@@ -20,7 +20,7 @@ from calbench.protocols.imap import decide, own_report
 class Mediated:
     """A participant that tells only the mediator its costs."""
 
-    is_idle_until_heard: ClassVar[bool] = True
+    speaks_first: ClassVar[First] = "participants"
 
     def act(self, observation: Observation) -> Turn:
         """Send the vector once while talking; book the announced slot when deciding."""

@@ -29,7 +29,7 @@ from calbench.domain.sharing import (
     remainder,
     uniform,
 )
-from calbench.protocols.base import others, own_meeting
+from calbench.protocols.base import First, others, own_meeting
 from calbench.protocols.costs import cheapest_slot, local_costs
 from calbench.protocols.imap import agreed_slot, decide
 
@@ -37,7 +37,7 @@ from calbench.protocols.imap import agreed_slot, decide
 class SecureSum:
     """A participant that sends its vector only in shares."""
 
-    is_idle_until_heard: ClassVar[bool] = True
+    speaks_first: ClassVar[First] = "participants"
 
     def act(self, observation: Observation) -> Turn:
         """Share, add or announce while talking; book the announced slot when deciding."""

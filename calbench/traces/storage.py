@@ -11,7 +11,7 @@ from calbench.errors import FileError
 from calbench.files import first_problem, printable, write_atomically
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import raw_trace
-from calbench.traces.models import Trace
+from calbench.traces.models import FinalState, Trace
 from calbench.traces.outlines import checked_version
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
@@ -32,24 +32,29 @@ _OTHERS: TypeAdapter[BaseModel] = TypeAdapter(
 _SCENARIO_KEY, _CONFIG_KEY = b'"scenario":', b'"config":'
 """Keys of the scenario and of what follows it in a trace's file."""
 
-_AFTER_EVENTS = b',"final_state":'
-"""The key after the scenario, the configuration and the events; before them, there are only
-versions and the game's id."""
+_METRICS_KEY = b',"metrics":'
+"""Key of what follows the final state."""
+
+_AROUND = Trace.model_fields.keys() - {"scenario", "config", "events", "final_state"}
+"""Fields of a trace that are small."""
 
 
 def trace_bytes(trace: Trace) -> bytes:
     """Return the exact bytes of a trace's file."""
+    final = trace.final_state
     try:
-        # The same bytes as pydantic's, in half the time; events are most of a file.
-        events = orjson.dumps(trace.events)
+        # The same bytes as pydantic's, in a fifth of the time; this is most of a file.
+        played = orjson.dumps(
+            {
+                "events": trace.events,
+                "final_state": {name: getattr(final, name) for name in FinalState.model_fields},
+            }
+        )
     except orjson.JSONEncodeError:  # a number of more than 64 bits
         return _TRACE.dump_json(trace) + b"\n"
-    others = _TRACE.dump_json(trace, exclude={"scenario", "config", "events"})
-    head, _, after = others.partition(_AFTER_EVENTS)
+    head, key, tail = _TRACE.dump_json(trace, include=_AROUND).partition(_METRICS_KEY)
     scenario, config = _SCENARIO_BYTES.of(trace.scenario), trace.config.written
-    return b"".join(
-        (head, b",", scenario, config, b',"events":', events, _AFTER_EVENTS, after, b"\n")
-    )
+    return b"".join((head, b",", scenario, config, b",", played[1:-1], key, tail, b"\n"))
 
 
 def write_trace(path: Path, trace: Trace) -> int:

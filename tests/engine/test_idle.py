@@ -14,7 +14,7 @@ from calbench.domain.messages import CHANNELS, Channel, Text
 from calbench.domain.observations import CHEAP_TALK, Observation
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies, team_of
-from calbench.protocols.base import Policy, is_idle_until_heard
+from calbench.protocols.base import Policy, first_of
 from calbench.protocols.degenerate import Silent
 from calbench.protocols.imap import Imap
 from calbench.protocols.registry import POLICIES
@@ -24,7 +24,16 @@ from calbench.traces.storage import trace_bytes
 from tests.factories import make_scenario
 from tests.strategies import loose_scenarios, scenarios
 
-PATIENT = {"imap", "dsm", "sd-map", "mediator", "secure-sum", "silent", "first-free", "tell-all"}
+FIRST = {
+    "imap": "initiator",
+    "dsm": "initiator",
+    "sd-map": "initiator",
+    "mediator": "participants",
+    "secure-sum": "participants",
+    "tell-all": "participants",
+    "silent": "nobody",
+    "first-free": "nobody",
+}
 
 SEATS = {
     "dsm-private": Seat(
@@ -95,10 +104,7 @@ def test_traces_are_the_same_with_idle_turns_asked_or_not(
 
 
 def test_our_protocols_are_idle_until_they_hear_something() -> None:
-    assert POLICIES.keys() == PATIENT
-    for name in PATIENT:
-        (policy,) = seat_policies(team_of(name), 1)
-        assert is_idle_until_heard(policy)
+    assert {name: first_of(*seat_policies(team_of(name), 1)) for name in POLICIES} == FIRST
 
 
 class Noting(Imap):
@@ -114,7 +120,7 @@ class Noting(Imap):
 
 
 class PatientNoting(Noting):
-    is_idle_until_heard = True
+    speaks_first = "initiator"
 
 
 def sweeps(make: type[Noting]) -> Counter[int]:
@@ -125,14 +131,14 @@ def sweeps(make: type[Noting]) -> Counter[int]:
 
 def test_idle_turns_are_not_asked() -> None:
     assert sweeps(Noting) == {0: 3, 1: 3, 2: 3}
-    # Two hear the decision in the second sweep; in the third nobody has heard anything.
+    # In the third sweep nobody has heard anything since the last one.
     assert sweeps(PatientNoting) == {0: 3, 1: 3}
 
 
 def test_a_subclass_declares_for_itself() -> None:
-    assert is_idle_until_heard(Imap())
-    assert not is_idle_until_heard(Noting())
-    assert not is_idle_until_heard(Asked(Imap()))
+    assert first_of(Imap()) == "initiator"
+    assert first_of(Noting()) is None
+    assert first_of(Asked(Imap())) is None
 
 
 class Insistent:
@@ -145,7 +151,7 @@ class Insistent:
 
 
 class WronglyPatient(Insistent):
-    is_idle_until_heard = True
+    speaks_first = "participants"
 
 
 class Chatty:

@@ -19,7 +19,9 @@ def satisfaction(cost: int) -> int:
     11 minus the cost, at least 1 [P: decreasing with cost; the linear form is R]. A negative
     cost, which only another agent's false message can name, counts as zero.
     """
-    return FREE if cost <= 0 else max(1, FREE - cost)
+    if cost <= 0:
+        return FREE
+    return FREE - cost if cost < FREE else 1
 
 
 def scored(calendar: Calendar, proposals: Proposals, *, is_participant: bool) -> Scores:
