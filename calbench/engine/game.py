@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from calbench.domain.canonical import canonical_json
@@ -16,7 +17,7 @@ from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk, UnfinishedError
 from calbench.errors import Halt
 from calbench.protocols.base import First
-from calbench.scenarios.labels import assign_labels, released_bank
+from calbench.scenarios.labels import Labels, assign_labels, released_bank
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
 from calbench.traces.events import AgentRegistered, GameEnd, GameStart
 from calbench.traces.models import (
@@ -115,11 +116,26 @@ def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[Ite
     speakers = config.team.language_agents(scenario.num_agents)
     if config.label_bank is None or not speakers:
         return ()
-    labels = assign_labels(scenario, released_bank(config.label_bank))
+    labels = _labels(_Labelled(scenario.play_digest, config.label_bank, scenario))
     return [
         labels.own_labels(agent) if agent in speakers else NO_LABELS
         for agent in map(AgentId, range(scenario.num_agents))
     ]
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """A scenario and a bank, known by the digest of the one and the name of the other."""
+
+    digest: str
+    bank: str
+    scenario: Scenario = field(compare=False)
+
+
+@lru_cache(maxsize=8)
+def _labels(these: _Labelled) -> Labels:
+    """Return the labels of a scenario, on which several teams play one after the other."""
+    return assign_labels(these.scenario, released_bank(these.bank))
 
 
 def _rounds(state: State, scenario: Scenario, config: GameConfig) -> Generator[Asks, Answers, None]:
