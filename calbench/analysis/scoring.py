@@ -21,7 +21,7 @@ from calbench.facts.messages import MESSAGES
 from calbench.facts.reflections import REFLECTIONS
 from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
-from calbench.garbage import no_collection
+from calbench.files import no_collection
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
 from calbench.pool import Pool, mapped

@@ -17,7 +17,7 @@ from calbench.engine.jobs import Job
 from calbench.engine.plan import Task, parts_of, planned
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, StoppedError
-from calbench.garbage import no_collection
+from calbench.files import no_collection
 from calbench.llm.completion import Completion, Request
 from calbench.llm.replies.games import BegunGame
 from calbench.pool import Pool, mapped

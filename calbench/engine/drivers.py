@@ -11,7 +11,7 @@ from calbench.domain.replies import PASSED, Reply
 from calbench.engine.game import HaltedError, briefings, play
 from calbench.engine.talk import Asks
 from calbench.errors import AgentError, UnavailableError
-from calbench.garbage import no_collection
+from calbench.files import no_collection
 from calbench.protocols.base import Policy, first_of
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace

@@ -13,7 +13,7 @@ from pathlib import Path
 from calbench.console import progress
 from calbench.engine.game import game_id
 from calbench.errors import CalbenchError, ConfigError, OutputError
-from calbench.garbage import no_collection
+from calbench.files import no_collection
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import is_taken, trace_outline
 from calbench.traces.models import GameConfig, Team

@@ -7,7 +7,7 @@ from pathlib import Path
 from calbench.analysis.scoring import chunks
 from calbench.console import progress
 from calbench.errors import FileError
-from calbench.garbage import no_collection
+from calbench.files import no_collection
 from calbench.pool import Pool, mapped
 from calbench.traces.catalog import raw_trace
 from calbench.traces.heads import TraceHead, head_of

@@ -19,12 +19,12 @@ from calbench.errors import FileError, OutputError
 from calbench.files import (
     MOST_BYTES,
     check_readable,
+    no_collection,
     printable,
     shorten,
     unpacked_pieces,
     write_atomically,
 )
-from calbench.garbage import no_collection
 from calbench.scenarios.bounds import MOST_LINE_BYTES, MOST_SCENARIOS
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.models import SCHEMA_VERSION, Scenario

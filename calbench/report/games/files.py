@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from calbench.garbage import no_collection
+from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
