@@ -1,5 +1,6 @@
 """Files: written whole or not at all, and read with one clear line when they do not fit."""
 
+import gc
 import os
 import re
 import stat
@@ -71,6 +72,18 @@ def written_atomically(path: Path, *, is_synced: bool = True) -> Iterator[Path]:
         raise OutputError(
             f"{path}: cannot be written ({error.strerror or error}); choose another folder"
         ) from error
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Keep the garbage collector away: scenarios and traces are many small objects in no cycle."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def check_readable(path: Path, most: int = MOST_BYTES) -> None:

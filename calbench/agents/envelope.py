@@ -4,6 +4,7 @@ One bad action makes the whole reply unreadable: half of a batch is not what its
 wanted. An unreadable reply yields no action [C].
 """
 
+from functools import lru_cache
 from typing import Any
 
 from calbench.agents.reading import MisshapenError, Read, check_keys, kind_of, name_of, read_object
@@ -39,6 +40,15 @@ def parse_envelope(completion: Completion) -> Read[Turn] | Unreadable:
     The details of an unreadable reply name the place (``actions[1].slot``) and never repeat
     more of the model's text than a shortened key. Texts lose lone surrogates to U+FFFD.
     """
+    return _parsed(completion.text, completion.finish_reason, completion.refusal)
+
+
+@lru_cache(maxsize=256)
+def _parsed(
+    text: str | None, finish_reason: str | None, refusal: str | None
+) -> Read[Turn] | Unreadable:
+    """Read a reply; many say only that there is nothing to add."""
+    completion = Completion(text=text, finish_reason=finish_reason, refusal=refusal)
     found = read_object(completion, frozenset(KEYS))
     if isinstance(found, Unreadable):
         return found

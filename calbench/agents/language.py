@@ -1,6 +1,6 @@
 """The language agent: one conversation for the whole game (paper, appendix A.3)."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.agents.envelope import parse_envelope
@@ -142,9 +142,10 @@ def _schema(spec: ModelSpec, observation: Observation, edition: int) -> Schema |
 
 def _acted(question: str, completion: Completion) -> Reply:
     found = parse_envelope(completion)
+    keys = _keys(completion)
     if isinstance(found, Unreadable):
-        return replace(_reply(question, completion), unreadable=found)
-    return replace(_reply(question, completion), turn=found.value, recovered=found.recovered)
+        return Reply(PASS, question, completion.usage, keys, unreadable=found)
+    return Reply(found.value, question, completion.usage, keys, recovered=found.recovered)
 
 
 def _reflected(
@@ -154,11 +155,13 @@ def _reflected(
     found = parse(
         completion, observation.agent_ids, observation.agent_id, len(observation.calendar)
     )
+    keys = _keys(completion)
     if isinstance(found, Unreadable):
-        return replace(_reply(question, completion), unreadable=found)
-    return replace(_reply(question, completion), beliefs=found.value, recovered=found.recovered)
+        return Reply(PASS, question, completion.usage, keys, unreadable=found)
+    return Reply(
+        PASS, question, completion.usage, keys, recovered=found.recovered, beliefs=found.value
+    )
 
 
-def _reply(question: str, completion: Completion) -> Reply:
-    keys = () if completion.key is None else (completion.key,)
-    return Reply(PASS, prompt=question, usage=completion.usage, reply_keys=keys)
+def _keys(completion: Completion) -> tuple[str, ...]:
+    return () if completion.key is None else (completion.key,)

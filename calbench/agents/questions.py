@@ -36,9 +36,10 @@ class Questions:
         """Return the exact message that asks for the turn, or in a reflection for beliefs."""
         if observation.phase is REFLECTION:
             return self.prompts.message(observation)
-        untold = self._untold + observation.refusals
+        if self._untold:
+            observation = observation._replace(refusals=self._untold + observation.refusals)
         return self.prompts.message(
-            observation._replace(refusals=untold),
+            observation,
             is_first=observation.round_index != self._round_index,
             unreadable=self._unreadable,
         )

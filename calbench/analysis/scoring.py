@@ -21,10 +21,11 @@ from calbench.facts.messages import MESSAGES
 from calbench.facts.reflections import REFLECTIONS
 from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
+from calbench.files import no_collection
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
 from calbench.pool import Pool, mapped
-from calbench.traces.storage import TraceReader, no_collection
+from calbench.traces.storage import TraceReader
 
 GAMES_PER_TASK = 20
 """Most games of a task [C]: enough to make the transfer to a worker, and the batch of columns that

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from calbench.domain.frequent import frequent, recorded
+from calbench.domain.frequent import frequent, passing, recorded
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.messages import CostReport, RecordedContent
 
@@ -72,7 +72,7 @@ RecordedCalendarAction = Annotated[CalendarAction, Field(discriminator="type")]
 """The same, read from a file: the type says which class it is."""
 
 
-@frequent
+@passing
 class Turn:
     """What an agent does when asked: any number of actions, and private thoughts."""
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from calbench.domain.frequent import frequent, recorded
+from calbench.domain.frequent import frequent, passing, recorded
 from calbench.domain.ids import AgentId, MeetingId, Slot
 
 Channel = Literal["dm", "participant_groupchat", "all_agent_groupchat"]
@@ -263,7 +263,7 @@ RecordedContent = Annotated[Content, Field(discriminator="kind")]
 """The same, read from a file: the kind says which class it is."""
 
 
-@frequent
+@passing
 class Message:
     """A delivered message.
 

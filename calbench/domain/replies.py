@@ -2,8 +2,8 @@
 
 from typing import Literal, NamedTuple
 
-from calbench.domain.actions import Turn
-from calbench.domain.frequent import frequent
+from calbench.domain.actions import PASS, Turn
+from calbench.domain.frequent import passing
 from calbench.domain.usage import Usage
 
 Problem = Literal["not_json", "wrong_shape", "truncated", "refused", "empty", "context_exceeded"]
@@ -28,7 +28,7 @@ class Beliefs(NamedTuple):
     expected: dict[str, tuple[float, ...]] | None = None
 
 
-@frequent
+@passing
 class Reply:
     """A turn with its provenance; a pure policy's reply has none.
 
@@ -49,3 +49,7 @@ class Reply:
     unreadable: Unreadable | None = None
     recovered: str | None = None
     beliefs: Beliefs | None = None
+
+
+PASSED = Reply(PASS)
+"""The reply of a policy that has nothing to do."""

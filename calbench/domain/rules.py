@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 from calbench.domain.actions import CalendarAction, Reschedule, Schedule
 from calbench.domain.calendars import Booking, Calendar, Item, Meeting
-from calbench.domain.frequent import frequent
+from calbench.domain.frequent import passing
 from calbench.domain.ids import ItemId, Slot
 
 RULES_VERSION = 1
 """Raised by every change of the rules; part of every game id, and enforced by golden traces."""
 
 
-@frequent
+@passing
 class Applied:
     """A batch that was applied.
 
@@ -28,7 +28,7 @@ class Applied:
     moved: tuple[Item, ...]
 
 
-@frequent
+@passing
 class Rejection:
     """A batch that broke a rule and was not applied."""
 

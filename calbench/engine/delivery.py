@@ -68,8 +68,17 @@ def send(
     message = Message(sender, recipients, channel, meeting_id, content)
     events = state.events
     entry = (len(events), message)
-    where = (moment.round_index, moment.turn_index, sender, recipients, meeting_id)
-    events.append(_EVENT_BY_CHANNEL[channel](*where, content, None if text is None else len(text)))
+    events.append(
+        _EVENT_BY_CHANNEL[channel](
+            moment.round_index,
+            moment.turn_index,
+            sender,
+            recipients,
+            meeting_id,
+            content,
+            None if text is None else len(text),
+        )
+    )
     for recipient in recipients:
         state.unread[recipient].append(entry)
     state.current[sender] += (message,)

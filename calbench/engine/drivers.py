@@ -5,15 +5,16 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from calbench.agents.base import Agent
+from calbench.domain.actions import PASS
 from calbench.domain.ids import AgentId
-from calbench.domain.replies import Reply
+from calbench.domain.replies import PASSED, Reply
 from calbench.engine.game import HaltedError, briefings, play
 from calbench.engine.talk import Asks
 from calbench.errors import AgentError, UnavailableError
-from calbench.protocols.base import Policy
+from calbench.files import no_collection
+from calbench.protocols.base import Policy, first_of
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace
-from calbench.traces.storage import no_collection
 
 
 def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> Trace:
@@ -36,14 +37,15 @@ def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> T
 
 
 def _run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> Trace:
-    game = play(scenario, config)
+    game = play(scenario, config, speaking_first=[first_of(policy) for policy in policies])
     acts = [policy.act for policy in policies]
     try:
         asks = next(game)
         while True:
             answers = {}
             for agent, observation in asks.items():
-                answers[agent] = Reply(acts[agent](observation))
+                turn = acts[agent](observation)
+                answers[agent] = PASSED if turn is PASS else Reply(turn)
             asks = game.send(answers)
     except StopIteration as end:
         trace: Trace = end.value

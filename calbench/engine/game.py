@@ -2,6 +2,8 @@
 
 import uuid
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, ItemId, MeetingId
@@ -14,7 +16,8 @@ from calbench.engine.rounds import halt, resolve, round_start
 from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk, UnfinishedError
 from calbench.errors import Halt
-from calbench.scenarios.labels import assign_labels, released_bank
+from calbench.protocols.base import First
+from calbench.scenarios.labels import Labels, assign_labels, released_bank
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
 from calbench.traces.events import AgentRegistered, GameEnd, GameStart
 from calbench.traces.models import (
@@ -37,11 +40,13 @@ def game_id(scenario: Scenario, config: GameConfig) -> str:
     It depends on the scenario (without the numbers derived from it), team, channels, limits,
     prompt version, label bank and rules version.
     """
-    content = {
-        "scenario": scenario.play_digest,
-        "config": config.digest,
-        "rules_version": RULES_VERSION,
-    }
+    return _game_id(scenario.play_digest, config.digest)
+
+
+@lru_cache(maxsize=1024)
+def _game_id(scenario: str, config: str) -> str:
+    """Return the id of a game, which is asked for several times around it."""
+    content = {"scenario": scenario, "config": config, "rules_version": RULES_VERSION}
     return str(uuid.uuid5(GAME_NAMESPACE, canonical_json(content)))
 
 
@@ -56,7 +61,11 @@ class HaltedError(Exception):
 
 
 def play(
-    scenario: Scenario, config: GameConfig, *, system_prompts: Sequence[str | None] = ()
+    scenario: Scenario,
+    config: GameConfig,
+    *,
+    system_prompts: Sequence[str | None] = (),
+    speaking_first: Sequence[First | None] = (),
 ) -> Game:
     """Play one game: yields who is asked with what they see, and is sent their replies.
 
@@ -64,12 +73,14 @@ def play(
         scenario: of the game.
         config: of the game.
         system_prompts: what each agent was told before the game, by agent id; only recorded.
+        speaking_first: by agent id, who in its seat speaks before hearing anything; otherwise it
+            passes in talk until it hears something, and is not asked. Absent: it is always asked.
 
     Returns (as the generator's value) the finished trace. A :class:`HaltedError` thrown into it
     ends the game at that point; its trace is recorded and never scored. After an
     :class:`UnfinishedError` the trace has no end: it is shown, and never written.
     """
-    state = initial_state(scenario, config, shown_labels(scenario, config))
+    state = initial_state(scenario, config, shown_labels(scenario, config), speaking_first)
     _open(state, scenario, config, system_prompts)
     try:
         yield from _rounds(state, scenario, config)
@@ -105,11 +116,26 @@ def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[Ite
     speakers = config.team.language_agents(scenario.num_agents)
     if config.label_bank is None or not speakers:
         return ()
-    labels = assign_labels(scenario, released_bank(config.label_bank))
+    labels = _labels(_Labelled(scenario.play_digest, config.label_bank, scenario))
     return [
         labels.own_labels(agent) if agent in speakers else NO_LABELS
         for agent in map(AgentId, range(scenario.num_agents))
     ]
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """A scenario and a bank, known by the digest of the one and the name of the other."""
+
+    digest: str
+    bank: str
+    scenario: Scenario = field(compare=False)
+
+
+@lru_cache(maxsize=8)
+def _labels(these: _Labelled) -> Labels:
+    """Return the labels of a scenario, on which several teams play one after the other."""
+    return assign_labels(these.scenario, released_bank(these.bank))
 
 
 def _rounds(state: State, scenario: Scenario, config: GameConfig) -> Generator[Asks, Answers, None]:

@@ -13,11 +13,11 @@ from pathlib import Path
 from calbench.console import progress
 from calbench.engine.game import game_id
 from calbench.errors import CalbenchError, ConfigError, OutputError
+from calbench.files import no_collection
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import is_taken, trace_outline
 from calbench.traces.models import GameConfig, Team
 from calbench.traces.outlines import trace_name
-from calbench.traces.storage import no_collection
 
 
 def is_open(team: Team) -> bool:

@@ -82,25 +82,23 @@ class Plan:
 
     path: Path
     scenarios: dict[int, Piece] = field(default_factory=dict)
-    configs: dict[str, Piece] = field(default_factory=dict)
+    configs: dict[bytes, Piece] = field(default_factory=dict)
 
     def write(self, path: Path, jobs: Sequence[Job]) -> None:
         """Write each scenario and each configuration of games once, a line each."""
         with path.open("wb") as file:
             for job in jobs:
                 if id(job.scenario) not in self.scenarios:
-                    line = job.scenario.model_dump_json()
-                    self.scenarios[id(job.scenario)] = _put(file, line)
-                config = job.config.model_dump_json()
-                if config not in self.configs:
-                    self.configs[config] = _put(file, config)
+                    self.scenarios[id(job.scenario)] = _put(file, job.scenario.written)
+                if job.config.written not in self.configs:
+                    self.configs[job.config.written] = _put(file, job.config.written)
 
     def task(self, jobs: Sequence[Job]) -> Task:
         """Return a reference to some of the games."""
         games = (
             PlannedGame(
                 self.scenarios[id(job.scenario)],
-                self.configs[job.config.model_dump_json()],
+                self.configs[job.config.written],
                 str(job.path),
             )
             for job in jobs
@@ -133,8 +131,7 @@ def planned(jobs: Sequence[Job]) -> Iterator[Plan]:
             remove()
 
 
-def _put(file: BinaryIO, text: str) -> Piece:
-    line = text.encode()
+def _put(file: BinaryIO, line: bytes) -> Piece:
     start = file.tell()
     file.write(line + b"\n")
     return Piece(start, len(line))

@@ -4,16 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from calbench.domain.calendars import Booking, Calendar, Item, Meeting, all_slots, item_ids
-from calbench.domain.frequent import frequent
+from calbench.domain.frequent import passing
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.messages import Channel, Message
 from calbench.domain.observations import NO_LABELS, Phase, Refusal
+from calbench.protocols.base import First
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import CalendarIds, Event
 from calbench.traces.models import GameConfig, RoundOutcome
 
 
-@frequent
+@passing
 class Moment:
     """When an agent is asked: round, phase, sweep or attempt."""
 
@@ -38,7 +39,8 @@ class State:
     can be broken. ``calendar_ids`` mirrors ``calendars`` as ids, the form in traces.
     ``private_seeds`` are those of the round for seats with private chance, ``None`` for the
     others. ``labels`` are each agent's own. ``typed_among_speakers`` are the agents without
-    language in a team with language agents.
+    language in a team with language agents. ``speaking_first`` says of each agent
+    who in its seat speaks before hearing anything, ``None`` of those that are always asked.
     """
 
     agent_ids: tuple[AgentId, ...]
@@ -62,6 +64,7 @@ class State:
     private_seeds: list[int | None]
     labels: Sequence[Mapping[ItemId, str]]
     typed_among_speakers: frozenset[AgentId]
+    speaking_first: Sequence[First | None]
     events: list[Event] = field(default_factory=list)
     outcomes: list[RoundOutcome] = field(default_factory=list)
 
@@ -101,7 +104,10 @@ class State:
 
 
 def initial_state(
-    scenario: Scenario, config: GameConfig, labels: Sequence[Mapping[ItemId, str]] = ()
+    scenario: Scenario,
+    config: GameConfig,
+    labels: Sequence[Mapping[ItemId, str]] = (),
+    speaking_first: Sequence[First | None] = (),
 ) -> State:
     """Return the state before the first round.
 
@@ -109,6 +115,7 @@ def initial_state(
         scenario: of the game.
         config: of the game.
         labels: private labels that each agent may know; none by default.
+        speaking_first: by agent id, who in its seat speaks before hearing anything.
     """
     count = scenario.num_agents
     agents = tuple([AgentId(agent) for agent in range(count)])
@@ -139,4 +146,5 @@ def initial_state(
         private_seeds=[None] * count,
         labels=labels or [NO_LABELS] * count,
         typed_among_speakers=frozenset(agents) - set(language) if language else frozenset(),
+        speaking_first=speaking_first or [None] * count,
     )

@@ -1,6 +1,7 @@
 """CHEAP_TALK: sweeps over the active speakers until a sweep is silent (appendix A.4)."""
 
 from collections.abc import Generator, Mapping
+from functools import lru_cache
 
 from calbench.domain.actions import (
     Action,
@@ -12,7 +13,7 @@ from calbench.domain.actions import (
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import CHEAP_TALK, Observation
-from calbench.domain.replies import Reply
+from calbench.domain.replies import PASSED, Reply
 from calbench.engine.delivery import hand_over, read_inbox, refuse, send
 from calbench.engine.mediator import Mediator
 from calbench.engine.notes import note_prose, note_reply
@@ -73,13 +74,19 @@ class Talk:
             spoken = 0
             while spoken < len(speakers):
                 agent = speakers[spoken]
-                inbox, messages = read_inbox(state, agent, meeting)
-                reply = (yield {agent: observe(state, moment, agent, messages)})[agent]
-                self._record(moment, agent, inbox, reply)
-                if agent in state.typed_among_speakers:
-                    note_prose(state, moment, agent, messages)
-                if reply.turn.actions:
-                    self._speak(moment, agent, reply.turn.actions)
+                if self._is_idle(turn_index, agent):
+                    self._pass(turn_index, agent, ())
+                else:
+                    inbox, messages = read_inbox(state, agent, meeting)
+                    reply = (yield {agent: observe(state, moment, agent, messages)})[agent]
+                    if reply is PASSED:
+                        self._pass(turn_index, agent, inbox)
+                    else:
+                        self._record(moment, agent, inbox, reply)
+                    if agent in state.typed_among_speakers:
+                        note_prose(state, moment, agent, messages)
+                    if reply.turn.actions:
+                        self._speak(moment, agent, reply.turn.actions)
                 spoken += 1
                 if self.woken and spoken == len(speakers):
                     # Agents activated meanwhile speak in this sweep and keep their place.
@@ -87,6 +94,24 @@ class Talk:
                     self.woken.clear()
             if self.sent == before:
                 return
+
+    def _is_idle(self, turn_index: int, agent: AgentId) -> bool:
+        """Whether an agent has declared that it would pass now."""
+        state, meeting = self.state, self.meeting
+        first = state.speaking_first[agent]
+        if first is None or state.unread[agent] or state.refusals[agent]:
+            return False
+        if turn_index or first == "nobody":
+            return True
+        people = (meeting.initiator,) if first == "initiator" else meeting.participants
+        return agent not in people
+
+    def _pass(self, turn_index: int, agent: AgentId, inbox: tuple[int, ...]) -> None:
+        round_index = self.round_index
+        start, end = idle_turn(round_index, turn_index, agent)
+        if inbox:
+            start = TurnStart(round_index, turn_index, agent, CHEAP_TALK, inbox, None)
+        self.state.events += (start, end)
 
     def _record(self, moment: Moment, agent: AgentId, inbox: tuple[int, ...], reply: Reply) -> None:
         turn = reply.turn
@@ -127,3 +152,15 @@ class Talk:
         if after is not None:
             self.mediator = after
             self.sent += 1
+
+
+@lru_cache(maxsize=4096)
+def idle_turn(round_index: int, turn_index: int, agent: AgentId) -> tuple[TurnStart, TurnEnd]:
+    """Return the events of a turn of talk in which nothing was heard, thought or said.
+
+    They are the same in every game, so they are made once.
+    """
+    return (
+        TurnStart(round_index, turn_index, agent, CHEAP_TALK, (), None),
+        TurnEnd(round_index, turn_index, agent, (), None, None, ()),
+    )

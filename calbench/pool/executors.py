@@ -1,9 +1,11 @@
 """Which workers a configuration asks for, and how many."""
 
+import math
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -52,11 +54,57 @@ PROCESSES = ExecutorSpec()
 """Processes of this machine."""
 
 
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+"""Where Linux says how much of the processors a container may use, and which one this is."""
+
+
+def processors(cgroups: Path = CGROUPS, membership: Path = MEMBERSHIP) -> int:
+    """Return how many processors this process may use, by its affinity and its container's quota.
+
+    A part of a processor counts as one.
+
+    Args:
+        cgroups: where the control groups are mounted.
+        membership: the file that names those of this process; without it there is no quota.
+    """
+    has_affinity = hasattr(os, "sched_getaffinity")
+    allowed = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    return max(1, min([allowed, *map(math.ceil, _quotas(cgroups, membership))]))
+
+
+def _quotas(cgroups: Path, membership: Path) -> Iterator[float]:
+    """Yield the quotas of the groups of this process and of all around them, in processors.
+
+    A line is ``0::/group`` for version 2, ``4:cpu,cpuacct:/group`` for version 1.
+    """
+    try:
+        lines = membership.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, name = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        root = cgroups / controllers
+        folder = root / name.lstrip("/")
+        while folder.is_relative_to(root):
+            quota = _quota(folder)
+            if quota is not None:
+                yield quota
+            folder = folder.parent
+
+
+def _quota(folder: Path) -> float | None:
+    """Return the quota of one group, ``cpu.max`` of version 2 or its two files of version 1."""
+    try:
+        if (folder / "cpu.max").exists():
+            time, period = (folder / "cpu.max").read_text().split()
+        else:
+            time = (folder / "cpu.cfs_quota_us").read_text()
+            period = (folder / "cpu.cfs_period_us").read_text()
+        return int(time) / int(period) if int(time) > 0 else None
+    except (OSError, ValueError, ZeroDivisionError):  # none here, or it says "max"
+        return None
 
 
 @contextmanager

@@ -3,12 +3,15 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from multiprocessing import util
 from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
 from typing import Any
 
 from calbench.console import ENDING, silence
@@ -91,11 +94,39 @@ class _Executor(ProcessPoolExecutor):
 
     The signal goes to the whole process group, and a process that dies while it starts can make
     the pool wait for ever. New processes inherit the signals that are blocked here.
+
+    They are started with the first task, and import the main module only if its function is there.
     """
 
+    _knows_main: bool | None = None
+
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        with blocking():
+        is_of_main = _function(fn).__module__ == "__main__"
+        if self._knows_main is None:
+            self._knows_main = is_of_main
+        if is_of_main and not self._knows_main:
+            raise TypeError(f"{_function(fn).__name__}: the first task's function is elsewhere")
+        with blocking(), nullcontext() if self._knows_main else _without_main():
             return super().submit(fn, *args, **kwargs)
+
+
+def _function(fn: Callable[..., Any]) -> Callable[..., Any]:
+    return _function(fn.func) if isinstance(fn, partial) else fn
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Let processes that are started meanwhile not import the main module.
+
+    It is a command, or the user's script, with all that it imports; and a script would be run
+    again if it does not ask whether it is the main module.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The interface of protocols, and what several of them share."""
 
 from functools import lru_cache
-from typing import Protocol
+from typing import Literal, Protocol
 
 from calbench.domain.actions import PASS, Action, Reschedule, Schedule, Turn
 from calbench.domain.calendars import Errand, Meeting, first_free
@@ -12,12 +12,31 @@ JUSTIFICATION = "An agreed meeting needs this slot."
 """The fixed justification of every move by a typed protocol."""
 
 
+First = Literal["initiator", "participants", "nobody"]
+"""Who speaks in a meeting's talk before hearing anything; all others wait until they hear."""
+
+
 class Policy(Protocol):
-    """A pure function from what an agent may know to what it does."""
+    """A pure function from what an agent may know to what it does.
+
+    A class of ours may say who ``speaks_first``: then it does nothing in a turn of talk before
+    which it has heard nothing and nothing was refused since its last one, but for the first turn
+    in a round of those. The game passes for it without asking. Its subclasses say so for
+    themselves.
+    """
 
     def act(self, observation: Observation) -> Turn:
         """Return the turn; equal observations give equal turns."""
         ...
+
+
+def first_of(policy: Policy) -> First | None:
+    """Return who speaks before it has heard anything, if the policy's own class declares it.
+
+    What a class inherits does not count: whoever overrides :meth:`Policy.act` may talk on.
+    """
+    first: First | None = vars(type(policy)).get("speaks_first")
+    return first
 
 
 def own_meeting(observation: Observation) -> Meeting | None:

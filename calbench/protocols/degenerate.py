@@ -1,17 +1,21 @@
 """Degenerate baselines [C]: each exploits one measure, to show how that measure can be gamed."""
 
+from typing import ClassVar
+
 from calbench.domain.actions import PASS, Action, BroadcastMessage, DirectMessage, Schedule, Turn
 from calbench.domain.calendars import Meeting, first_free
 from calbench.domain.ids import Slot
 from calbench.domain.messages import CostReport
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
-from calbench.protocols.base import own_meeting
+from calbench.protocols.base import First, own_meeting
 from calbench.protocols.costs import cheapest_slot, local_costs
 from calbench.protocols.imap import decide, own_report, reported_costs
 
 
 class Silent:
     """Says nothing and schedules nothing: no cost, no leak, no meeting."""
+
+    speaks_first: ClassVar[First] = "nobody"
 
     def act(self, observation: Observation) -> Turn:  # noqa: ARG002 - it ignores what it sees
         """Pass, whatever it is asked."""
@@ -20,6 +24,8 @@ class Silent:
 
 class FirstFree:
     """Says nothing; each participant books its own lowest free slot."""
+
+    speaks_first: ClassVar[First] = "nobody"
 
     def act(self, observation: Observation) -> Turn:
         """Schedule into the lowest free slot when deciding."""
@@ -36,6 +42,8 @@ class TellAll:
     One message to all if the all-agent channel is open, otherwise one to each agent. Without all
     vectors there is no choice.
     """
+
+    speaks_first: ClassVar[First] = "participants"
 
     def act(self, observation: Observation) -> Turn:
         """Tell everything once while talking; place the meeting at the joint minimum."""

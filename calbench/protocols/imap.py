@@ -4,17 +4,21 @@ Six messages for a meeting of three: two requests, two vectors, two decisions. T
 low-cost, high-disclosure reference point.
 """
 
+from typing import ClassVar
+
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import Meeting, all_slots
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Announcement, CostReport, CostRequest, Decision
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
-from calbench.protocols.base import others, own_meeting, place
+from calbench.protocols.base import First, others, own_meeting, place
 from calbench.protocols.costs import CostVector, cheapest_slot, feasible_slots, local_costs
 
 
 class Imap:
     """Incremental MAP (Modi & Veloso 2004, as in appendix D.1 of the paper)."""
+
+    speaks_first: ClassVar[First] = "initiator"
 
     def act(self, observation: Observation) -> Turn:
         """Request, report or decide while talking; book the agreed slot when deciding."""

@@ -5,18 +5,22 @@ joint minimum: p messages for a meeting of p, and an announcement that counts fo
 the ideal functionality of the cost-privacy plane. Batches and retries are IMAP's.
 """
 
+from typing import ClassVar
+
 from calbench.domain.actions import PASS, SealedReport, Turn
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import Slot
 from calbench.domain.messages import Announcement, CostReport
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
-from calbench.protocols.base import own_meeting
+from calbench.protocols.base import First, own_meeting
 from calbench.protocols.costs import cheapest_slot, local_costs
 from calbench.protocols.imap import decide, own_report
 
 
 class Mediated:
     """A participant that tells only the mediator its costs."""
+
+    speaks_first: ClassVar[First] = "participants"
 
     def act(self, observation: Observation) -> Turn:
         """Send the vector once while talking; book the announced slot when deciding."""

@@ -12,6 +12,8 @@ vector; for p = 3 with shown costs 0, 1, 10 or 100 it gives both values of a slo
 they are. The initiator and one other agent together know the total of the rest; for p = 3 all.
 """
 
+from typing import ClassVar
+
 from calbench.domain.actions import PASS, Action, DirectMessage, Turn
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, Slot
@@ -27,13 +29,15 @@ from calbench.domain.sharing import (
     remainder,
     uniform,
 )
-from calbench.protocols.base import others, own_meeting
+from calbench.protocols.base import First, others, own_meeting
 from calbench.protocols.costs import cheapest_slot, local_costs
 from calbench.protocols.imap import agreed_slot, decide
 
 
 class SecureSum:
     """A participant that sends its vector only in shares."""
+
+    speaks_first: ClassVar[First] = "participants"
 
     def act(self, observation: Observation) -> Turn:
         """Share, add or announce while talking; book the announced slot when deciding."""

@@ -7,11 +7,11 @@ from pathlib import Path
 from calbench.analysis.scoring import chunks
 from calbench.console import progress
 from calbench.errors import FileError
+from calbench.files import no_collection
 from calbench.pool import Pool, mapped
 from calbench.traces.catalog import raw_trace
 from calbench.traces.heads import TraceHead, head_of
 from calbench.traces.paths import trace_paths
-from calbench.traces.storage import no_collection
 
 TEAM_ORDER = (
     "imap",

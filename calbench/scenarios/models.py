@@ -472,6 +472,14 @@ class Scenario(Model):
         )
 
     @cached_property
+    def written(self) -> bytes:
+        """The scenario as every trace on it holds it.
+
+        Kept, because many games are on one scenario; it takes a tenth of what the scenario does.
+        """
+        return self.model_dump_json().encode()
+
+    @cached_property
     def play_digest(self) -> str:
         """SHA-256 of what defines a game on this scenario, without derived numbers."""
         return digest(self.model_dump(mode="json", exclude={"oracle", "difficulty"}))

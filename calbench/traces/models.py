@@ -163,6 +163,11 @@ class GameConfig(Model):
         """SHA-256 of everything this configuration says."""
         return digest(self.model_dump(mode="json"))
 
+    @cached_property
+    def written(self) -> bytes:
+        """The configuration as every trace of it holds it; kept, because many games have it."""
+        return self.model_dump_json().encode()
+
     def rotated(self, places: int) -> Self:
         """Return the configuration with the team rotated, if it rotates."""
         return self if not self.team.rotation else self.updated(team=self.team.rotated(places))

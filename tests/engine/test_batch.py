@@ -1,16 +1,20 @@
 """Many games: one file each, kept only if it is the very game this run would play."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from calbench.agents.prompts import use_prompts
+from calbench.agents.prompts.templates import FOLDER
 from calbench.engine.batch import Played, play_jobs
 from calbench.engine.jobs import Job, plan_jobs, unfinished
 from calbench.engine.plan import parts_of
 from calbench.errors import ConfigError, OutputError
-from calbench.pool import Pool
+from calbench.pool import Pool, workers
 from calbench.runs.verification import verify_file
+from calbench.traces.events import TurnStart
 from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team
 from calbench.traces.storage import read_trace
 from tests.engine.scripts import game_config
@@ -65,6 +69,26 @@ def test_games_have_the_same_bytes_whoever_plays_them(tmp_path: Path, workers: i
         play_jobs(jobs_in(there), Pool(executor, workers), done.append)
     assert contents(here) == contents(there)
     assert sorted(played.job.path for played in done) == sorted(job.path for job in jobs_in(there))
+
+
+@pytest.mark.heavy
+def test_processes_ask_with_the_prompts_of_a_folder(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    shutil.copytree(FOLDER / "v2", mine)
+    (mine / "turn.md").write_text((mine / "turn.md").read_text() + "\nAsked elsewhere.\n")
+    templates = use_prompts(mine).templates
+    assert templates is not None
+    seat = Seat(player="candid", kind="scripted", settings={"style": "candid"})
+    config = game_config().updated(
+        team=Team(team_id="candid", seats=(seat,)),
+        prompt_version="mine",
+        prompt_digest=templates.digest,
+    )
+    (job,) = plan_jobs(SCENARIOS[:1], [config], tmp_path / "traces")
+    with workers(2) as pool:
+        play_jobs([job], pool, lambda _: None)
+    asked = [event.prompt for event in read_trace(job.path).events if isinstance(event, TurnStart)]
+    assert any("Asked elsewhere." in (prompt or "") for prompt in asked)
 
 
 def test_only_missing_games_are_left_to_play(tmp_path: Path) -> None:

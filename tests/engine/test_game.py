@@ -137,7 +137,7 @@ def test_game_id_differs_when_the_scenario_does(change: dict[str, object]) -> No
 
 
 def limited(**limits: int | tuple[float, ...] | None) -> GameConfig:
-    return CONFIG.model_copy(update={"limits": Limits.model_validate(limits)})
+    return CONFIG.updated(limits=Limits.model_validate(limits))
 
 
 OTHER_CONFIGS: dict[str, GameConfig] = {

@@ -8,7 +8,7 @@ import pytest
 
 from calbench.errors import WorkerError
 from calbench.pool import mapped, workers
-from tests.cli.runs import python
+from tests.cli.runs import REPO, Ended, environment, python
 
 pytestmark = pytest.mark.heavy
 
@@ -66,3 +66,46 @@ with ending_on_interrupt(lambda: "Stopped"):
 def test_signal_to_another_thread_waits_until_a_process_has_started() -> None:
     ended = python("-c", WAITED)
     assert (ended.status, ended.out, ended.err) == (143, "in one piece\n", "Stopped\n")
+
+
+UNGUARDED = """
+from calbench.pool import mapped, workers
+
+print("once", flush=True)
+with workers(2) as pool:
+    print(sum(mapped(abs, range(-3, 3), pool)), flush=True)
+"""
+
+OF_MAIN = """
+from functools import partial
+from calbench.pool import mapped, workers
+
+def plus(one: int, other: int) -> int:
+    return one + other
+
+if __name__ == "__main__":
+    with workers(2) as pool:
+        print(list(mapped(partial(plus, 1), range(3), pool)), flush=True)
+    with workers(2) as pool:
+        list(mapped(abs, range(3), pool))
+        try:
+            list(mapped(partial(plus, 1), range(3), pool))
+        except TypeError as error:
+            print(error, flush=True)
+"""
+
+
+def run_script(folder: Path, text: str) -> Ended:
+    (folder / "script.py").write_text(text)
+    return python(folder / "script.py", env=environment() | {"PYTHONPATH": str(REPO)})
+
+
+def test_a_script_is_not_run_again_by_its_processes(tmp_path: Path) -> None:
+    ended = run_script(tmp_path, UNGUARDED)
+    assert (ended.status, ended.out, ended.err) == (0, "once\n9\n", "")
+
+
+def test_processes_know_the_main_module_if_their_first_task_is_of_it(tmp_path: Path) -> None:
+    ended = run_script(tmp_path, OF_MAIN)
+    assert ended.out == "[1, 2, 3]\nplus: the first task's function is elsewhere\n"
+    assert (ended.status, ended.err) == (0, "")

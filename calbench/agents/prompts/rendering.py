@@ -8,6 +8,7 @@ environment.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import lru_cache
 
 from calbench.domain.actions import Action
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Item, Meeting
@@ -29,9 +30,13 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+"""Made once; ``json.dumps`` would make one for every message."""
+
+
 def quoted(text: str) -> str:
     """Return a text as a JSON string on one line."""
-    return printable(json.dumps(text, ensure_ascii=False))
+    return printable(_ENCODER.encode(text))
 
 
 def label(text: str) -> str:
@@ -48,14 +53,15 @@ def numbers(values: Iterable[int]) -> str:
 def calendar_lines(calendar: Calendar, labels: Labels) -> str:
     """Return one line a slot, in the format of appendix A.1."""
     width = max(2, len(str(len(calendar) - 1)))
-    return "\n".join(
-        f"Slot {slot:>{width}}: {_item(item, labels)}" for slot, item in enumerate(calendar)
-    )
+    texts = [
+        "[FREE]" if item is None else _item(item, labels.get(item.item_id)) for item in calendar
+    ]
+    return "\n".join([f"Slot {slot:>{width}}: {text}" for slot, text in enumerate(texts)])
 
 
-def _item(item: Item | None, labels: Labels) -> str:
-    if item is None:
-        return "[FREE]"
+@lru_cache(maxsize=4096)
+def _item(item: Item, private: str | None) -> str:
+    """Return what is in a slot: most is as it was in the message before."""
     if isinstance(item, Booking):
         meeting = item.meeting
         people = numbers(meeting.participants)
@@ -63,7 +69,7 @@ def _item(item: Item | None, labels: Labels) -> str:
     else:
         kind = "Blocked Errand" if item.blocked else "Errand"
         text = f"{kind} #{item.errand_id} (cost={item.shown_cost})"
-    return _labelled(text, item.item_id, labels)
+    return text if private is None else f"{text} {label(private)}"
 
 
 def meeting_line(meeting: Meeting | HiddenMeeting, labels: Labels) -> str:
@@ -73,11 +79,8 @@ def meeting_line(meeting: Meeting | HiddenMeeting, labels: Labels) -> str:
         return text
     # Every meeting takes one slot in this version of the game.
     text += f" participants=[{numbers(meeting.participants)}] duration=1 slot"
-    return _labelled(text, meeting.meeting_id, labels)
-
-
-def _labelled(text: str, item_id: ItemId, labels: Labels) -> str:
-    return f"{text} {label(labels[item_id])}" if item_id in labels else text
+    private = labels.get(meeting.meeting_id)
+    return text if private is None else f"{text} {label(private)}"
 
 
 def content_json(content: Content) -> str:

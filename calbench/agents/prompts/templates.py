@@ -3,7 +3,8 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
@@ -43,20 +44,24 @@ class Templates(NamedTuple):
         Raises:
             ConfigError: naming the file, if it lacks a value or leaves one unused.
         """
-        where = f"{self.folder or f'prompts/{self.version}'}/{name}.md"
         if name not in self.text_by_name:
-            raise ConfigError(f"{where}: there is no such template; add the file")
+            raise ConfigError(f"{self._place(name)}: there is no such template; add the file")
         form = _form(self.text_by_name[name])
         if form is None:
-            raise ConfigError(f"{where}: a stray $; write $$ for a dollar sign")
-        further = form.placeholders & optional.keys()
+            raise ConfigError(f"{self._place(name)}: a stray $; write $$ for a dollar sign")
+        further = form.placeholders & optional.keys() if optional else frozenset()
         if form.placeholders != values.keys() | further:
             odd = ", ".join(sorted(form.placeholders ^ values.keys() ^ further))
-            raise ConfigError(f"{where}: placeholders and values do not fit: {odd}")
-        filled = {key: str(value) for key, value in values.items()}
-        filled |= {key: str(optional[key]()) for key in further}
-        kept = [part.text for part in form.paragraphs if part.only is None or filled[part.only]]
-        return "\n\n".join(kept) % filled
+            raise ConfigError(f"{self._place(name)}: placeholders and values do not fit: {odd}")
+        for key in further:
+            values[key] = str(optional[key]())
+        kept = [
+            part.text for part in form.paragraphs if part.only is None or values[part.only] != ""
+        ]
+        return "\n\n".join(kept) % values
+
+    def _place(self, name: str) -> str:
+        return f"{self.folder or f'prompts/{self.version}'}/{name}.md"
 
 
 class _Paragraph(NamedTuple):
@@ -66,11 +71,22 @@ class _Paragraph(NamedTuple):
     only: str | None
 
 
-class _Form(NamedTuple):
+@dataclass(frozen=True)
+class _Form:
     """A template that was read: a prompt is made of the same ones at every turn."""
 
     placeholders: frozenset[str]
     paragraphs: tuple[_Paragraph, ...]
+
+    @cached_property
+    def alone(self) -> tuple[str, ...]:
+        """Placeholders that are paragraphs."""
+        return tuple([part.only for part in self.paragraphs if part.only is not None])
+
+    @cached_property
+    def whole(self) -> str:
+        """All paragraphs."""
+        return "\n\n".join([part.text for part in self.paragraphs])
 
 
 @lru_cache(maxsize=256)

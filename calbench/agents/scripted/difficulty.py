@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final
 
-from calbench.domain.calendars import Booking, Calendar, Item
+from calbench.domain.calendars import Booking, Calendar, Item, first_free
 from calbench.domain.ids import Slot
 
 
@@ -41,12 +41,15 @@ def level_of(item: Item | None, *, can_move: bool) -> Level:
         return EASY
     if isinstance(item, Booking) or item.blocked or not can_move:
         return IMPOSSIBLE
-    return next((level for most, level in _BOUNDS if item.shown_cost <= most), HARD)
+    for most, level in _BOUNDS:  # a plain loop: asked of every slot in every turn
+        if item.shown_cost <= most:
+            return level
+    return HARD
 
 
 def own_levels(calendar: Calendar) -> tuple[Level, ...]:
     """Return how hard each slot of a calendar is to give, by slot."""
-    can_move = None in calendar
+    can_move = first_free(calendar) is not None
     return tuple([level_of(item, can_move=can_move) for item in calendar])
 
 

@@ -67,6 +67,8 @@ class Ledger:
             self.first = sender
         self._note(sender, acts)
         for act in acts:
+            if isinstance(act, Claim):
+                continue  # noted already; most are
             if isinstance(act, Ask):
                 if slots := self._within(act.slots):
                     waiting = self.questions.setdefault(sender, [])
@@ -87,17 +89,19 @@ class Ledger:
             self.first = self.me
         self.said += 1
         self._note(self.me, acts)
+        claims = [act for act in acts if isinstance(act, Claim)]
+        others = [act for act in acts if not isinstance(act, Claim)]
         for agent in recipients:
-            self._answer(agent, acts)
-        for act in acts:
+            self._answer(agent, claims, others)
+        for act in others:
             if isinstance(act, Ask):
                 self.ever_asked.update(act.slots)
             elif isinstance(act, AskMove):
                 self.asked_moves[act.meeting, act.start] = act.targets
 
-    def _answer(self, agent: AgentId, acts: Sequence[Act]) -> None:
+    def _answer(self, agent: AgentId, claims: Sequence[Claim], acts: Sequence[Act]) -> None:
         """Record what one recipient now knows, and which of its questions are answered."""
-        claimed = {act.slot for act in acts if isinstance(act, Claim) and act.meeting is None}
+        claimed = {act.slot for act in claims if act.meeting is None}
         is_none = any(isinstance(act, NoneOfThem) for act in acts)
         if is_none:
             for slot in self.questions.get(agent, ()):
@@ -112,12 +116,13 @@ class Ledger:
         asked = [act.slots for act in acts if isinstance(act, Ask)]
         if asked:
             self.asked[agent] = asked[-1]
-        meetings = {act.meeting for act in acts if isinstance(act, Claim)}
-        self.move_questions = [
-            (asker, act)
-            for asker, act in self.move_questions
-            if asker != agent or act.meeting not in meetings
-        ]
+        if self.move_questions:
+            meetings = {act.meeting for act in claims}
+            self.move_questions = [
+                (asker, act)
+                for asker, act in self.move_questions
+                if asker != agent or act.meeting not in meetings
+            ]
 
     def _note(self, agent: AgentId, acts: Sequence[Act]) -> None:
         """Take in what a message says of its sender."""
@@ -169,6 +174,17 @@ class Ledger:
         ):
             return EASY
         return claimed
+
+    def levels_of(self, agent: AgentId) -> list[Level | None]:
+        """Return :meth:`level` of every slot, by slot."""
+        levels: list[Level | None] = [None] * self.num_slots
+        for slot in self.proposed.get(agent, ()):
+            levels[slot] = EASY
+        if agent in self.votes:
+            levels[self.votes[agent]] = EASY
+        for slot, level in self.levels.get(agent, {}).items():
+            levels[slot] = level
+        return levels
 
     def agreed(self, participants: Iterable[AgentId]) -> Slot | None:
         """Return the agreed slot: most votes, then the lowest agent's.

@@ -1,11 +1,16 @@
 """What a speaker wants to say to whom, and the messages for it."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
 
 from calbench.agents.scripted.understanding import slots_in
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
+"""Made once; ``json.dumps`` would make one for every reply."""
 
 Written = dict[str, Any]
 """An action of the envelope."""
@@ -85,6 +90,17 @@ def _text(sentences: Iterable[str], most_slots: int | None) -> str:
     return " ".join(kept)
 
 
-def envelope(thinking: str, actions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def envelope(thinking: str, actions: Sequence[Mapping[str, Any]]) -> str:
     """Return a reply as the prompts ask for it."""
-    return {"thinking": thinking, "actions": list(actions)}
+    return encoded({"thinking": thinking, "actions": actions}) if actions else _without(thinking)
+
+
+@lru_cache(maxsize=16)
+def _without(thinking: str) -> str:
+    """Return a reply without actions: most are, and all of them the same."""
+    return encoded({"thinking": thinking, "actions": []})
+
+
+def encoded(reply: dict[str, Any]) -> str:
+    """Return a reply as JSON."""
+    return _ENCODER.encode(reply)

@@ -8,7 +8,7 @@ thread.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
@@ -63,6 +63,20 @@ _RESUBMIT = re.compile(
 _OTHERS = re.compile(r"Other agents: ([\d, ]*)$")
 _LENGTH = re.compile(r"Integers for each agent: (\d+), for slots 0 to \d+ in this order$")
 _UNREADABLE = "Your previous reply could not be read, so nothing in it was carried out ("
+_BEGINNINGS: Final = (
+    "CHEAP_TALK turn budget: ",
+    "Meeting to schedule: ",
+    "The agents of another meeting are negotiating: ",
+    "The talk about ",
+    "Displacement cost ",
+    "Your batch was rejected",
+    "Submit the complete batch",
+    "Other agents: ",
+    "Integers for each agent: ",
+    _UNREADABLE,
+)
+"""How the lines begin that are read by a pattern of their own; most begin otherwise."""
+
 _KINDS: Final[Mapping[str, Kind]] = {
     " START": "round_start",
     ": A MESSAGE REACHED YOU": "outsider",
@@ -187,12 +201,15 @@ def read_message(text: str) -> Reading:
     inbox: list[Heard] = []
     for line in lines:
         if line.startswith("Slot "):
-            if (slot := _SLOT_LINE.match(line)) and int(slot["slot"]) == len(items):
-                items.append(_item(slot, result.labels))
+            entry = _slot_entry(line)
+            if entry is not None and entry.slot == len(items):
+                items.append(entry.item)
+                if entry.item is not None and entry.label is not None:
+                    result.labels[entry.item.item_id] = entry.label
         elif line.startswith("- ["):
             if (message := _heard(line)) is not None:
                 inbox.append(message)
-        elif line:
+        elif line.startswith(_BEGINNINGS):
             _read_line(line, result)
     result.calendar = tuple(items)
     result.inbox = tuple(inbox)
@@ -239,8 +256,22 @@ def _read_meeting(match: re.Match[str], result: Reading) -> None:
         result.labels[meeting_id] = _unescaped(match["label"])
 
 
-def _item(match: re.Match[str], labels: dict[ItemId, str]) -> Item | None:
-    item: Item
+class _SlotEntry(NamedTuple):
+    """A line of a calendar."""
+
+    slot: int
+    item: Item | None
+    label: str | None
+
+
+@lru_cache(maxsize=4096)
+def _slot_entry(line: str) -> _SlotEntry | None:
+    """Read a line of a calendar: most are as they were in the last message."""
+    match = _SLOT_LINE.match(line)
+    if match is None:
+        return None
+    item: Item | None = None
+    label: str | None = None
     if match["errand"] is not None:
         item = Errand(ErrandId(int(match["errand"])), int(match["cost"]), bool(match["blocked"]))
         label = match["label"]
@@ -248,13 +279,10 @@ def _item(match: re.Match[str], labels: dict[ItemId, str]) -> Item | None:
         meeting_id = MeetingId(int(match["meeting"]))
         item = Booking(Meeting(meeting_id, _ids(match["people"]), int(match["price"])))
         label = match["title"]
-    else:
-        return None
-    if label is not None:
-        labels[item.item_id] = _unescaped(label)
-    return item
+    return _SlotEntry(int(match["slot"]), item, None if label is None else _unescaped(label))
 
 
+@lru_cache(maxsize=4096)
 def _heard(line: str) -> Heard | None:
     match = _MESSAGE_LINE.match(line)
     if match is None:
@@ -299,18 +327,22 @@ def _ids(text: str) -> tuple[AgentId, ...]:
     return tuple([AgentId(int(number)) for number in re.findall(r"\d+", text)])
 
 
-def own_words(reply: str) -> Iterator[tuple[str, AgentId | None, str]]:
-    """Yield (channel, recipient of a direct message, text) of a speaker's earlier reply.
+@lru_cache(maxsize=256)
+def own_words(reply: str) -> tuple[tuple[str, AgentId | None, str], ...]:
+    """Return (channel, recipient of a direct message, text) of a speaker's earlier reply.
 
     Raises nothing: a reply that is not an envelope said nothing.
     """
     try:
         envelope = json.loads(reply)
     except (ValueError, RecursionError):
-        return
+        return ()
     actions = envelope.get("actions") if isinstance(envelope, dict) else None
+    words: list[tuple[str, AgentId | None, str]] = []
     for action in actions if isinstance(actions, list) else ():
         if isinstance(action, dict) and action.get("type") in CHANNELS:
             content, to = action.get("content"), action.get("to")
             if isinstance(content, str):
-                yield action["type"], AgentId(to) if isinstance(to, int) else None, content
+                recipient = AgentId(to) if isinstance(to, int) else None
+                words.append((action["type"], recipient, content))
+    return tuple(words)

@@ -19,18 +19,18 @@ AGREED: Final = 3
 
 def beliefs(asked: Reading, ledger: Ledger) -> dict[str, Any]:
     """Return the answer to a reflection: for each other agent one integer a slot, -3 to 3."""
-    slots = [Slot(slot) for slot in range(asked.num_slots or 0)]
-    return {
-        "beliefs": {
-            str(agent): [_change(ledger, agent, slot) for slot in slots] for agent in asked.others
-        }
-    }
+    num_slots = asked.num_slots or 0
+    return {"beliefs": {str(agent): _changes(ledger, agent, num_slots) for agent in asked.others}}
 
 
-def _change(ledger: Ledger, agent: AgentId, slot: Slot) -> int:
-    if ledger.votes.get(agent) == slot:
-        return AGREED
-    level = ledger.levels.get(agent, {}).get(slot)
-    if level is not None:
-        return CHANGES[level]
-    return PROPOSED if slot in ledger.proposed.get(agent, ()) else 0
+def _changes(ledger: Ledger, agent: AgentId, num_slots: int) -> list[int]:
+    """Return the changes by slot: most slots were not spoken of, and later kinds say more."""
+    said: dict[Slot, int] = dict.fromkeys(ledger.proposed.get(agent, ()), PROPOSED)
+    said.update((slot, CHANGES[level]) for slot, level in ledger.levels.get(agent, {}).items())
+    if agent in ledger.votes:
+        said[ledger.votes[agent]] = AGREED
+    changes = [0] * num_slots
+    for slot, change in said.items():
+        if slot < num_slots:
+            changes[slot] = change
+    return changes

@@ -1,15 +1,14 @@
 """Scripted speakers: sources of text that need no model."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted.batch import decision, voluntary
 from calbench.agents.scripted.confiding import answer_reasons
 from calbench.agents.scripted.erring.manner import Moment
-from calbench.agents.scripted.outbox import Written, envelope
+from calbench.agents.scripted.outbox import Written, encoded, envelope
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.probing import Goal, probe
 from calbench.agents.scripted.reading import read_briefing, read_message
@@ -23,9 +22,6 @@ from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
 
 SCRIPTED_SPEC: Final = ModelSpec(model="scripted")
 """The model in a request to a scripted speaker: there is none."""
-
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
-"""Made once; ``json.dumps`` would make one for every reply."""
 
 
 @dataclass(slots=True)
@@ -59,16 +55,15 @@ class ScriptedSpeaker:
         if rules is None:
             return _whole(envelope("I cannot read this.", []))
         if now.kind == "reflection":
-            return _whole(beliefs(now, self._reader.ledger(rules, messages)))
+            return _whole(encoded(beliefs(now, self._reader.ledger(rules, messages))))
         view = self._reader.view(rules, messages)
         if view is None:
             return _whole(envelope("I cannot read this.", []))
         turn = -1 if now.turn_index is None else now.turn_index
         moment = Moment(self.seed, now.round_index or 0, now.kind, turn)
-        text = _ENCODER.encode(self._act(view, moment))
-        return self.style.manner.written(text, moment)
+        return self.style.manner.written(self._act(view, moment), moment)
 
-    def _act(self, view: View, moment: Moment) -> dict[str, Any]:
+    def _act(self, view: View, moment: Moment) -> str:
         manner, kind = self.style.manner, moment.kind
         chance = stream(self.seed, "words", moment.round_index, kind, moment.turn_index)
         voice = manner.voiced(Voice(chance), moment)
@@ -97,8 +92,8 @@ class ScriptedSpeaker:
         return outbox.messages(style.most_slots)
 
 
-def _whole(reply: dict[str, Any]) -> Completion:
-    return Completion(text=_ENCODER.encode(reply), finish_reason="stop")
+def _whole(reply: str) -> Completion:
+    return Completion(text=reply, finish_reason="stop")
 
 
 def scripted_speaker(style: str, seed: int, goal: Goal | None = None) -> Completer:

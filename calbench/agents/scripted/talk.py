@@ -69,12 +69,12 @@ def _lead(view: View, style: Style, voice: Voice, outbox: Outbox) -> None:
     fresh = _fresh(view)
     turns_left = view.now.turns_left or 0
     if best is not None:
-        fresh = [slot for slot in fresh if view.burden(slot) < view.burden(best)]
+        fresh = [slot for slot in fresh if view.burden[slot] < view.burden[best]]
     if fresh and turns_left:
         opening = [] if view.ledger.said else style.openness(view, voice)
         outbox.tell(people, *opening, voice.ask(sorted(fresh[:PROPOSED])))
         return
-    weight = WEIGHTS[IMPOSSIBLE] if best is None else view.burden(best)
+    weight = WEIGHTS[IMPOSSIBLE] if best is None else view.burden[best]
     if weight >= WEIGHTS[HARD] and seek_move(view, voice, outbox, weight):
         return
     chosen = best_guess(view) if best is None else best
@@ -82,32 +82,21 @@ def _lead(view: View, style: Style, voice: Voice, outbox: Outbox) -> None:
         outbox.tell(people, voice.settle(chosen), *style.reasons(view, voice, [chosen]))
 
 
-def _able(view: View) -> list[Slot]:
-    """Return the slots that no one has said are impossible."""
-    return [
-        Slot(slot)
-        for slot, level in enumerate(view.levels)
-        if level is not IMPOSSIBLE and not view.ledger.is_refused(view.others, Slot(slot))
-    ]
-
-
 def _best(view: View) -> Slot | None:
     """Return the least costly slot that all have commented on."""
-    known = [slot for slot in _able(view) if not view.unknown(slot)]
-    return min(known, key=lambda slot: (view.burden(slot), slot), default=None)
+    unknown, burden = view.unknown, view.burden
+    known = [slot for slot in view.able if not unknown[slot]]
+    return min(known, key=lambda slot: (burden[slot], slot), default=None)
 
 
 def _fresh(view: View, but: Slot | None = None) -> list[Slot]:
     """Return the possible slots not asked about yet: the least costly and best known first."""
-    slots = [
-        slot
-        for slot in _able(view)
-        if slot != but and slot not in view.ledger.ever_asked and view.unknown(slot)
-    ]
-    return sorted(slots, key=lambda slot: (view.burden(slot), view.unknown(slot), slot))
+    unknown, burden, asked = view.unknown, view.burden, view.ledger.ever_asked
+    slots = [slot for slot in view.able if slot != but and slot not in asked and unknown[slot]]
+    return sorted(slots, key=lambda slot: (burden[slot], unknown[slot], slot))
 
 
 def best_guess(view: View) -> Slot | None:
     """Return the slot that is most likely to work if nothing was agreed."""
-    slots = _able(view)
-    return min(slots, key=lambda slot: (view.unknown(slot), view.burden(slot), slot), default=None)
+    unknown, burden = view.unknown, view.burden
+    return min(view.able, key=lambda slot: (unknown[slot], burden[slot], slot), default=None)

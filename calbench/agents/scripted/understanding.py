@@ -155,8 +155,10 @@ def understood(text: str, about: MeetingId | None = None) -> tuple[Act, ...]:
 
 def is_for_reason(sentence: str) -> bool:
     """Whether a sentence asks what stands in a slot, or in a calendar of somebody it names."""
+    if not sentence.rstrip().endswith("?"):
+        return False
     is_about = bool(slots_in(sentence)) or _OTHERS.search(sentence) is not None
-    return sentence.rstrip().endswith("?") and is_about and bool(_FOR_REASON.search(sentence))
+    return is_about and bool(_FOR_REASON.search(sentence))
 
 
 def _sentence(sentence: str, about: MeetingId | None) -> Iterator[Act]:
@@ -217,10 +219,12 @@ def _claims(sentence: str, meeting: MeetingId | None) -> Iterator[Act]:
         yield from (Claim(slot, level, meeting) for slot in waiting)
 
 
+@lru_cache(maxsize=4096)
 def _level_in(clause: str) -> Level | None:
     return next((level for level, pattern in _LEVELS.items() if pattern.search(clause)), None)
 
 
+@lru_cache(maxsize=4096)
 def slots_in(text: str) -> tuple[Slot, ...]:
     """Return the slots that a text names, in their order."""
     found = [number for match in _SLOTS.finditer(text) for number in _NUMBER.findall(match[1])]

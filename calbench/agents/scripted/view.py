@@ -98,14 +98,39 @@ class View:
             return item.meeting
         return None
 
-    def burden(self, slot: Slot) -> int:
-        """Return the least that a slot can cost all of them, by what they said."""
-        known = [self.ledger.level(agent, slot) for agent in self.others]
-        return WEIGHTS[self.levels[slot]] + sum(WEIGHTS[k] for k in known if k is not None)
+    @cached_property
+    def _told(self) -> tuple[tuple[Level | None, ...], ...]:
+        """What the others said of each slot, by slot."""
+        if not self.others:
+            return ((),) * len(self.levels)
+        return tuple(zip(*[self.ledger.levels_of(agent) for agent in self.others], strict=True))
 
-    def unknown(self, slot: Slot) -> int:
-        """Return how many others have not commented on a slot."""
-        return sum(self.ledger.level(agent, slot) is None for agent in self.others)
+    @cached_property
+    def able(self) -> tuple[Slot, ...]:
+        """The slots that no one has said are impossible."""
+        told = self._told
+        return tuple(
+            [
+                Slot(slot)
+                for slot, level in enumerate(self.levels)
+                if level is not IMPOSSIBLE and IMPOSSIBLE not in told[slot]
+            ]
+        )
+
+    @cached_property
+    def burden(self) -> tuple[int, ...]:
+        """The least that a slot can cost all of them, by what they said, by slot."""
+        return tuple(
+            [
+                WEIGHTS[level] + sum([WEIGHTS[known] for known in told if known is not None])
+                for level, told in zip(self.levels, self._told, strict=True)
+            ]
+        )
+
+    @cached_property
+    def unknown(self) -> tuple[int, ...]:
+        """How many others have not commented on a slot, by slot."""
+        return tuple([told.count(None) for told in self._told])
 
 
 class _Round:

@@ -62,8 +62,9 @@ def best_rank(
         if plan.moves:
             concerned = outsiders((plan,), meeting)
             asked = [*heard, *[scores_by_agent.get(agent, unheard) for agent in concerned]]
-        scores = [by_plan[plan_id] for by_plan in asked if plan_id in by_plan]
-        if len(scores) < len(asked):
+        try:
+            scores = [by_plan[plan_id] for by_plan in asked]
+        except KeyError:
             return None
         burden = len(asked) + 1
         shortfall = FREE * burden - sum(scores) - plan.score

@@ -51,8 +51,8 @@ def negotiation(messages: Iterable[Message], me: AgentId) -> Negotiation:
             if message.sender is not None and message.sender != me:
                 scores = talk.scores.setdefault(message.sender, {})
                 for plan_id, score in zip(content.plan_ids, content.scores, strict=False):
-                    if 0 <= score <= FREE:
-                        scores.setdefault(plan_id, score)
+                    if 0 <= score <= FREE and plan_id not in scores:
+                        scores[plan_id] = score
         elif message.sender != me:
             continue
         elif isinstance(content, Proposals):

@@ -5,6 +5,7 @@ slot, or to the slot of another own meeting, which then moves (paper, appendix D
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import islice
 from operator import attrgetter
@@ -43,6 +44,7 @@ class Plan(NamedTuple):
 
 
 _own_score = attrgetter("score")
+_place = attrgetter("slot", "index_in_slot")
 
 
 def own_plans(calendar: Calendar, depth: int, targets: int) -> tuple[Plan, ...]:
@@ -56,26 +58,31 @@ def own_plans(calendar: Calendar, depth: int, targets: int) -> tuple[Plan, ...]:
         depth: greatest number of meetings in a chain.
         targets: displacement plans kept for each slot.
     """
-    slots = all_slots(len(calendar))
-    free = [slot for slot, item in zip(slots, calendar, strict=True) if item is None]
+    free: list[Slot] = []
+    held: dict[Slot, Meeting] = {}
+    plans: list[Plan] = []
+    for slot, item in zip(all_slots(len(calendar)), calendar, strict=True):
+        if item is None:
+            free.append(slot)
+            plans.append(_placing(slot, FREE))
+        elif isinstance(item, Booking):
+            held[slot] = item.meeting
+        elif not item.blocked:
+            plans.append(_placing(slot, satisfaction(item.shown_cost)))
     if not free:
         return ()
-    held = {
-        slot: item.meeting
-        for slot, item in zip(slots, calendar, strict=True)
-        if isinstance(item, Booking)
-    }
-    plans: list[Plan] = []
-    for slot, item in zip(slots, calendar, strict=True):
-        if item is None:
-            plans.append(Plan(slot, 0, FREE))
-        elif isinstance(item, Booking):
+    if held:
+        for slot in held:
             plans.extend(_displacements(slot, held, free, depth, targets))
-        elif not item.blocked:
-            plans.append(Plan(slot, 0, satisfaction(item.shown_cost)))
-    # Plans are made by slot and index; the sort keeps this order among equals.
-    plans.sort(key=_own_score, reverse=True)
+        plans.sort(key=_place)
+    plans.sort(key=_own_score, reverse=True)  # keeps the order of slots among equals
     return tuple(plans)
+
+
+@lru_cache(maxsize=4096)
+def _placing(slot: Slot, score: int) -> Plan:
+    """Return a plan that moves no meeting; they are the same in every game."""
+    return Plan(slot, 0, score)
 
 
 class OwnPlans:
@@ -116,7 +123,7 @@ class OwnPlans:
         if calendar is not self._calendar:
             self._calendar, self._plans, self._free = calendar, None, ()
             if not _has_free_move(calendar):
-                self._free = tuple([Plan(slot, 0, FREE) for slot in free_slots(calendar)])
+                self._free = tuple([_placing(slot, FREE) for slot in free_slots(calendar)])
 
 
 def _has_free_move(calendar: Calendar) -> bool:

@@ -13,7 +13,7 @@ Where the text does not define the flow [C]:
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import ValidationError
 
@@ -23,7 +23,7 @@ from calbench.domain.ids import AgentId
 from calbench.domain.messages import PlanDecision, Proposals, Scores
 from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observation
 from calbench.files import first_problem
-from calbench.protocols.base import others, own_meeting
+from calbench.protocols.base import First, others, own_meeting
 from calbench.protocols.dsm.account import Purse, account
 from calbench.protocols.dsm.choice import best_rank, required
 from calbench.protocols.dsm.negotiation import Negotiation, negotiation
@@ -50,6 +50,8 @@ class Choice(NamedTuple):
 
 class Dsm:
     """Score-based negotiation (Farhadi & Jennings 2021, as in appendix D.3 of the paper)."""
+
+    speaks_first: ClassVar[First] = "initiator"
 
     def __init__(self, **settings: Any) -> None:
         """Take the settings of :class:`DsmSettings`.

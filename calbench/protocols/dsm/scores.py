@@ -19,7 +19,9 @@ def satisfaction(cost: int) -> int:
     11 minus the cost, at least 1 [P: decreasing with cost; the linear form is R]. A negative
     cost, which only another agent's false message can name, counts as zero.
     """
-    return FREE if cost <= 0 else max(1, FREE - cost)
+    if cost <= 0:
+        return FREE
+    return FREE - cost if cost < FREE else 1
 
 
 def scored(calendar: Calendar, proposals: Proposals, *, is_participant: bool) -> Scores:
@@ -43,7 +45,7 @@ def participant_score(calendar: Calendar, plan: OfferedPlan) -> int:
         return INFEASIBLE
     item = calendar[plan.slot]
     if item is None:
-        return satisfaction(0) if not plan.moves else _moving_score(calendar, plan, 0)
+        return FREE if not plan.moves else _moving_score(calendar, plan, 0)
     if isinstance(item, Booking):
         meeting_id = item.meeting.meeting_id
         if not any(move.meeting_id == meeting_id for move in plan.moves):
@@ -51,7 +53,8 @@ def participant_score(calendar: Calendar, plan: OfferedPlan) -> int:
         return _moving_score(calendar, plan, 0)
     if item.blocked:
         return INFEASIBLE
-    return _moving_score(calendar, plan, item.shown_cost)
+    cost = item.shown_cost
+    return satisfaction(cost) if not plan.moves else _moving_score(calendar, plan, cost)
 
 
 def outsider_score(calendar: Calendar, plan: OfferedPlan) -> int:
@@ -65,8 +68,6 @@ def _moving_score(calendar: Calendar, plan: OfferedPlan, cost: int) -> int:
     A slot is open if it is free here, or if a move of the plan leaves it according to the plan,
     which is not compared with the own calendar [R].
     """
-    if not plan.moves:
-        return satisfaction(cost)
     vacated = {*plan.vacated, *[move.from_slot for move in plan.moves]}
     for move in plan.moves:
         is_free = 0 <= move.to_slot < len(calendar) and calendar[move.to_slot] is None

@@ -19,12 +19,12 @@ Where the paper does not define the rules, these keep earlier meetings intact [C
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.messages import Confirm, Message, Propose, ProposeReschedule, RescheduleRequest
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
-from calbench.protocols.base import own_meeting
+from calbench.protocols.base import First, own_meeting
 from calbench.protocols.sd_map.decision import confirmed_moves, decide
 from calbench.protocols.sd_map.memory import Memory, Weights
 from calbench.protocols.sd_map.memory_cache import MemoryCache
@@ -35,6 +35,8 @@ from calbench.protocols.sd_map.repair import answer_target, carry_on
 
 class SdMap:
     """Scheduling-difficulty MAP; participants and outsiders play by the same rules."""
+
+    speaks_first: ClassVar[First] = "initiator"
 
     __slots__ = ("_cache",)
 

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
@@ -33,7 +34,7 @@ from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import has_trace, raw_trace
 from calbench.traces.events import GameEnd
 from calbench.traces.models import Trace
-from calbench.traces.storage import no_collection, trace_bytes
+from calbench.traces.storage import trace_bytes
 
 GAMES_PER_TASK = 40
 """About so many games are handed to a worker at once [C]."""
