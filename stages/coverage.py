@@ -169,13 +169,16 @@ def _added(
     rows: pd.DataFrame, values: pd.DataFrame, weights: pd.DataFrame | None = None
 ) -> Iterator[tuple[str, ...]]:
     """Yield rows of :data:`POOL_COLUMNS`."""
-    weights = None if weights is None else weights.astype("float64")
-    for sums in scenario_sums(rows, ["team"], values.astype("float64"), weights):
+    values = values.astype("float64")
+    weights = values.notna() if weights is None else weights
+    for setting, own in rows.groupby("setting"):
+        place = own.index
+        sums = scenario_sums(own, ["team"], values.loc[place], weights.loc[place].astype("float64"))
         for quantity in sums.quantities:
-            own = sums.of(quantity)
-            for place, team in enumerate(sums.groups["team"]):
-                totals, counts = (_listed(each[:, place]) for each in own)
-                yield quantity, sums.setting, str(team), totals, counts
+            columns = sums.of(quantity)
+            for group, team in enumerate(sums.groups["team"]):
+                totals, counts = (_listed(each[:, group]) for each in columns)
+                yield quantity, str(setting), str(team), totals, counts
 
 
 def _listed(values: Floats) -> str:

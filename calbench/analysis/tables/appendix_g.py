@@ -1,6 +1,6 @@
 """Further results of the paper by player: regret, first speakers, talk and moves (appendix G)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,7 @@ from calbench.facts.storage import REPLICATES, Facts
 from calbench.metrics.agent_rounds import ROLES
 from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
 from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Floats
 
 SEATS = (SETTING, PLAYER, PLAYER_KIND, TEAMS)
 FULL = "agent-games with M > 0 and all M meetings scheduled"
@@ -203,16 +204,12 @@ def _compared(
     numbers = seats.groupby(IDENTITY, dropna=False, sort=False).ngroup().rename(NUMBER)
     rounds = facts.frame("rounds").assign(**{IS_LEAD: is_lead.astype(bool)})
     rows, values = _meetings_and_games(seats.join(numbers), rounds)
-    found = [
-        estimate
-        for sums in scenario_sums(rows, [NUMBER], values)
-        for estimate in _of_setting(sums, roles, spec)
-    ]
-    if not found:
-        return pd.DataFrame()
+    found = _estimates(scenario_sums(rows, [NUMBER], values), roles, spec)
+    if found.empty:
+        return found
     kinds = seats.groupby(BY, dropna=False)["vps_kind"].agg(joint_kind).reset_index()
     players = seats[BY].join(numbers).drop_duplicates()
-    means = pd.concat(found).merge(players, "left", ["setting", NUMBER])
+    means = found.merge(players, "left", ["setting", NUMBER])
     table_rows = with_teams(seats).merge(kinds, "left", BY).merge(means, "inner", BY)
     p_values = table_rows["p"].where(table_rows["pairs"] > 0).astype("float64")
     adjusted = p_values.groupby(table_rows["quantity"]).transform(
@@ -259,22 +256,23 @@ def _meetings_and_games(
     return rows, pd.concat([pd.DataFrame(by_meeting), pd.DataFrame(by_game)], ignore_index=True)
 
 
-def _of_setting(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> Iterator[pd.DataFrame]:
-    """Yield estimates of the three parts of each quantity and its test, one row per player.
+def _estimates(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> pd.DataFrame:
+    """Return estimates of the three parts of each quantity and its test, by setting and player.
 
     The test swaps the roles, scenario by scenario.
     """
     means = sums.means(spec)
-    totals = [sums.of(f"{quantity}/difference").totals for quantity in QUANTITIES]
-    p_values = np.split(sign_flip_p_values(np.hstack(totals), spec), len(QUANTITIES))
+    differences = [sums.of(f"{quantity}/difference").totals for quantity in QUANTITIES]
+    p_values = np.split(sign_flip_p_values(np.hstack(differences), spec), len(QUANTITIES))
+    found = []
     for quantity, p in zip(QUANTITIES, p_values, strict=True):
-        found = means[["setting", NUMBER]].assign(quantity=quantity, p=p)
+        columns: dict[str, str | Floats | pd.Series] = {"quantity": quantity, "p": p}
         for part, (name, counted) in roles.parts.items():
-            for end in ENDS:
-                if f"{quantity}/{part}{end}" in means:
-                    found[f"{name}{end}"] = means[f"{quantity}/{part}{end}"]
-            found[counted] = means[f"{quantity}/{part}_n"]
-        yield found.assign(scenarios=means[f"{quantity}/difference_scenarios"])
+            columns |= {f"{name}{end}": means[f"{quantity}/{part}{end}"] for end in ENDS}
+            columns[counted] = means[f"{quantity}/{part}_n"]
+        columns["scenarios"] = means[f"{quantity}/difference_scenarios"]
+        found.append(means[["setting", NUMBER]].assign(**columns))
+    return pd.concat(found).sort_values("setting", kind="stable")
 
 
 @table(

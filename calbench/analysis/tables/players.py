@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
-from calbench.analysis.estimates import estimated_means, group_totals
+from calbench.analysis.estimates import estimated_means, group_totals, scenario_sums
 from calbench.analysis.measures import (
     BOUNDS,
     MEASURE_COLUMNS,
@@ -14,7 +14,6 @@ from calbench.analysis.measures import (
     joint_kind,
     measured_values,
 )
-from calbench.analysis.ranges import scenario_ranges
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import (
     EXCLUDED_PERCENT,
@@ -139,15 +138,15 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
     rows = with_teams(everyone)
     values = measured_values(scored, IDENTITY)
     exact = exact_values(facts, scored, settings.measure.vps_floor)
-    means = estimated_means(scored, IDENTITY, values, settings.analysis, bounds=BOUNDS, exact=exact)
+    sums = scenario_sums(scored, IDENTITY, values, exact=exact)
     for part in (
         games.sum().rename("games_excluded"),
         own["game"].nunique().rename("games"),
         own["scenario_id"].nunique().rename("scenarios"),
         own.size().rename("agent_games"),
         own["vps_kind"].agg(joint_kind),
-        means.set_index(BY),
-        scenario_ranges(scored, IDENTITY, values).set_index(BY),
+        sums.means(settings.analysis, bounds=BOUNDS).set_index(BY),
+        sums.ranges().set_index(BY),
     ):
         rows = rows.merge(part.reset_index(), "left", BY)
     counted = rows.fillna({"games": 0, "scenarios": 0, "agent_games": 0})
