@@ -114,7 +114,7 @@ def column_bounds(quantities: Sequence[str], limits: Limits, repeats: int = 1) -
     return Bounds(*np.tile(np.array(pairs, dtype=np.float64).reshape(-1, 2).T, repeats))
 
 
-def _numbered(rows: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, Ints]:
+def numbered(rows: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, Ints]:
     """Return the groups of rows in the order of their first ones, and the number of each row's."""
     codes = np.zeros(len(rows), dtype=np.int64)
     for name in by:
@@ -159,7 +159,7 @@ def scenario_sums(
         exact: whether the value of a row is constant by construction, with columns of ``values``
             where any is; a mean is if all its rows are.
     """
-    groups, group = _numbered(rows, ["setting", *by])
+    groups, group = numbered(rows, ["setting", *by])
     order = np.argsort(groups["setting"].to_numpy(dtype=object), kind="stable")
     group = np.argsort(order)[group]
     scenario = _scenario_numbers(rows)
@@ -194,7 +194,7 @@ def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         rows: with the columns of ``by``; the others hold numbers, absent ones add nothing.
         by: what names a group; groups are in the order of their first row.
     """
-    groups, group = _numbered(rows, by)
+    groups, group = numbered(rows, by)
     added = rows[rows.columns.difference(list(by), sort=False)]
     totals = grouped_sums(_numbers(added), group, len(groups)).totals
     return pd.concat([groups, pd.DataFrame(totals, columns=added.columns)], axis="columns")

@@ -16,13 +16,12 @@ from calbench.analysis.estimates import (
 from calbench.analysis.measures import joint_kind
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.players import (
-    BY,
-    IDENTITY,
+    NUMBER,
     ORDER,
     TEAMS,
     player_means,
+    scored_players,
     scored_seats,
-    with_teams,
 )
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
@@ -81,7 +80,7 @@ def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
             "mean_excess_shown": (shown / seats["scheduled"]).where(is_full),
         }
     )
-    counts = seats[BY].assign(
+    counts = seats[[NUMBER]].assign(
         seats=(assigned > 0).astype("float64"), full_seats=is_full.astype("float64")
     )
     regretful = pd.DataFrame(
@@ -91,15 +90,14 @@ def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
         }
     )
     trials = pd.DataFrame(dict.fromkeys(regretful, counts["full_seats"]))
-    shares = estimated_shares(seats, IDENTITY, regretful, trials, settings.analysis)
-    rows = player_means(facts, settings, seats, values).merge(group_totals(counts, BY), "left", BY)
-    return rows.rename(columns={"mean_excess_scenarios": "scenarios"}).merge(shares, "left", BY)
+    shares = estimated_shares(seats, [NUMBER], regretful, trials, settings.analysis)
+    rows = player_means(facts, settings, seats, values)
+    rows = rows.merge(group_totals(counts, [NUMBER]), "left", NUMBER)
+    shares = shares.drop(columns="setting")
+    return rows.rename(columns={"mean_excess_scenarios": "scenarios"}).merge(shares, "left", NUMBER)
 
 
 QUANTITIES = ("vps", "excess_cost", "shown_excess_cost")
-
-NUMBER = "number"
-"""Column with the number of a player, in the order of first seats."""
 
 IS_LEAD = "is_lead"
 """Column that tells the two roles of a comparison apart."""
@@ -200,17 +198,14 @@ def _compared(
 ) -> pd.DataFrame:
     """Return the table of two roles; ``is_lead`` says of each agent's round which one it has."""
     seats, spec = scored_seats(facts), settings.analysis
-    # Of every agent-meeting a number instead of the six columns that identify its player.
-    numbers = seats.groupby(IDENTITY, dropna=False, sort=False).ngroup().rename(NUMBER)
     rounds = facts.frame("rounds").assign(**{IS_LEAD: is_lead.astype(bool)})
-    rows, values = _meetings_and_games(seats.join(numbers), rounds)
+    rows, values = _meetings_and_games(seats, rounds)
     found = _estimates(scenario_sums(rows, [NUMBER], values), roles, spec)
     if found.empty:
         return found
-    kinds = seats.groupby(BY, dropna=False)["vps_kind"].agg(joint_kind).reset_index()
-    players = seats[BY].join(numbers).drop_duplicates()
-    means = found.merge(players, "left", ["setting", NUMBER])
-    table_rows = with_teams(seats).merge(kinds, "left", BY).merge(means, "inner", BY)
+    kinds = seats.groupby(NUMBER)["vps_kind"].agg(joint_kind).reset_index()
+    players = scored_players(facts).merge(kinds, "left", NUMBER)
+    table_rows = players.merge(found, "inner", ["setting", NUMBER])
     p_values = table_rows["p"].where(table_rows["pairs"] > 0).astype("float64")
     adjusted = p_values.groupby(table_rows["quantity"]).transform(
         lambda own: adjusted_p_values(own.to_numpy())
@@ -295,7 +290,8 @@ def _estimates(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> pd.Data
 )
 def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Messages by meeting and role in it (appendix G.3)."""
-    identity = scored_seats(facts)[["game", "agent_id", "scenario_id", REPLICATES, *BY]]
+    names = ["game", "agent_id", "setting", "scenario_id", REPLICATES, NUMBER]
+    identity = scored_seats(facts)[names]
     rows = identity.merge(facts.frame("rounds"), "inner", ["game", "agent_id"])
     values = rows[["messages"]].astype("float64")
     found = player_means(facts, settings, rows, values, "round", "role")

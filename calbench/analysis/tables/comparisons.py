@@ -1,17 +1,17 @@
 """Pairs of teams: differences, their intervals, tests, verdicts and power."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.certainties import exact_values
-from calbench.analysis.estimates import ScenarioSums, column_bounds, scenario_sums
-from calbench.analysis.measures import BOUNDS, MEASURES, Measure, compared_values
+from calbench.analysis.estimates import ScenarioSums, column_bounds
+from calbench.analysis.measures import BOUNDS, MEASURES, PRIVACY_MEASURES, Measure
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
+from calbench.analysis.tables.leaderboard import TEAMS, leaderboard, team_sums
 from calbench.analysis.tables.registry import table
 from calbench.analysis.verdicts import (
     DEGENERATE,
@@ -85,12 +85,15 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     difference, degenerate teams have no test, and VPS of which more than half of a team's
     reflections could not be read is not compared.
     """
-    agents = facts.of_games("agents")
-    exact = exact_values(facts, agents, settings.measure.vps_floor)
-    sums = scenario_sums(agents, ["team"], compared_values(agents, ["team"]), exact=exact)
+    sums = team_sums(facts, settings)
     remarks = _remarks(sums.groups, facts, settings)
     if not remarks:
         return empty(COMPARISONS)
+    board = sums.groups.merge(leaderboard(facts, settings), "left", TEAMS)
+    is_out = np.outer(~board["is_vps_ranked"], np.isin(sums.quantities, PRIVACY_MEASURES))
+    sums = replace(
+        sums, totals=np.where(is_out, 0.0, sums.totals), counts=np.where(is_out, 0.0, sums.counts)
+    )
     rows = compared(sums, MEASURES, remarks, settings.analysis)
     return with_verdicts(_with_power(without_numbers(rows), settings.analysis), settings.analysis)
 

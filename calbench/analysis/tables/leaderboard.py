@@ -5,7 +5,7 @@ from functools import lru_cache
 import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
-from calbench.analysis.estimates import group_totals, scenario_sums
+from calbench.analysis.estimates import ScenarioSums, group_totals, scenario_sums
 from calbench.analysis.measures import (
     BOUNDS,
     MEASURE_COLUMNS,
@@ -95,10 +95,7 @@ def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
 
     A team of whose replies none could be read has no measures: ``reply_outcomes.csv`` says why.
     """
-    agents = facts.of_games("agents")
-    values = measured_values(agents, ["team"])
-    exact = exact_values(facts, agents, settings.measure.vps_floor)
-    sums = scenario_sums(agents, ["team"], values, exact=exact)
+    agents, sums = facts.of_games("agents"), team_sums(facts, settings)
     means = sums.means(settings.analysis, bounds=BOUNDS)
     kinds = agents.groupby(TEAMS, sort=False)["vps_kind"].agg(joint_kind).reset_index()
     games = facts.games.groupby(TEAMS, sort=False)["is_excluded"]
@@ -109,6 +106,14 @@ def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
     for part in (means, sums.ranges(), kinds, readable, _agreed(agents)):
         rows = rows.merge(part, "left", TEAMS)
     return with_exact(rows.fillna({"reflections_asked": 0, "reflections_read": 0}))
+
+
+@lru_cache(maxsize=1)
+def team_sums(facts: Facts, settings: Settings) -> ScenarioSums:
+    """Return what the scenarios add to every measure of every team."""
+    agents = facts.of_games("agents")
+    exact = exact_values(facts, agents, settings.measure.vps_floor)
+    return scenario_sums(agents, ["team"], measured_values(agents, ["team"]), exact=exact)
 
 
 def _agreed(agents: pd.DataFrame) -> pd.DataFrame:
