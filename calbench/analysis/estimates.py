@@ -134,7 +134,7 @@ def _scenario_numbers(rows: pd.DataFrame) -> Ints:
     return np.asarray(number - firsts[setting], dtype=np.int64)
 
 
-def _numbers(values: pd.DataFrame) -> Floats:
+def numbers(values: pd.DataFrame) -> Floats:
     """Return columns of numbers as ``[row, column]``; what is absent is not a number."""
     parts = [values[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in values]
     return np.stack(parts, axis=-1) if parts else np.empty((len(values), 0))
@@ -169,8 +169,8 @@ def scenario_sums(
         cells = scenario * len(groups) + group
         return grouped_sums(added, cells, shape[0] * shape[1]).totals.reshape(shape)
 
-    added = _numbers(values)
-    weight = np.where(np.isnan(added), 0.0, 1.0) if weights is None else _numbers(weights)
+    added = numbers(values)
+    weight = np.where(np.isnan(added), 0.0, 1.0) if weights is None else numbers(weights)
     found = all_rows = Sums(sums(added), sums(weight))
     if REPLICATES in rows and (rows[REPLICATES] > 1).any():
         share = 1 / rows[REPLICATES].to_numpy(dtype=np.float64)[:, np.newaxis]
@@ -196,7 +196,7 @@ def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """
     groups, group = numbered(rows, by)
     added = rows[rows.columns.difference(list(by), sort=False)]
-    totals = grouped_sums(_numbers(added), group, len(groups)).totals
+    totals = grouped_sums(numbers(added), group, len(groups)).totals
     return pd.concat([groups, pd.DataFrame(totals, columns=added.columns)], axis="columns")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from calbench.analysis.estimates import (
     ScenarioSums,
     estimated_shares,
     group_totals,
+    numbers,
     scenario_sums,
 )
 from calbench.analysis.measures import joint_kind
@@ -41,7 +43,7 @@ from calbench.facts.storage import REPLICATES, Facts
 from calbench.metrics.agent_rounds import ROLES
 from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Floats
+from calbench.stats.sums import Truths, grouped_sums
 
 SEATS = (SETTING, PLAYER, PLAYER_KIND, TEAMS)
 FULL = "agent-games with M > 0 and all M meetings scheduled"
@@ -98,9 +100,6 @@ def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 QUANTITIES = ("vps", "excess_cost", "shown_excess_cost")
-
-IS_LEAD = "is_lead"
-"""Column that tells the two roles of a comparison apart."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +179,7 @@ def first_speaker(facts: Facts, settings: Settings) -> pd.DataFrame:
     The unit is a participating agent-meeting. An agent that spoke first in some meetings of a game
     and not in others is its own control: the mean of the former minus that of the latter.
     """
-    rounds = facts.frame("rounds")
-    return _compared(facts, settings, SPEAKERS, rounds["role"] == "first")
+    return _compared(facts, settings, SPEAKERS, _meetings(facts)["role"] == "first")
 
 
 @table("initiator.csv", INITIATORS.columns, key="setting player kind teams quantity")
@@ -190,19 +188,25 @@ def initiator(facts: Facts, settings: Settings) -> pd.DataFrame:
 
     The initiator, the participant with the lowest id, speaks first in about a third of meetings.
     """
-    return _compared(facts, settings, INITIATORS, facts.frame("rounds")["is_initiator"])
+    return _compared(facts, settings, INITIATORS, _meetings(facts)["is_initiator"])
+
+
+@lru_cache(maxsize=1)
+def _meetings(facts: Facts) -> pd.DataFrame:
+    """Return the participants of every meeting, with ``place``, that of the seat."""
+    seat, rounds = ["game", "agent_id"], facts.frame("rounds")
+    places = scored_seats(facts)[seat].reset_index(names="place")
+    names = [*seat, "role", "is_initiator", *QUANTITIES]
+    return places.merge(rounds.loc[rounds["role"] != "outsider", names], "inner", seat)
 
 
 def _compared(
     facts: Facts, settings: Settings, roles: _Roles, is_lead: "pd.Series[bool]"
 ) -> pd.DataFrame:
-    """Return the table of two roles; ``is_lead`` says of each agent's round which one it has."""
-    seats, spec = scored_seats(facts), settings.analysis
-    rounds = facts.frame("rounds").assign(**{IS_LEAD: is_lead.astype(bool)})
-    rows, values = _meetings_and_games(seats, rounds)
-    found = _estimates(scenario_sums(rows, [NUMBER], values), roles, spec)
-    if found.empty:
-        return found
+    """Return the table of two roles; ``is_lead`` says of each of :func:`_meetings` which it is."""
+    seats = scored_seats(facts)
+    rows, values = _meetings_and_games(facts, is_lead.to_numpy(dtype=np.bool_))
+    found = _estimates(scenario_sums(rows, [NUMBER], values), roles, settings.analysis)
     kinds = seats.groupby(NUMBER)["vps_kind"].agg(joint_kind).reset_index()
     players = scored_players(facts).merge(kinds, "left", NUMBER)
     table_rows = players.merge(found, "inner", ["setting", NUMBER])
@@ -217,37 +221,24 @@ def _compared(
     )
 
 
-def _meetings_and_games(
-    seats: pd.DataFrame, rounds: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _meetings_and_games(facts: Facts, is_lead: Truths) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return rows of agent-meetings and of agent-games, and their values.
 
     Values of agent-meetings are in ``<quantity>/lead`` or ``<quantity>/rest``, the difference
     within an agent-game in ``<quantity>/difference``.
     """
-    seat, every = ["game", "agent_id"], np.arange(len(seats))
-    places = seats[seat].assign(place=every)
-    own_rounds = rounds.loc[rounds["role"] != "outsider", [*seat, IS_LEAD, *QUANTITIES]]
-    meetings = places.merge(own_rounds, "inner", seat).drop(columns=seat)
-    by_meeting: dict[str, pd.Series[float]] = {}
-    by_game: dict[str, pd.Series[float]] = {}
-    for quantity in QUANTITIES:
-        values = meetings[quantity].astype("float64")
-        own = pd.DataFrame(
-            {
-                role: values.where(meetings[IS_LEAD] == is_lead)
-                for role, is_lead in (("lead", True), ("rest", False))
-            }
-        )
-        by_meeting |= {f"{quantity}/{role}": own[role] for role in own}
-        counts = own.notna().astype("float64").add_suffix("_n")
-        sums = group_totals(meetings[["place"]].join(own).join(counts), ["place"])
-        sums = sums.set_index("place").reindex(every)
-        lead, rest = (sums[role] / sums[f"{role}_n"].mask(lambda n: n == 0) for role in own)
-        by_game[f"{quantity}/difference"] = lead - rest
-    place = np.concatenate([meetings["place"].to_numpy(), every])
+    seats, meetings = scored_seats(facts), _meetings(facts)
+    place, quantities = meetings["place"].to_numpy(), numbers(meetings[[*QUANTITIES]])
+    sums = grouped_sums(quantities, 2 * place + is_lead, 2 * len(seats))
+    with np.errstate(invalid="ignore"):
+        means = (sums.totals / sums.counts).reshape(len(seats), 2, len(QUANTITIES))
+    by_meeting, by_game = {}, {}
+    for column, quantity in enumerate(QUANTITIES):
+        by_meeting[f"{quantity}/lead"] = np.where(is_lead, quantities[:, column], np.nan)
+        by_meeting[f"{quantity}/rest"] = np.where(is_lead, np.nan, quantities[:, column])
+        by_game[f"{quantity}/difference"] = means[:, 1, column] - means[:, 0, column]
     names = seats[["setting", "scenario_id", REPLICATES, NUMBER]]
-    rows = names.iloc[place].reset_index(drop=True)
+    rows = names.iloc[[*place, *range(len(seats))]].reset_index(drop=True)
     return rows, pd.concat([pd.DataFrame(by_meeting), pd.DataFrame(by_game)], ignore_index=True)
 
 
@@ -261,12 +252,12 @@ def _estimates(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> pd.Data
     p_values = np.split(sign_flip_p_values(np.hstack(differences), spec), len(QUANTITIES))
     found = []
     for quantity, p in zip(QUANTITIES, p_values, strict=True):
-        columns: dict[str, str | Floats | pd.Series] = {"quantity": quantity, "p": p}
+        columns = {**sums.groups, "quantity": quantity, "p": p}
         for part, (name, counted) in roles.parts.items():
             columns |= {f"{name}{end}": means[f"{quantity}/{part}{end}"] for end in ENDS}
             columns[counted] = means[f"{quantity}/{part}_n"]
         columns["scenarios"] = means[f"{quantity}/difference_scenarios"]
-        found.append(means[["setting", NUMBER]].assign(**columns))
+        found.append(pd.DataFrame(columns))
     return pd.concat(found).sort_values("setting", kind="stable")
 
 

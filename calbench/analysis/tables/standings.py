@@ -145,15 +145,16 @@ def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame
     compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
     by_measure = dict(list(compared.groupby("measure")))
     ranked = rows[rows["kinds"] != DEGENERATE]
-    settings_of = ranked.groupby("setting").indices.values()
-    found = {}
+    indices = ranked.groupby("setting").indices
+    every = [np.asarray(places, dtype=np.int64) for places in indices.values()]
+    found: dict[str, np.ndarray] = {}
     for measure in MEASURES:
         names = [f"{measure.name}{end}" for end in RANK_ENDS]
         columns = np.full((len(RANK_ENDS), len(rows)), np.nan, dtype=object)
         signs = _signs(ranked, by_measure.get(measure.name, compared.iloc[:0]))
         if measure.better == "lower":
             signs = -signs
-        for own in settings_of:
+        for own in every:
             teams = own[~np.isnan(signs[np.ix_(own, own)]).all(axis=1)]
             better = signs[np.ix_(teams, teams)]
             low, high, size = rank_ranges(better)
