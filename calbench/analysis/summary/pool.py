@@ -1,6 +1,6 @@
 """The pool: what each of many scenarios adds to the means of Table 2, kept in one file.
 
-``python -m stages.predictive`` makes it from games on scenarios of its own, and the comparison with
+``make predictive`` makes it from games on scenarios of its own, and the comparison with
 the paper draws suites from it. It is no table of the site: its unit is a scenario of one team.
 """
 

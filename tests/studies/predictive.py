@@ -1,7 +1,7 @@
 """Many scenarios like those of Table 2, played by its protocols -> data/predictive.
 
-No stage of the pipeline, which reads what this writes: it plays more games than all experiments
-together. ``make predictive`` runs it, in some minutes; the same code gives the same text.
+The pipeline reads what this writes. It plays more games than all experiments together: ``make
+predictive``, in some minutes; the same code gives the same text.
 """
 
 from collections.abc import Iterator

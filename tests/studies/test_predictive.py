@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from calbench.analysis.summary.pool import PLACE, POOL, read_pool, write_pool
-from stages import predictive
 from tests.cli.runs import REPO
+from tests.studies import predictive
 
 pytestmark = pytest.mark.heavy
 
