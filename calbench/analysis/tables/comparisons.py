@@ -136,6 +136,7 @@ def compared(
     measures: Sequence[Measure],
     remarks: Mapping[tuple[int, int], Sequence[str]],
     spec: AnalysisSpec,
+    cells_at_once: int = CELLS_AT_ONCE,
 ) -> pd.DataFrame:
     """Compare pairs of teams under some measures, pair after pair.
 
@@ -145,9 +146,10 @@ def compared(
         remarks: by the places of both teams in ``sums``, why the pair must not be tested under
             each measure; empty if it may.
         spec: of the estimates.
+        cells_at_once: bounds memory; the rows do not depend on it.
     """
     pairs = list(remarks)
-    at_once = max(1, CELLS_AT_ONCE // (len(sums.totals) * len(measures)))
+    at_once = max(1, cells_at_once // (len(sums.totals) * len(measures)))
     found = [
         _compared(sums, measures, pairs[start : start + at_once], remarks, spec)
         for start in range(0, len(pairs), at_once)

@@ -104,7 +104,8 @@ def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
     """
     found = leaderboard(facts, settings)
     rows = found.merge(_kinds(facts, settings), "left", TEAMS)
-    rows = pd.concat([rows, _ranks(rows, facts, settings)], axis="columns")
+    compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
+    rows = pd.concat([rows, ranks(rows, compared)], axis="columns")
     rows = rows.merge(_used(facts, settings), "left", TEAMS)
     rows = rows.merge(_suites(facts), "left", "setting")
     oracle = _oracle(facts).merge(_suites(facts), "left", "setting")
@@ -131,18 +132,16 @@ def _kinds(facts: Facts, settings: Settings) -> pd.DataFrame:
     return kinds.rename("kinds").reset_index()
 
 
-def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Return ranks and letters of every measure, from the numbers as comparisons.csv shows them.
+def ranks(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
+    """Return ranks and letters of every measure.
 
     Args:
         rows: of the leaderboard, with ``kinds``.
-        facts: of the run.
-        settings: of the estimates.
+        compared: pairs of teams, with the numbers as comparisons.csv shows them.
 
     Returns:
         Columns beside those of ``rows``; a team that is compared with nobody has none.
     """
-    compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
     by_measure = dict(list(compared.groupby("measure")))
     ranked = rows[rows["kinds"] != DEGENERATE]
     indices = ranked.groupby("setting").indices
@@ -150,7 +149,7 @@ def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame
     found: dict[str, np.ndarray] = {}
     for measure in MEASURES:
         names = [f"{measure.name}{end}" for end in RANK_ENDS]
-        columns = np.full((len(RANK_ENDS), len(rows)), np.nan, dtype=object)
+        columns = {name: np.full(len(rows), np.nan, dtype=object) for name in names}
         signs = _signs(ranked, by_measure.get(measure.name, compared.iloc[:0]))
         if measure.better == "lower":
             signs = -signs
@@ -158,9 +157,10 @@ def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame
             teams = own[~np.isnan(signs[np.ix_(own, own)]).all(axis=1)]
             better = signs[np.ix_(teams, teams)]
             low, high, size = rank_ranges(better)
-            letters = map(" ".join, compact_letters(better == 0, low))
-            columns[:, ranked.index[teams]] = [low, high, size, list(letters)]
-        found |= dict(zip(names, columns, strict=True))
+            letters = [" ".join(each) for each in compact_letters(better == 0, low)]
+            for name, values in zip(names, (low, high, size, letters), strict=True):
+                columns[name][ranked.index[teams]] = values
+        found |= columns
     return pd.DataFrame(found, rows.index)
 
 
