@@ -70,11 +70,11 @@ lock-cluster:  ## the same for Dask; packages in both locks have one version
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-cluster.lock
 
 predictive:  ## play the scenarios against which Table 2 is held -> data/predictive
-	python -m stages.predictive
+	python -m tests.studies.predictive
 
 coverage:  ## draw suites from the games that `dvc repro` made, and count how often intervals hold the truth
-	python -m stages.coverage
-	python -m stages.statistic_coverage
+	python -m tests.studies.coverage
+	python -m tests.studies.statistic_coverage
 
 record-local:  ## record what the small model says in the games of data/cohorts/smollm2; goes on after a kill
 	python -m stages.record_local
@@ -84,7 +84,7 @@ local-llm:  ## play a game with the small model itself
 	pytest -q -m local_llm --numprocesses=0
 
 detectors:  ## train the detectors of language on data/audit_sample
-	python -m stages.train_detectors
+	python -m tests.studies.detectors
 
 clean:  ## remove what can be rebuilt
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -4,7 +4,7 @@ Means are over rows, intervals over scenarios. Where a team played a scenario se
 games are averaged first: a scenario weighs the same however often it was played.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,25 +24,30 @@ NO_LIMITS: Limits = {}
 
 @dataclass(frozen=True, slots=True)
 class ScenarioSums:
-    """What the scenarios of a setting add to means.
+    """What the scenarios of every setting add to means.
 
     Attributes:
-        setting: of the scenarios.
-        groups: one row per group, with the columns that name it.
+        groups: one row per group, with ``setting`` and the columns that name it within.
         quantities: whose means are estimated for each group.
-        totals: ``[scenario, group, quantity]``, replicates averaged.
+        totals: ``[scenario, group, quantity]``, replicates averaged. Scenarios are numbered within
+            their setting, by name; smaller settings add nothing in the last ones.
         counts: number of rows in each total, likewise.
         all_rows: both without averaging.
         is_exact: whether a mean is constant by construction, ``[group, quantity]``.
     """
 
-    setting: str
     groups: pd.DataFrame
     quantities: tuple[str, ...]
     totals: Floats
     counts: Floats
     all_rows: Sums
     is_exact: Truths
+
+    @property
+    def columns(self) -> Sums:
+        """The sums as ``[scenario, column]``, with a column for each quantity of each group."""
+        shape = (len(self.totals), len(self.groups) * len(self.quantities))
+        return Sums(self.totals.reshape(shape), self.counts.reshape(shape))
 
     def of(self, quantity: str, *, is_averaged: bool = True) -> Sums:
         """Return the sums of one quantity, ``[scenario, group]``."""
@@ -62,28 +67,45 @@ class ScenarioSums:
             ``_high``) and how it was made or why there is none (``_interval``), and the numbers
             of rows (``_n``) and of scenarios (``_scenarios``). What is absent is not a number.
         """
-        num_scenarios, num_groups, num_quantities = self.totals.shape
-        flat = (num_scenarios, num_groups * num_quantities)
         found = estimated(
-            Sums(self.totals.reshape(flat), self.counts.reshape(flat)),
+            self.columns,
             spec,
-            bounds=column_bounds(self.quantities, bounds, num_groups),
+            bounds=column_bounds(self.quantities, bounds, len(self.groups)),
             exact=self.is_exact.ravel(),
         )
-        parts = {
-            "": found.value,
-            "_low": found.low,
-            "_high": found.high,
-            "_interval": found.kind.astype(object),
-            "_n": self.all_rows.counts.reshape(flat).sum(axis=0).astype(np.int64),
-            "_scenarios": found.num_units,
-        }
+        num_rows = self.all_rows.counts.sum(axis=0).astype(np.int64)
+        return self._named(
+            {
+                "": found.value,
+                "_low": found.low,
+                "_high": found.high,
+                "_interval": found.kind.astype(object),
+                "_n": num_rows.ravel(),
+                "_scenarios": found.num_units,
+            }
+        )
+
+    def ranges(self) -> pd.DataFrame:
+        """Return the groups with the range of their scenarios, two columns per quantity.
+
+        Few scenarios have no interval; their range says how far apart they are. Its ends,
+        ``_least`` and ``_greatest``, are not a number where nothing counts.
+        """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = self.columns.totals / self.columns.counts
+        least = np.fmin.reduce(means, axis=0, initial=np.nan)
+        greatest = np.fmax.reduce(means, axis=0, initial=np.nan)
+        return self._named({"_least": least, "_greatest": greatest})
+
+    def _named(self, parts: Mapping[str, np.ndarray]) -> pd.DataFrame:
+        """Return the groups with columns ``<quantity><part>``, from arrays as :attr:`columns`."""
+        shape = (len(self.groups), len(self.quantities))
         columns = {
-            f"{name}{end}": values.reshape(num_groups, num_quantities)[:, place]
+            f"{name}{end}": values.reshape(shape)[:, place]
             for place, name in enumerate(self.quantities)
             for end, values in parts.items()
         }
-        return self.groups.assign(setting=self.setting, **columns)
+        return pd.concat([self.groups, pd.DataFrame(columns)], axis="columns")
 
 
 def column_bounds(quantities: Sequence[str], limits: Limits, repeats: int = 1) -> Bounds:
@@ -92,30 +114,30 @@ def column_bounds(quantities: Sequence[str], limits: Limits, repeats: int = 1) -
     return Bounds(*np.tile(np.array(pairs, dtype=np.float64).reshape(-1, 2).T, repeats))
 
 
-def _group_numbers(rows: pd.DataFrame, by: Sequence[str]) -> Ints:
-    """Return the group of each row, from 0, in the order of their first rows."""
-    numbers = rows.groupby(list(by), sort=False, dropna=False).ngroup()
-    return np.asarray(numbers, dtype=np.int64)
+def numbered(rows: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, Ints]:
+    """Return the groups of rows in the order of their first ones, and the number of each row's."""
+    codes = np.zeros(len(rows), dtype=np.int64)
+    for name in by:
+        own, values = pd.factorize(rows[name], use_na_sentinel=False)
+        codes = pd.factorize(codes * len(values) + own)[0]
+    first = np.empty(codes.max(initial=-1) + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(rows))[::-1]
+    return rows[list(by)].iloc[first].reset_index(drop=True), codes
 
 
-def _numbers(values: "pd.Series[float]") -> Floats:
-    return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
+def _scenario_numbers(rows: pd.DataFrame) -> Ints:
+    """Return the number of each row's scenario within its setting, by name."""
+    setting, settings = pd.factorize(rows["setting"], sort=True)
+    scenario, names = pd.factorize(rows["scenario_id"], sort=True)
+    played, number = np.unique(setting * len(names) + scenario, return_inverse=True)
+    firsts = np.searchsorted(played, np.arange(len(settings)) * len(names))
+    return np.asarray(number - firsts[setting], dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """Where rows are added up: the number of each row's cell, and how many cells there are."""
-
-    numbers: Ints
-    shape: tuple[int, int]
-
-    def sums(self, values: pd.DataFrame) -> Floats:
-        """Return the sum of each column in each cell, ``[scenario, group, column]``."""
-        num_cells = self.shape[0] * self.shape[1]
-        found = [
-            grouped_sums(_numbers(values[name]), self.numbers, num_cells).totals for name in values
-        ]
-        return np.stack(found, axis=-1).reshape(*self.shape, len(found))
+def numbers(values: pd.DataFrame) -> Floats:
+    """Return columns of numbers as ``[row, column]``; what is absent is not a number."""
+    parts = [values[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in values]
+    return np.stack(parts, axis=-1) if parts else np.empty((len(values), 0))
 
 
 def scenario_sums(
@@ -124,50 +146,45 @@ def scenario_sums(
     values: pd.DataFrame,
     weights: pd.DataFrame | None = None,
     exact: pd.DataFrame | None = None,
-) -> Iterator[ScenarioSums]:
-    """Add up values by scenario, setting by setting.
+) -> ScenarioSums:
+    """Add up values by scenario.
 
     Args:
         rows: with ``setting``, ``scenario_id`` and the columns of ``by``; and with
             ``replicates``, if a team may have played a scenario several times.
-        by: what names a group within its setting; groups are in the order of their first row.
+        by: what names a group within its setting; groups are in the order of settings, and in
+            each in that of their first row.
         values: what each row adds to each quantity; not a number where it does not count.
         weights: weight of each row in the mean of each quantity; 1 unless given.
         exact: whether the value of a row is constant by construction, with columns of ``values``
             where any is; a mean is if all its rows are.
     """
-    if weights is None:
-        weights = values.notna().astype("float64")
-    shares = 1 / rows[REPLICATES].astype("float64") if REPLICATES in rows else None
-    for setting, own in rows.groupby("setting", sort=True):
-        groups = own[list(by)].drop_duplicates(ignore_index=True)
-        group = _group_numbers(own, by)
-        scenario, scenarios = pd.factorize(own["scenario_id"], sort=True)
-        cells = _Cells(scenario * len(groups) + group, (len(scenarios), len(groups)))
-        own_values, own_weights = values.loc[own.index], weights.loc[own.index]
-        found = all_rows = Sums(cells.sums(own_values), cells.sums(own_weights))
-        if shares is not None and (shares.loc[own.index] < 1).any():
-            share = shares.loc[own.index]
-            counts = cells.sums(own_weights.mul(share, axis="index"))
-            # Rounded, as totals are later: they add exactly in any order.
-            found = Sums(cells.sums(own_values.mul(share, axis="index")), rounded_sums(counts))
-        quantities = tuple(map(str, values.columns))
-        is_exact = _are_exact(own, exact, quantities, group, len(groups))
-        yield ScenarioSums(str(setting), groups, quantities, *found, all_rows, is_exact)
+    groups, group = numbered(rows, ["setting", *by])
+    order = np.argsort(groups["setting"].to_numpy(dtype=object), kind="stable")
+    group = np.argsort(order)[group]
+    scenario = _scenario_numbers(rows)
+    shape = (scenario.max(initial=-1) + 1, len(groups), values.shape[1])
 
+    def sums(added: Floats) -> Floats:
+        cells = scenario * len(groups) + group
+        return grouped_sums(added, cells, shape[0] * shape[1]).totals.reshape(shape)
 
-def _are_exact(
-    rows: pd.DataFrame,
-    exact: pd.DataFrame | None,
-    quantities: Sequence[str],
-    group: Ints,
-    num_groups: int,
-) -> Truths:
-    """Return whether all rows of a group are exact, ``[group, quantity]``."""
-    if exact is None:
-        return np.zeros((num_groups, len(quantities)), dtype=np.bool_)
-    own = exact.reindex(index=rows.index, columns=list(quantities), fill_value=False).astype(bool)
-    return own.groupby(group).all().to_numpy(dtype=np.bool_)
+    added = numbers(values)
+    weight = np.where(np.isnan(added), 0.0, 1.0) if weights is None else numbers(weights)
+    found = all_rows = Sums(sums(added), sums(weight))
+    if REPLICATES in rows and (rows[REPLICATES] > 1).any():
+        share = 1 / rows[REPLICATES].to_numpy(dtype=np.float64)[:, np.newaxis]
+        # Rounded, as totals are later: they add exactly in any order.
+        found = Sums(sums(added * share), rounded_sums(sums(weight * share)))
+    is_exact = np.zeros(shape[1:], dtype=np.bool_)
+    if exact is not None:
+        own = exact.reindex(columns=list(values), fill_value=False).to_numpy(dtype=np.bool_)
+        num_others = grouped_sums(np.where(own, 0.0, 1.0), group, len(groups)).totals
+        is_exact = np.asarray(num_others == 0)
+    quantities = tuple(map(str, values.columns))
+    return ScenarioSums(
+        groups.iloc[order].reset_index(drop=True), quantities, *found, all_rows, is_exact
+    )
 
 
 def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -177,14 +194,10 @@ def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         rows: with the columns of ``by``; the others hold numbers, absent ones add nothing.
         by: what names a group; groups are in the order of their first row.
     """
-    groups = rows[list(by)].drop_duplicates(ignore_index=True)
-    group = _group_numbers(rows, by)
-    return groups.assign(
-        **{
-            str(name): grouped_sums(_numbers(rows[name]), group, len(groups)).totals
-            for name in rows.columns.difference(list(by), sort=False)
-        }
-    )
+    groups, group = numbered(rows, by)
+    added = rows[rows.columns.difference(list(by), sort=False)]
+    totals = grouped_sums(numbers(added), group, len(groups)).totals
+    return pd.concat([groups, pd.DataFrame(totals, columns=added.columns)], axis="columns")
 
 
 ENDS = ("", "_low", "_high", "_interval")
@@ -205,14 +218,7 @@ def estimated_means(
 
     Arguments as in :func:`scenario_sums` and :meth:`ScenarioSums.means`.
     """
-    found = [
-        sums.means(spec, bounds=bounds) for sums in scenario_sums(rows, by, values, weights, exact)
-    ]
-    if found:
-        return pd.concat(found, ignore_index=True)
-    ends = (*ENDS, "_n", "_scenarios")
-    columns = ["setting", *by, *(f"{name}{end}" for name in values for end in ends)]
-    return pd.DataFrame(columns=columns)
+    return scenario_sums(rows, by, values, weights, exact).means(spec, bounds=bounds)
 
 
 def estimated_shares(

@@ -15,6 +15,9 @@ from calbench.stats.sums import Floats
 
 SCENARIO = ["setting", "scenario_id"]
 
+STRATUM = "stratum"
+"""Column with the number of the setting."""
+
 Value = Callable[[pd.DataFrame], "pd.Series[float]"]
 
 
@@ -97,7 +100,8 @@ def scenario_values(games: pd.DataFrame) -> pd.DataFrame:
     hard = scenarios.groupby(SCENARIO, as_index=False).max()
     own = [*SCENARIO, "team_place", "team"]
     made = games[own].assign(**{f"{each.name}_made": each.value(games) for each in MEASURES})
-    return made.groupby(own, as_index=False).mean().merge(hard, on=SCENARIO)
+    found = made.groupby(own, as_index=False).mean().merge(hard, on=SCENARIO)
+    return found.assign(**{STRATUM: pd.factorize(found["setting"], sort=True)[0]})
 
 
 def correlated(
@@ -120,9 +124,9 @@ def _pairs(values: pd.DataFrame, predictor: str, measure: str) -> Iterator[tuple
         values[name].to_numpy(dtype=np.float64, na_value=np.nan)
         for name in (predictor, f"{measure}_made")
     )
-    setting = np.where(np.isnan(x) | np.isnan(y), -1, pd.factorize(values["setting"], sort=True)[0])
-    for number in range(int(setting.max(initial=-1)) + 1):
-        own = setting == number
+    strata = np.where(np.isnan(x) | np.isnan(y), -1, values[STRATUM].to_numpy())
+    for number in np.unique(strata[strata >= 0]):
+        own = strata == number
         yield x[own], y[own]
 
 

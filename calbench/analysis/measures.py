@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 
+from calbench.analysis.estimates import group_totals, numbered
 from calbench.facts.columns import COST, SLOTS, Column, estimated, number
+from calbench.stats.sums import grouped_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +226,16 @@ def measured_values(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         agents: the agent-games, with ``setting``, ``vps_kind`` and the columns of ``by``.
         by: what names a group whose means are estimated.
     """
-    values = pd.DataFrame({measure.name: measure.value(agents) for measure in MEASURES})
-    values.loc[is_unread(agents, by)] = float("nan")
-    values.loc[is_mixed(agents, by), PRIVACY_MEASURES] = float("nan")
-    return values
+    is_out = is_unread(agents, by)
+    is_private = is_out | is_mixed(agents, by)
+    return pd.DataFrame(
+        {
+            measure.name: measure.value(agents).mask(
+                is_private if measure.name in PRIVACY_MEASURES else is_out
+            )
+            for measure in MEASURES
+        }
+    )
 
 
 def joint_kind(kinds: "pd.Series[str]") -> str | None:
@@ -242,8 +251,12 @@ def is_mixed(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
         agents: the agent-games, with ``setting``, ``vps_kind`` and the columns of ``by``.
         by: what names a group within its setting.
     """
-    groups = agents.groupby(["setting", *by], dropna=False, sort=False)["vps_kind"]
-    return (groups.transform("nunique") > 1) | (agents["vps_kind"] == MIXED)
+    groups, group = numbered(agents, ["setting", *by])
+    kind, kinds = pd.factorize(agents["vps_kind"])
+    found = np.zeros((len(groups), len(kinds) + 1), dtype=np.bool_)
+    found[group, kind] = True  # the last is for what was not measured
+    is_several = found[:, :-1].sum(axis=1) > 1
+    return pd.Series(is_several[group], agents.index) | (agents["vps_kind"] == MIXED)
 
 
 FLAGGED_BELOW = 0.9
@@ -267,8 +280,8 @@ def readable_shares(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         :data:`RANKED_FROM`; VPS that rests on no reflection is, too).
     """
     names = ["reflections_asked", "reflections_read"]
-    groups = agents.groupby(["setting", *by], dropna=False, sort=False)[names]
-    counts = groups.sum().astype("int64").reset_index()
+    counts = group_totals(agents[["setting", *by, *names]], ["setting", *by])
+    counts = counts.astype(dict.fromkeys(names, "int64"))
     share = _readable(counts)
     return counts.assign(
         readable_share=share,
@@ -292,16 +305,25 @@ def is_vps_ranked(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
 
     Arguments as in :func:`readable_shares`, which says how many are enough.
     """
-    names = ["reflections_asked", "reflections_read"]
-    groups = agents.groupby(["setting", *by], dropna=False, sort=False)[names]
-    return ~(_readable(groups.transform("sum")) < RANKED_FROM)
+    return ~(
+        _readable(_of_group(agents, by, "reflections_asked", "reflections_read")) < RANKED_FROM
+    )
 
 
 def _readable(counts: pd.DataFrame) -> "pd.Series[float]":
     """Return the share of reflections that could be read; not a number where none was asked."""
-    # Counts of facts may be nullable; as numbers, an unknown share compares as false.
-    asked, read = (counts[f"reflections_{name}"].astype("float64") for name in ("asked", "read"))
+    asked, read = counts["reflections_asked"], counts["reflections_read"]
     return read / asked.where(asked > 0)
+
+
+def _of_group(agents: pd.DataFrame, by: Sequence[str], *names: str) -> pd.DataFrame:
+    """Return the sums of each agent-game's group; absent numbers add nothing."""
+    groups, group = numbered(agents, ["setting", *by])
+    sums = {
+        name: grouped_sums(agents[name].to_numpy(np.float64, na_value=np.nan), group, len(groups))
+        for name in names
+    }
+    return pd.DataFrame({name: own.totals[group] for name, own in sums.items()}, agents.index)
 
 
 def is_unread(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
@@ -315,6 +337,5 @@ def is_unread(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
         agents: the agent-games, with ``setting``, ``replies``, ``read`` and the columns of ``by``.
         by: what names a group within its setting.
     """
-    groups = agents.groupby(["setting", *by], dropna=False, sort=False)[["replies", "read"]]
-    totals = groups.transform("sum").astype("float64")
+    totals = _of_group(agents, by, "replies", "read")
     return (totals["replies"] > 0) & (totals["read"] == 0)

@@ -205,7 +205,7 @@ def _sums(agents: pd.DataFrame, scenarios: Sequence[str]) -> _TeamSums:
     """Return the sums of a team's measures over some scenarios, ``[scenario, measure]``."""
     own = agents[agents["scenario_id"].isin(scenarios)]
     exact = own.filter(regex=f"^{EXACT}").rename(columns=lambda name: name.removeprefix(EXACT))
-    (found,) = scenario_sums(own, ["team"], measured_values(own, ["team"]), exact=exact)
+    found = scenario_sums(own, ["team"], measured_values(own, ["team"]), exact=exact)
     agent_games = found.all_rows.counts[:, 0].sum(axis=0)
     return _TeamSums(found.totals[:, 0], found.counts[:, 0], agent_games, found.is_exact[0])
 

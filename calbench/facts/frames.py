@@ -65,10 +65,13 @@ def cast(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
         KeyError: a column is missing.
         TypeError, ValueError: a value is not of the declared kind.
     """
-    return pd.DataFrame(
-        {column.name: frame[column.name].astype(_dtype(column)) for column in columns},
-        index=frame.index,
-    )
+    made = {column.name: _as_declared(frame[column.name], column) for column in columns}
+    return pd.DataFrame(made, index=frame.index)
+
+
+def _as_declared(values: pd.Series, column: Column) -> pd.Series:
+    dtype = _dtype(column)
+    return values if values.dtype == dtype else values.astype(dtype)
 
 
 def empty(columns: Sequence[Column]) -> pd.DataFrame:
@@ -105,10 +108,15 @@ def _format(column: Column) -> Callable[[Any], str]:
 
 def cells(values: pd.Series, column: Column) -> np.ndarray:
     """Return a column as a CSV file holds it; equal values are formatted once."""
-    codes, uniques = pd.factorize(values)
+    # An index of the different values, as for a series, costs more than the rest.
+    codes, uniques = pd.factorize(_held(values))
     shown = _format(column)
     texts = np.array([*(_quoted(shown(value)) for value in uniques), ""], dtype=object)
     return texts[codes]
+
+
+def _held(values: pd.Series) -> Any:
+    return values.to_numpy() if values.dtype == np.float64 else values.array
 
 
 def _quoted(cell: str) -> str:
@@ -126,7 +134,7 @@ def as_shown(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
 
 
 def _as_shown(values: pd.Series, column: Column) -> np.ndarray:
-    codes, uniques = pd.factorize(values)
+    codes, uniques = pd.factorize(_held(values))
     shown = _format(column)
     return np.array([*(float(shown(value)) for value in uniques), np.nan])[codes]
 

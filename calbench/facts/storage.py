@@ -210,6 +210,7 @@ class Facts:
         """Read facts from the folder that :class:`FactsWriter` wrote."""
         self._folder = folder
         self._frames: dict[str, pd.DataFrame] = {}
+        self._of_games: dict[tuple[str, ...], pd.DataFrame] = {}
 
     @cached_property
     def games(self) -> pd.DataFrame:
@@ -279,8 +280,12 @@ class Facts:
         Raises:
             FileError: as :meth:`frame`.
         """
-        rows = self.frame(name)
-        return self.named(rows[rows[GAME].isin(self.scored.index)], columns)
+        columns = tuple(columns)
+        key = (name, *columns)
+        if key not in self._of_games:
+            rows = self.frame(name)
+            self._of_games[key] = self.named(rows[rows[GAME].isin(self.scored.index)], columns)
+        return self._of_games[key]
 
     def of_all_games(self, name: str, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return the same rows, excluded games too."""

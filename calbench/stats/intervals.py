@@ -147,16 +147,16 @@ def most_common(own: Floats) -> Most:
     Args:
         own: of each unit, ``[unit, column]``; not a number where it does not count.
     """
-    num_units, num_columns = own.shape
-    value, count = np.full(num_columns, np.nan), np.zeros(num_columns, dtype=np.int64)
     ordered = np.sort(np.round(own, SAME_DIGITS), axis=0)
-    run = np.zeros(num_columns, dtype=np.int64)
-    for unit in range(num_units):
-        before = ordered[max(unit - 1, 0)]
-        run = np.where(ordered[unit] == before, run, 0) + ~np.isnan(ordered[unit])
-        is_more = run > count
-        value[is_more], count[is_more] = ordered[unit][is_more], run[is_more]
-    return Most(value, count)
+    places = np.arange(len(own))[:, np.newaxis]
+    is_new = np.ones(own.shape, dtype=np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    starts = np.maximum.accumulate(np.where(is_new, places, 0), axis=0)
+    # A row before all others, for columns in which nothing counts.
+    runs = np.vstack([np.zeros((1, own.shape[1])), (places - starts + 1) * ~np.isnan(ordered)])
+    values = np.vstack([np.full((1, own.shape[1]), np.nan), ordered])
+    last, columns = runs.argmax(axis=0), np.arange(own.shape[1])
+    return Most(values[last, columns], runs[last, columns].astype(np.int64))
 
 
 def spread_of(sample: Sample) -> Floats:

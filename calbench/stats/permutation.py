@@ -39,7 +39,9 @@ class _Swaps(NamedTuple):
 
     def differences(self, signs: Floats) -> Floats:
         """Return the size of the difference after each swap, ``[swap, column]``."""
-        moved, counts = signs @ self.totals, signs @ self.counts
+        moved, counts = signs @ self.totals, np.zeros((len(signs), len(self.count_sum)))
+        uneven = np.flatnonzero(self.counts.any(axis=0))  # mostly none: both samples count alike
+        counts[:, uneven] = signs @ self.counts[:, uneven]
         first = (self.total_sum + moved) / (self.count_sum + counts)
         second = (self.total_sum - moved) / (self.count_sum - counts)
         return np.asarray(np.abs(first - second))

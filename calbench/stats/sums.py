@@ -12,7 +12,9 @@ Ints = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
 FRACTION_BITS = 24
-"""Sums below 2**29 stay exact in a double; rounding is far below the digits of tables."""
+"""Sums below :data:`EXACT_BELOW` stay exact in a double; rounding is far below tables' digits."""
+
+EXACT_BELOW = 2.0**29
 
 
 class Sums(NamedTuple):
@@ -34,26 +36,48 @@ def rounded_sums(totals: Floats) -> Floats:
 
 def exact_totals(totals: Floats) -> Floats:
     """Return the sum of each column of ``[unit, column]``, rounded once."""
-    return np.array([fsum(column) for column in totals.T.tolist()], dtype=np.float64)
+    found = np.asarray(totals.sum(axis=0), dtype=np.float64)
+    for column in np.flatnonzero(~_add_exactly(totals)):
+        found[column] = fsum(totals[:, column].tolist())
+    return found
 
 
 def grouped_sums(values: Sequence[float] | Floats, groups: Ints, num_groups: int) -> Sums:
     """Add up values by group, each sum rounded once.
 
     Args:
-        values: ``[value]``; not a number where one does not count.
+        values: ``[value]``, or ``[value, column]``; not a number where one does not count.
         groups: the group of each, from 0; below 0 for none.
         num_groups: number of groups.
 
     Returns:
-        Totals and counts, ``[group]``.
+        Totals and counts, ``[group]`` or ``[group, column]``.
     """
     given = np.asarray(values, dtype=np.float64)
-    counted = ~np.isnan(given) & (groups >= 0)
-    given, groups = given[counted], groups[counted]
-    counts = np.bincount(groups, minlength=num_groups)
-    ordered = given[np.argsort(groups, kind="stable")].tolist()
-    ends = np.cumsum(counts).tolist()
-    parts = (ordered[start:end] for start, end in zip([0, *ends], ends, strict=False))
-    totals = np.array([fsum(part) for part in parts], dtype=np.float64)
-    return Sums(totals, counts.astype(np.float64))
+    shape = (num_groups, *given.shape[1:])
+    given = given[:, np.newaxis] if given.ndim == 1 else given
+    counted = ~np.isnan(given) & (groups >= 0)[:, np.newaxis]
+    exact = _add_exactly(np.where(counted, given, 0.0))
+    cells = groups[:, np.newaxis] * given.shape[1] + np.arange(given.shape[1])
+    cells, given, num_cells = cells[counted], given[counted], num_groups * len(exact)
+    counts = np.bincount(cells, minlength=num_cells)
+    totals = np.bincount(cells, given, minlength=num_cells).astype(np.float64)
+    # One or two values are rounded once by any sum.
+    inexact = (counts[cells] > 2) & ~exact[cells % max(len(exact), 1)]
+    cells, given = cells[inexact], given[inexact]
+    order = np.argsort(cells, kind="stable")
+    ordered, (cells, starts) = given[order].tolist(), np.unique(cells[order], return_index=True)
+    ends = [*starts[1:].tolist(), len(ordered)]
+    for cell, start, end in zip(cells.tolist(), starts.tolist(), ends, strict=False):
+        totals[cell] = fsum(ordered[start:end])
+    return Sums(totals.reshape(shape), counts.astype(np.float64).reshape(shape))
+
+
+def _add_exactly(values: Floats) -> Truths:
+    """Whether sums of a column's values are exact in any order, ``[column]``.
+
+    They are if all are multiples of ``2**-FRACTION_BITS``, and together not too large.
+    """
+    scaled = np.ldexp(values, FRACTION_BITS)
+    is_whole = (scaled == np.rint(scaled)).all(axis=0)
+    return np.asarray(is_whole & (np.abs(values).sum(axis=0) < EXACT_BELOW))

@@ -42,15 +42,20 @@ ROWS = frame(
 
 def test_sums_by_scenario_by_hand() -> None:
     values = ROWS[["x"]].assign(y=[1.0] * 7)
-    u, v = scenario_sums(ROWS, ["team"], values)
-    assert (u.setting, v.setting) == ("u", "v")
-    assert u.groups["team"].tolist() == ["red", "blue"]
-    assert u.quantities == ("x", "y")
-    # Of red and blue, in s1, s2 and s3.
-    assert u.of("x").totals.tolist() == [[4, 2], [4, 0], [0, 0]]
-    assert u.of("x").counts.tolist() == [[1, 1], [2, 0], [0, 0]]
-    assert u.of("y").totals.tolist() == [[1, 1], [2, 1], [0, 1]]
-    assert v.totals.tolist() == [[[7, 1]]]
+    sums = scenario_sums(ROWS, ["team"], values)
+    assert sums.groups.to_numpy().tolist() == [["u", "red"], ["u", "blue"], ["v", "red"]]
+    assert sums.quantities == ("x", "y")
+    # Of red and blue in s1, s2 and s3 of u, and of red in s1 of v.
+    assert sums.of("x").totals.tolist() == [[4, 2, 7], [4, 0, 0], [0, 0, 0]]
+    assert sums.of("x").counts.tolist() == [[1, 1, 1], [2, 0, 0], [0, 0, 0]]
+    assert sums.of("y").totals.tolist() == [[1, 1, 1], [2, 1, 0], [0, 1, 0]]
+
+
+def test_ranges_are_of_means_of_scenarios_that_count() -> None:
+    values = ROWS[["x"]].assign(y=nan)
+    found = scenario_sums(ROWS, ["team"], values).ranges()
+    assert found[["x_least", "x_greatest"]].to_numpy().tolist() == [[2, 4], [2, 2], [7, 7]]
+    assert found[["y_least", "y_greatest"]].isna().all(axis=None)
 
 
 def test_means_carry_their_interval_and_n() -> None:
@@ -72,7 +77,7 @@ def test_replicates_are_averaged_within_their_scenario() -> None:
         ("u", "s2", "red", 10.0, 1), ("u", "s1", "blue", 1.0, 1),
     ]  # fmt: skip
     rows = pd.DataFrame(given, columns=columns.split())
-    (sums,) = scenario_sums(rows, ["team"], rows[["x"]])
+    sums = scenario_sums(rows, ["team"], rows[["x"]])
     assert sums.of("x").totals.ravel().tolist() == pytest.approx([3, 1, 10, 0])
     assert sums.of("x").counts.ravel().tolist() == pytest.approx([2 / 3, 1, 1, 0])
     every = sums.of("x", is_averaged=False)
@@ -128,7 +133,7 @@ def test_bounds_and_exact_values_are_those_of_their_quantity() -> None:
     rows = frame(*(("u", f"s{n}", team, 1.0) for n in range(9) for team in ("red", "blue")))
     values = pd.DataFrame({"x": rows["x"], "y": rows["x"], "z": rows["x"]})
     exact = pd.DataFrame({"z": rows["team"] == "red"})
-    (sums,) = scenario_sums(rows, ["team"], values, exact=exact)
+    sums = scenario_sums(rows, ["team"], values, exact=exact)
     found = sums.means(SPEC, bounds={"y": (0.0, 1.0)})
     assert found[["x_interval", "y_interval", "z_interval"]].to_numpy().tolist() == [
         ["same", "bound", "exact"],
@@ -187,7 +192,7 @@ def test_weights_say_over_how_much_a_mean_runs() -> None:
     rows = frame(("u", "s1", "red", 1.0), ("u", "s2", "red", 2.0), ("u", "s2", "blue", 5.0))
     values = rows[["x"]].assign(y=[1.0, 3.0, nan])
     weights = pd.DataFrame({"x": [4.0, 2.0, 10.0], "y": [1.0, 1.0, 0.0]})
-    (sums,) = scenario_sums(rows, ["team"], values, weights)
+    sums = scenario_sums(rows, ["team"], values, weights)
     assert sums.of("x").totals.tolist() == [[1, 0], [2, 5]]
     assert sums.of("x").counts.tolist() == [[4, 0], [2, 10]]
     assert sums.of("y").counts.tolist() == [[1, 0], [1, 0]]
@@ -254,14 +259,12 @@ def test_sums_are_exact_and_the_order_of_rows_does_not_show(
     drawn: list[tuple[str, str, str, float]], chance: Random
 ) -> None:
     for rows in (frame(*drawn), frame(*chance.sample(drawn, len(drawn)))):
-        for sums in scenario_sums(rows, ["team"], rows[["x"]]):
-            scenarios = sorted({row[1] for row in drawn if row[0] == sums.setting})
+        sums = scenario_sums(rows, ["team"], rows[["x"]])
+        for group, (setting, team) in enumerate(sums.groups.itertuples(index=False)):
+            scenarios = sorted({row[1] for row in drawn if row[0] == setting})
             for unit, scenario in enumerate(scenarios):
-                for group, team in enumerate(sums.groups["team"]):
-                    own = [
-                        row[3]
-                        for row in drawn
-                        if row[:3] == (sums.setting, scenario, team) and not np.isnan(row[3])
-                    ]
-                    assert sums.of("x").totals[unit, group] == fsum(own)
-                    assert sums.of("x").counts[unit, group] == len(own)
+                own = [row[3] for row in drawn if row[:3] == (setting, scenario, team)]
+                known = [value for value in own if not np.isnan(value)]
+                assert sums.of("x").totals[unit, group] == fsum(known)
+                assert sums.of("x").counts[unit, group] == len(known)
+            assert not sums.of("x").counts[len(scenarios) :, group].any()

@@ -60,7 +60,6 @@ MEAN = round(EXCESS / 3, 4)
 
 OTHERS: Mapping[str, str] = {
     "calbench/analysis/certainties.py": "which values are exact",
-    "calbench/analysis/ranges.py": "least and greatest of the scenarios",
     "calbench/analysis/tables/players.py": "means by player",
     "calbench/metrics/agent_rounds.py": "excess by round",
     "calbench/metrics/fairness.py": "another measure",

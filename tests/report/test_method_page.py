@@ -41,9 +41,9 @@ from calbench.stats.power import FEWEST_UNITS
 from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.traces.events import Event
 from calbench.traces.models import Limits
-from stages.coverage import DRAWS, GOAL
-from stages.train_detectors import FOLDS, LEAST, OTHERS_COUNT, RULED_SHARE, STRENGTH
 from tests.report.samples import SOURCES
+from tests.studies.coverage import DRAWS, GOAL
+from tests.studies.detectors import FOLDS, LEAST, OTHERS_COUNT, RULED_SHARE, STRENGTH
 
 TEXT = (SOURCES / "docs" / "method.md").read_text()
 

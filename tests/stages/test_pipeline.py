@@ -20,22 +20,13 @@ HELPERS = {"parts", "paths"}
 
 BY_HAND = {
     "dependencies",
-    "cost_model",
-    "coverage",
-    "former_intervals",
-    "statistic_coverage",
     "local_model",
     "local_server",
     "serve",
-    "measure_earlier",
-    "measure_growth",
-    "measure_speed",
-    "predictive",
     "record_local",
     "recordings",
     "changes",
     "release",
-    "train_detectors",
 }
 """What they write depends on the machine or on what was computed before, or is kept in git."""
 

@@ -7,9 +7,12 @@ from hypothesis import strategies as st
 
 from calbench.stats.sums import Sums, exact_totals, grouped_sums, rounded_sums
 
-GIVEN = st.lists(
-    st.tuples(st.floats(-1e6, 1e6) | st.just(float("nan")), st.integers(-1, 4)), max_size=30
+NUMBERS = (
+    st.floats(-1e6, 1e6)
+    | st.integers(-(2**30), 2**30).map(float)
+    | st.sampled_from([float("nan"), 0.25, -0.0, 2.0**-25])
 )
+GIVEN = st.lists(st.tuples(NUMBERS, st.integers(-1, 4)), max_size=30)
 
 
 @given(GIVEN)
@@ -44,7 +47,16 @@ def test_no_groups_have_no_sums() -> None:
     assert found.totals.shape == found.counts.shape == (0,)
 
 
-def test_columns_are_added_each_for_itself() -> None:
+@given(st.lists(st.tuples(NUMBERS, st.integers(-100, 100), st.integers(0, 2)), max_size=30))
+def test_columns_are_added_each_for_itself(rows: list[tuple[float, int, int]]) -> None:
+    groups = np.array([group for *_, group in rows], dtype=np.int64)
+    values = np.array([row[:2] for row in rows], dtype=np.float64).reshape(-1, 2)
+    found = grouped_sums(values, groups, 3)
+    alone = [grouped_sums(values[:, column], groups, 3) for column in range(2)]
+    assert found.totals.T.tolist() == [each.totals.tolist() for each in alone]
+    assert found.counts.T.tolist() == [each.counts.tolist() for each in alone]
+    known = np.nan_to_num(values)
+    assert exact_totals(known).tolist() == [fsum(column) for column in known.T]
     assert exact_totals(np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])).tolist() == [6, 60]
 
 

@@ -1,24 +1,21 @@
 """The pool: what each of many scenarios adds to the means of Table 2, kept in one file.
 
-``python -m stages.predictive`` makes it from games on scenarios of its own, and the comparison with
-the paper draws suites from it. It is no table of the site: its unit is a scenario of one team.
+``make predictive`` makes it from games on scenarios of its own, and the comparison with the paper
+draws suites from it. It is no table of the site: its unit is a scenario of one team.
 """
 
 import io
 import lzma
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
-from calbench.analysis.estimates import group_totals
 from calbench.analysis.measures import MEASURE_BY_NAME
 from calbench.analysis.tables.draws import HEADLINE
-from calbench.errors import CalbenchError, FileError
+from calbench.errors import FileError
 from calbench.facts.columns import COST, SETTING, TEAM, count, fine, text
-from calbench.facts.frames import cast, csv_text
-from calbench.files import read_bytes, write_atomically
-from calbench.metrics.game import GameScore
+from calbench.files import read_bytes
 
 POOL = "pool.csv.xz"
 """The file in the folder of the pool."""
@@ -55,57 +52,6 @@ COLUMNS = (
     count(f"{ARBITRARY}_n", "agent-games", "in this sum: all agent-games"),
 )
 """Of a row: one scenario, played by one team."""
-
-
-def scenario_rows(
-    scores: Iterable[tuple[str, int, GameScore, float]],
-) -> pd.DataFrame:
-    """Return the rows of games, one for each.
-
-    Args:
-        scores: experiment, number of the scenario, score, and fairness against an optimal
-            schedule taken at random.
-
-    Raises:
-        CalbenchError: a game is excluded; games of typed agents never are.
-    """
-    agents = []
-    for experiment, scenario, score, fairness in scores:
-        if score.is_excluded:
-            raise CalbenchError(f"{score.team_id} on {score.scenario_id}: the game is excluded")
-        place = {"experiment": experiment, "scenario": scenario, "tertile": score.tertile}
-        names = {"setting": score.setting, "team": score.team_id, ARBITRARY: fairness}
-        for agent in score.agents:
-            of_agent = {name: getattr(agent, name) for name in _OF_AGENT}
-            agents.append({**place, **names, **of_agent})
-    rows = pd.DataFrame(agents)
-    values = pd.DataFrame({name: MEASURE_BY_NAME[name].value(rows) for name in HEADLINE})
-    values = values.assign(**{ARBITRARY: rows[ARBITRARY]})
-    counts = values.notna().astype("float64").add_suffix("_n")
-    by = [*PLACE, "tertile"]
-    return cast(group_totals(rows[by].join(values).join(counts), by), COLUMNS)
-
-
-_OF_AGENT = (
-    "assigned",
-    "scheduled",
-    "excess_cost",
-    "messages_sent",
-    "burden_gap",
-    "excess_vps",
-)
-"""Of an agent's game: what the measures are made from."""
-
-
-def write_pool(folder: Path, rows: pd.DataFrame) -> None:
-    """Write a pool; the same rows give the same text.
-
-    Raises:
-        OutputError: the folder cannot be written.
-    """
-    ordered = rows.sort_values(PLACE, kind="stable")
-    packed = lzma.compress("".join(csv_text([ordered], COLUMNS)).encode(), preset=9)
-    write_atomically(folder / POOL, packed)
 
 
 def read_pool(path: Path) -> pd.DataFrame:

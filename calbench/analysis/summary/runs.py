@@ -6,6 +6,7 @@ with published numbers.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -99,9 +100,8 @@ class RunTables:
         Raises:
             FileError: it cannot be read, or is no such table.
         """
-        file = self.folder / path
-        rows = read_csv(file, TABLES[path].as_written(header(file)).columns)
-        return rows[rows["replicate"] == 0] if "replicate" in rows else rows
+        file = (self.folder / path).absolute()
+        return _table(file, path, file.stat().st_mtime_ns if file.is_file() else 0)
 
     def steppable(self, rows: pd.DataFrame) -> set[str]:
         """Return the scenarios, of those of its games, that the trace browser has."""
@@ -116,6 +116,12 @@ class RunTables:
         if not (self.folder / path).is_file():
             return pd.DataFrame()
         return self.table(path).assign(experiment=self.name)
+
+
+@lru_cache(maxsize=64)
+def _table(file: Path, path: str, _changed: int) -> pd.DataFrame:
+    rows = read_csv(file, TABLES[path].as_written(header(file)).columns)
+    return rows[rows["replicate"] == 0] if "replicate" in rows else rows
 
 
 @dataclass(frozen=True)
@@ -171,10 +177,11 @@ def write_summary(runs: Runs, folder: Path) -> None:
         FileError: a table of a run cannot be read.
         OutputError: the folder cannot be written.
     """
-    for each in SUMMARY.values():
-        made = each.make(runs)
-        if len(made.columns):
-            write_frames(folder / each.path, [made], each.columns)
+    with pd.option_context("mode.string_storage", "python"):  # as for a run's tables
+        for each in SUMMARY.values():
+            made = each.make(runs)
+            if len(made.columns):
+                write_frames(folder / each.path, [made], each.columns)
 
 
 def together(path: str, runs: Sequence[RunTables]) -> pd.DataFrame:

@@ -1,7 +1,8 @@
 """Further results of the paper by player: regret, first speakers, talk and moves (appendix G)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -11,18 +12,18 @@ from calbench.analysis.estimates import (
     ScenarioSums,
     estimated_shares,
     group_totals,
+    numbers,
     scenario_sums,
 )
 from calbench.analysis.measures import joint_kind
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.players import (
-    BY,
-    IDENTITY,
+    NUMBER,
     ORDER,
     TEAMS,
     player_means,
+    scored_players,
     scored_seats,
-    with_teams,
 )
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
@@ -42,6 +43,7 @@ from calbench.facts.storage import REPLICATES, Facts
 from calbench.metrics.agent_rounds import ROLES
 from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
 from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Truths, grouped_sums
 
 SEATS = (SETTING, PLAYER, PLAYER_KIND, TEAMS)
 FULL = "agent-games with M > 0 and all M meetings scheduled"
@@ -80,7 +82,7 @@ def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
             "mean_excess_shown": (shown / seats["scheduled"]).where(is_full),
         }
     )
-    counts = seats[BY].assign(
+    counts = seats[[NUMBER]].assign(
         seats=(assigned > 0).astype("float64"), full_seats=is_full.astype("float64")
     )
     regretful = pd.DataFrame(
@@ -90,18 +92,14 @@ def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
         }
     )
     trials = pd.DataFrame(dict.fromkeys(regretful, counts["full_seats"]))
-    shares = estimated_shares(seats, IDENTITY, regretful, trials, settings.analysis)
-    rows = player_means(facts, settings, seats, values).merge(group_totals(counts, BY), "left", BY)
-    return rows.rename(columns={"mean_excess_scenarios": "scenarios"}).merge(shares, "left", BY)
+    shares = estimated_shares(seats, [NUMBER], regretful, trials, settings.analysis)
+    rows = player_means(facts, settings, seats, values)
+    rows = rows.merge(group_totals(counts, [NUMBER]), "left", NUMBER)
+    shares = shares.drop(columns="setting")
+    return rows.rename(columns={"mean_excess_scenarios": "scenarios"}).merge(shares, "left", NUMBER)
 
 
 QUANTITIES = ("vps", "excess_cost", "shown_excess_cost")
-
-NUMBER = "number"
-"""Column with the number of a player, in the order of first seats."""
-
-IS_LEAD = "is_lead"
-"""Column that tells the two roles of a comparison apart."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +179,7 @@ def first_speaker(facts: Facts, settings: Settings) -> pd.DataFrame:
     The unit is a participating agent-meeting. An agent that spoke first in some meetings of a game
     and not in others is its own control: the mean of the former minus that of the latter.
     """
-    rounds = facts.frame("rounds")
-    return _compared(facts, settings, SPEAKERS, rounds["role"] == "first")
+    return _compared(facts, settings, SPEAKERS, _meetings(facts)["role"] == "first")
 
 
 @table("initiator.csv", INITIATORS.columns, key="setting player kind teams quantity")
@@ -191,29 +188,28 @@ def initiator(facts: Facts, settings: Settings) -> pd.DataFrame:
 
     The initiator, the participant with the lowest id, speaks first in about a third of meetings.
     """
-    return _compared(facts, settings, INITIATORS, facts.frame("rounds")["is_initiator"])
+    return _compared(facts, settings, INITIATORS, _meetings(facts)["is_initiator"])
+
+
+@lru_cache(maxsize=1)
+def _meetings(facts: Facts) -> pd.DataFrame:
+    """Return the participants of every meeting, with ``place``, that of the seat."""
+    seat, rounds = ["game", "agent_id"], facts.frame("rounds")
+    places = scored_seats(facts)[seat].reset_index(names="place")
+    names = [*seat, "role", "is_initiator", *QUANTITIES]
+    return places.merge(rounds.loc[rounds["role"] != "outsider", names], "inner", seat)
 
 
 def _compared(
     facts: Facts, settings: Settings, roles: _Roles, is_lead: "pd.Series[bool]"
 ) -> pd.DataFrame:
-    """Return the table of two roles; ``is_lead`` says of each agent's round which one it has."""
-    seats, spec = scored_seats(facts), settings.analysis
-    # Of every agent-meeting a number instead of the six columns that identify its player.
-    numbers = seats.groupby(IDENTITY, dropna=False, sort=False).ngroup().rename(NUMBER)
-    rounds = facts.frame("rounds").assign(**{IS_LEAD: is_lead.astype(bool)})
-    rows, values = _meetings_and_games(seats.join(numbers), rounds)
-    found = [
-        estimate
-        for sums in scenario_sums(rows, [NUMBER], values)
-        for estimate in _of_setting(sums, roles, spec)
-    ]
-    if not found:
-        return pd.DataFrame()
-    kinds = seats.groupby(BY, dropna=False)["vps_kind"].agg(joint_kind).reset_index()
-    players = seats[BY].join(numbers).drop_duplicates()
-    means = pd.concat(found).merge(players, "left", ["setting", NUMBER])
-    table_rows = with_teams(seats).merge(kinds, "left", BY).merge(means, "inner", BY)
+    """Return the table of two roles; ``is_lead`` says of each of :func:`_meetings` which it is."""
+    seats = scored_seats(facts)
+    rows, values = _meetings_and_games(facts, is_lead.to_numpy(dtype=np.bool_))
+    found = _estimates(scenario_sums(rows, [NUMBER], values), roles, settings.analysis)
+    kinds = seats.groupby(NUMBER)["vps_kind"].agg(joint_kind).reset_index()
+    players = scored_players(facts).merge(kinds, "left", NUMBER)
+    table_rows = players.merge(found, "inner", ["setting", NUMBER])
     p_values = table_rows["p"].where(table_rows["pairs"] > 0).astype("float64")
     adjusted = p_values.groupby(table_rows["quantity"]).transform(
         lambda own: adjusted_p_values(own.to_numpy())
@@ -225,56 +221,44 @@ def _compared(
     )
 
 
-def _meetings_and_games(
-    seats: pd.DataFrame, rounds: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _meetings_and_games(facts: Facts, is_lead: Truths) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return rows of agent-meetings and of agent-games, and their values.
 
     Values of agent-meetings are in ``<quantity>/lead`` or ``<quantity>/rest``, the difference
     within an agent-game in ``<quantity>/difference``.
     """
-    seat, every = ["game", "agent_id"], np.arange(len(seats))
-    places = seats[seat].assign(place=every)
-    own_rounds = rounds.loc[rounds["role"] != "outsider", [*seat, IS_LEAD, *QUANTITIES]]
-    meetings = places.merge(own_rounds, "inner", seat).drop(columns=seat)
-    by_meeting: dict[str, pd.Series[float]] = {}
-    by_game: dict[str, pd.Series[float]] = {}
-    for quantity in QUANTITIES:
-        values = meetings[quantity].astype("float64")
-        own = pd.DataFrame(
-            {
-                role: values.where(meetings[IS_LEAD] == is_lead)
-                for role, is_lead in (("lead", True), ("rest", False))
-            }
-        )
-        by_meeting |= {f"{quantity}/{role}": own[role] for role in own}
-        counts = own.notna().astype("float64").add_suffix("_n")
-        sums = group_totals(meetings[["place"]].join(own).join(counts), ["place"])
-        sums = sums.set_index("place").reindex(every)
-        lead, rest = (sums[role] / sums[f"{role}_n"].mask(lambda n: n == 0) for role in own)
-        by_game[f"{quantity}/difference"] = lead - rest
-    place = np.concatenate([meetings["place"].to_numpy(), every])
+    seats, meetings = scored_seats(facts), _meetings(facts)
+    place, quantities = meetings["place"].to_numpy(), numbers(meetings[[*QUANTITIES]])
+    sums = grouped_sums(quantities, 2 * place + is_lead, 2 * len(seats))
+    with np.errstate(invalid="ignore"):
+        means = (sums.totals / sums.counts).reshape(len(seats), 2, len(QUANTITIES))
+    by_meeting, by_game = {}, {}
+    for column, quantity in enumerate(QUANTITIES):
+        by_meeting[f"{quantity}/lead"] = np.where(is_lead, quantities[:, column], np.nan)
+        by_meeting[f"{quantity}/rest"] = np.where(is_lead, np.nan, quantities[:, column])
+        by_game[f"{quantity}/difference"] = means[:, 1, column] - means[:, 0, column]
     names = seats[["setting", "scenario_id", REPLICATES, NUMBER]]
-    rows = names.iloc[place].reset_index(drop=True)
+    rows = names.iloc[[*place, *range(len(seats))]].reset_index(drop=True)
     return rows, pd.concat([pd.DataFrame(by_meeting), pd.DataFrame(by_game)], ignore_index=True)
 
 
-def _of_setting(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> Iterator[pd.DataFrame]:
-    """Yield estimates of the three parts of each quantity and its test, one row per player.
+def _estimates(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> pd.DataFrame:
+    """Return estimates of the three parts of each quantity and its test, by setting and player.
 
     The test swaps the roles, scenario by scenario.
     """
     means = sums.means(spec)
-    totals = [sums.of(f"{quantity}/difference").totals for quantity in QUANTITIES]
-    p_values = np.split(sign_flip_p_values(np.hstack(totals), spec), len(QUANTITIES))
+    differences = [sums.of(f"{quantity}/difference").totals for quantity in QUANTITIES]
+    p_values = np.split(sign_flip_p_values(np.hstack(differences), spec), len(QUANTITIES))
+    found = []
     for quantity, p in zip(QUANTITIES, p_values, strict=True):
-        found = means[["setting", NUMBER]].assign(quantity=quantity, p=p)
+        columns = {**sums.groups, "quantity": quantity, "p": p}
         for part, (name, counted) in roles.parts.items():
-            for end in ENDS:
-                if f"{quantity}/{part}{end}" in means:
-                    found[f"{name}{end}"] = means[f"{quantity}/{part}{end}"]
-            found[counted] = means[f"{quantity}/{part}_n"]
-        yield found.assign(scenarios=means[f"{quantity}/difference_scenarios"])
+            columns |= {f"{name}{end}": means[f"{quantity}/{part}{end}"] for end in ENDS}
+            columns[counted] = means[f"{quantity}/{part}_n"]
+        columns["scenarios"] = means[f"{quantity}/difference_scenarios"]
+        found.append(pd.DataFrame(columns))
+    return pd.concat(found).sort_values("setting", kind="stable")
 
 
 @table(
@@ -297,7 +281,8 @@ def _of_setting(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> Iterat
 )
 def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Messages by meeting and role in it (appendix G.3)."""
-    identity = scored_seats(facts)[["game", "agent_id", "scenario_id", REPLICATES, *BY]]
+    names = ["game", "agent_id", "setting", "scenario_id", REPLICATES, NUMBER]
+    identity = scored_seats(facts)[names]
     rows = identity.merge(facts.frame("rounds"), "inner", ["game", "agent_id"])
     values = rows[["messages"]].astype("float64")
     found = player_means(facts, settings, rows, values, "round", "role")

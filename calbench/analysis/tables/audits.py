@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ENDS, estimated_shares
@@ -41,15 +42,15 @@ _COUNT = count("count", "see unit", "number found; a message may show several pa
 def _by_game(facts: Facts) -> pd.DataFrame:
     """Return the counts of every player in every game; the player of a whole team is empty."""
     names = ("setting", "team_place", "team", "scenario_id")
-    return facts.of_games("speech", names).fillna({"player": ""})
+    return _with_all_tiers(facts.of_games("speech", names).fillna({"player": ""}))
 
 
 @lru_cache(maxsize=1)
 def spoken(facts: Facts) -> pd.DataFrame:
     """Return the counts of every player, summed over its games; first its whole team.
 
-    Columns are those of the fact ``speech`` and ``games``, their number; the player of a whole
-    team is absent.
+    Columns are those of the fact ``speech``, of all tiers too, and ``games``, their number; the
+    player of a whole team is absent.
     """
     groups = _by_game(facts).drop(columns="scenario_id").groupby(_GROUPS)
     sums = groups.sum().drop(columns="game").assign(games=groups.size())
@@ -75,7 +76,7 @@ def with_rates(
         successes: column of the numerator.
         trials: column of the denominator: of each of ``sources``, or ``messages``.
     """
-    games = _with_all_tiers(_by_game(facts))
+    games = _by_game(facts)
     parts, wholes = (
         pd.DataFrame(
             {f"{value}/rate": games[columns.get(part, part)] for value, columns in sources.items()}
@@ -84,7 +85,7 @@ def with_rates(
     )
     shares = estimated_shares(games, ["team", "player"], parts, wholes, settings.analysis)
     shares = shares.assign(player=shares["player"].where(shares["player"] != "", None))
-    rows = _with_all_tiers(spoken(facts)).merge(shares, "left", WHO)
+    rows = spoken(facts).merge(shares, "left", WHO)
     rated = {
         value: {**columns, **{f"rate{end}": f"{value}/rate{end}" for end in ENDS}}
         for value, columns in sources.items()
@@ -105,10 +106,12 @@ def unfolded(
     """
     kept = [*WHO, "games", "messages"]
     parts = [
-        rows[kept].assign(**{name: value}, **{new: rows[source] for new, source in columns.items()})
-        for value, columns in sources.items()
+        rows[[*kept, *columns.values()]].set_axis([*kept, *columns], axis="columns")
+        for columns in sources.values()
     ]
-    return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+    found = pd.concat(parts, ignore_index=True).assign(**{name: np.repeat([*sources], len(rows))})
+    by_row = np.arange(len(found)).reshape(len(sources), len(rows)).T.ravel()
+    return found.iloc[by_row].reset_index(drop=True)
 
 
 _PATTERN = text("pattern", "; ".join(f"{p.name}: {p.detector} [{p.origin}]" for p in PATTERNS), "P")

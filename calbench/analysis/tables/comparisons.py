@@ -1,18 +1,17 @@
 """Pairs of teams: differences, their intervals, tests, verdicts and power."""
 
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.certainties import exact_values
-from calbench.analysis.estimates import ScenarioSums, column_bounds, scenario_sums
-from calbench.analysis.measures import BOUNDS, MEASURES, Measure, compared_values
+from calbench.analysis.estimates import ScenarioSums, column_bounds
+from calbench.analysis.measures import BOUNDS, MEASURES, PRIVACY_MEASURES, Measure
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
+from calbench.analysis.tables.leaderboard import TEAMS, leaderboard, team_sums
 from calbench.analysis.tables.registry import table
 from calbench.analysis.verdicts import (
     DEGENERATE,
@@ -28,11 +27,14 @@ from calbench.facts.columns import SETTING, count, estimated, number, text
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.stats.differences import paired_differences
-from calbench.stats.equivalence import Equivalence, equivalence
+from calbench.stats.equivalence import equivalence
 from calbench.stats.intervals import NONE
 from calbench.stats.power import minimum_detectable_difference, required_units
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
+
+CELLS_AT_ONCE = 2_000_000
+"""Scenarios, times pairs, times measures, that are compared at once: bounds memory [C]."""
 
 UNIT = "unit of the measure"
 COMMON = "scenarios that count for both teams"
@@ -83,39 +85,36 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     difference, degenerate teams have no test, and VPS of which more than half of a team's
     reflections could not be read is not compared.
     """
-    agents = facts.of_games("agents")
-    board = leaderboard(facts, settings)[[*TEAMS, "vps_kind", "is_vps_ranked"]]
-    boards = {setting: own.set_index("team") for setting, own in board.groupby("setting")}
-    values = compared_values(agents, ["team"])
-    exact = exact_values(facts, agents, settings.measure.vps_floor)
-    baselines = agents["kind"].eq(DEGENERATE).groupby([agents[name] for name in TEAMS]).all()
-    degenerate = {(str(setting), str(team)) for setting, team in baselines.index[baselines]}
-    found = [
-        compared(
-            sums,
-            measure,
-            _remarks(sums, measure, boards[sums.setting], degenerate),
-            settings.analysis,
-        )
-        for sums in scenario_sums(agents, ["team"], values, exact=exact)
-        for measure in MEASURES
-    ]
-    if not any(map(len, found)):
+    sums = team_sums(facts, settings)
+    remarks = _remarks(sums.groups, facts, settings)
+    if not remarks:
         return empty(COMPARISONS)
-    rows = pd.concat(found, ignore_index=True)
-    rows = rows.sort_values(["setting", "place_a", "place_b"], kind="stable", ignore_index=True)
+    board = sums.groups.merge(leaderboard(facts, settings), "left", TEAMS)
+    is_out = np.outer(~board["is_vps_ranked"], np.isin(sums.quantities, PRIVACY_MEASURES))
+    sums = replace(
+        sums, totals=np.where(is_out, 0.0, sums.totals), counts=np.where(is_out, 0.0, sums.counts)
+    )
+    rows = compared(sums, MEASURES, remarks, settings.analysis)
     return with_verdicts(_with_power(without_numbers(rows), settings.analysis), settings.analysis)
 
 
 def _remarks(
-    sums: ScenarioSums,
-    measure: Measure,
-    board: pd.DataFrame,
-    degenerate: AbstractSet[tuple[str, str]],
-) -> dict[tuple[int, int], str]:
-    """Return why each two teams of a setting must not be tested; empty if they may."""
+    teams: pd.DataFrame, facts: Facts, settings: Settings
+) -> dict[tuple[int, int], list[str]]:
+    """Return why each two teams of a setting must not be tested under each measure, if so.
 
-    def remark(a: str, b: str) -> str:
+    Args:
+        teams: of all settings.
+        facts: of the run.
+        settings: of the estimates.
+    """
+    board = teams.merge(leaderboard(facts, settings), "left", TEAMS)
+    seats = facts.of_games("agents").groupby(TEAMS)["kind"]
+    baselines = seats.unique().map(lambda kinds: list(kinds) == [DEGENERATE])
+    is_baseline = baselines.loc[pd.MultiIndex.from_frame(teams[TEAMS])].tolist()
+    kinds, is_ranked = board["vps_kind"].tolist(), board["is_vps_ranked"].tolist()
+
+    def remark(a: int, b: int, measure: Measure) -> str:
         if measure.group == "privacy":
             if pd.isna(kinds[a]) or pd.isna(kinds[b]):
                 return NO_COMMON_SCENARIO
@@ -123,69 +122,87 @@ def _remarks(
                 return TWO_INSTRUMENTS
             if not (is_ranked[a] and is_ranked[b]):
                 return TOO_FEW_READ
-        is_baseline = any((sums.setting, team) in degenerate for team in (a, b))
-        return DEGENERATE_TEAM if is_baseline else ""
+        return DEGENERATE_TEAM if is_baseline[a] or is_baseline[b] else ""
 
-    kinds, is_ranked = board["vps_kind"], board["is_vps_ranked"]
-    teams = sums.groups["team"].tolist()
-    pairs = combinations(range(len(teams)), 2)
-    return {(a, b): remark(teams[a], teams[b]) for a, b in pairs}
+    return {
+        (a, b): [remark(a, b, measure) for measure in MEASURES]
+        for places in teams.groupby("setting").indices.values()
+        for a, b in combinations(map(int, places), 2)
+    }
 
 
 def compared(
     sums: ScenarioSums,
-    measure: Measure,
-    remarks: dict[tuple[int, int], str],
+    measures: Sequence[Measure],
+    remarks: Mapping[tuple[int, int], Sequence[str]],
     spec: AnalysisSpec,
+    cells_at_once: int = CELLS_AT_ONCE,
 ) -> pd.DataFrame:
-    """Compare pairs of teams of a setting under one measure.
+    """Compare pairs of teams under some measures, pair after pair.
 
     Args:
-        sums: what scenarios add to it, by ``team``.
-        measure: with its margin.
-        remarks: by the places of both teams in ``sums``, why the pair must not be tested.
+        sums: what scenarios add to the measures, by ``team``.
+        measures: each with its margin.
+        remarks: by the places of both teams in ``sums``, why the pair must not be tested under
+            each measure; empty if it may.
         spec: of the estimates.
+        cells_at_once: bounds memory; the rows do not depend on it.
     """
-    teams, pairs = sums.groups["team"].tolist(), list(remarks)
+    pairs = list(remarks)
+    at_once = max(1, cells_at_once // (len(sums.totals) * len(measures)))
+    found = [
+        _compared(sums, measures, pairs[start : start + at_once], remarks, spec)
+        for start in range(0, len(pairs), at_once)
+    ]
+    return pd.concat(found, ignore_index=True)
+
+
+def _compared(
+    sums: ScenarioSums,
+    measures: Sequence[Measure],
+    pairs: Sequence[tuple[int, int]],
+    remarks: Mapping[tuple[int, int], Sequence[str]],
+    spec: AnalysisSpec,
+) -> pd.DataFrame:
+    """Compare some pairs; arguments as in :func:`compared`."""
+    quantities = sums.quantities
+    places = [quantities.index(measure.name) for measure in measures]
+    sides = np.repeat(pairs, len(measures), axis=0)
+    columns = sides * len(quantities) + np.tile(places, len(pairs))[:, np.newaxis]
+    remark = [each for pair in pairs for each in remarks[pair]]
     found = paired_differences(
-        sums.of(measure.name),
-        pairs,
+        sums.columns,
+        columns.tolist(),
         spec,
-        bounds=column_bounds([measure.name], BOUNDS, len(teams)),
-        exact=sums.is_exact[:, sums.quantities.index(measure.name)],
-        is_tested=np.array([not each for each in remarks.values()], dtype=np.bool_),
+        bounds=column_bounds(quantities, BOUNDS, len(sums.groups)),
+        exact=sums.is_exact.ravel(),
+        is_tested=np.array([not each for each in remark], dtype=np.bool_),
     )
-    alike = _equivalence(sums.of(measure.name), pairs, measure.margin)
+    first, second = (
+        Sums(*(each[:, own] for each in sums.columns)) for own in (columns[:, 0], columns[:, 1])
+    )
+    margin = np.tile([measure.margin for measure in measures], len(pairs))
+    alike = equivalence(first, second, margin)
+    teams = sums.groups["team"].to_numpy()[sides]
     return pd.DataFrame(
         {
-            "setting": sums.setting,
-            "place_a": [a for a, _ in pairs],
-            "place_b": [b for _, b in pairs],
-            "team_a": [teams[a] for a, _ in pairs],
-            "team_b": [teams[b] for _, b in pairs],
-            "measure": measure.name,
+            "setting": sums.groups["setting"].to_numpy()[sides[:, 0]],
+            "team_a": teams[:, 0],
+            "team_b": teams[:, 1],
+            "measure": [measure.name for measure in measures] * len(pairs),
             "scenarios": found.num_units.astype(np.float64),
             "difference": found.value,
             "difference_low": found.low,
             "difference_high": found.high,
             "difference_interval": found.kind.astype(object),
             "p": found.p_value,
-            "margin": measure.margin,
+            "margin": margin,
             "p_equivalent": alike.p_value,
             "is_identical": alike.is_identical,
             "spread": found.spread,
-            "remark": list(remarks.values()),
+            "remark": remark,
         }
     )
-
-
-def _equivalence(sums: Sums, pairs: Sequence[tuple[int, int]], margin: float) -> Equivalence:
-    """Test whether the means of pairs of columns are closer than a margin."""
-    first, second = (
-        Sums(sums.totals[:, places], sums.counts[:, places])
-        for places in ([pair[side] for pair in pairs] for side in (0, 1))
-    )
-    return equivalence(first, second, margin)
 
 
 def without_numbers(rows: pd.DataFrame) -> pd.DataFrame:
@@ -200,16 +217,15 @@ def without_numbers(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _with_power(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
     """Return rows with the minimum detectable difference and the required sample size."""
+    names = ["scenarios", "difference", "spread"]
+    samples = rows[names].itertuples(index=False, name=None)
     detectable, required = [], []
-    for row in rows.to_dict("records"):
-        spread = float(row["spread"])
+    for scenarios, difference, spread in samples:
         is_known = not np.isnan(spread)
         detectable.append(
-            minimum_detectable_difference(spread, int(row["scenarios"]), spec) if is_known else None
+            minimum_detectable_difference(spread, int(scenarios), spec) if is_known else None
         )
-        required.append(
-            required_units(float(row["difference"]), spread, spec) if is_known else None
-        )
+        required.append(required_units(difference, spread, spec) if is_known else None)
     return rows.assign(
         minimum_detectable_difference=pd.Series(detectable, rows.index, dtype="float64"),
         required_scenarios=pd.Series(required, rows.index, dtype="Int64"),

@@ -99,10 +99,8 @@ def games_by_third(facts: Facts, settings: Settings) -> pd.DataFrame:
     found = []
     for third, own in games.groupby("tertile", observed=True):
         weights = own[["games", "meetings"]].set_axis(QUANTITIES, axis="columns")
-        found += [
-            sums.means(settings.analysis, bounds=BOUNDS).assign(tertile=third)
-            for sums in scenario_sums(own, ["team_place", "team"], own[QUANTITIES], weights)
-        ]
+        sums = scenario_sums(own, ["team_place", "team"], own[QUANTITIES], weights)
+        found.append(sums.means(settings.analysis, bounds=BOUNDS).assign(tertile=third))
     if not found:
         return pd.DataFrame()
     rows = pd.concat(found).sort_values(["setting"], kind="stable")

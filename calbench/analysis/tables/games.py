@@ -1,5 +1,6 @@
 """Single games, their agents and their meetings."""
 
+import numpy as np
 import pandas as pd
 
 from calbench.analysis.measures import MEASURE_BY_NAME, measured_values
@@ -123,16 +124,13 @@ def typical_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
     means = cost.groupby(agents["game"]).mean().round(DECIMALS).dropna()
     games = facts.scored[facts.scored["replicate"] == 0]
     games = games.assign(**{TYPICAL_BY.name: games["game"].map(means)})
-    games = games.dropna(subset=TYPICAL_BY.name)
-    chosen_games = [
-        _typical(own) for _, own in games.groupby(["setting", "team_place", "team"], sort=True)
-    ]
-    return pd.concat(chosen_games) if chosen_games else pd.DataFrame()
-
-
-def _typical(games: pd.DataFrame) -> pd.DataFrame:
-    """Return three of a team's games, which may be one and the same."""
-    ordered = games.sort_values(TYPICAL_BY.name, kind="stable")
-    last = ordered[TYPICAL_BY.name].iloc[-1]
-    places = [0, (len(ordered) - 1) // 2, int((ordered[TYPICAL_BY.name] < last).sum())]
-    return ordered.iloc[places].assign(which=[BEST, TYPICAL, WORST])
+    by, name = ["setting", "team_place", "team"], TYPICAL_BY.name
+    ordered = games.dropna(subset=name).sort_values([*by, name], kind="stable", ignore_index=True)
+    costs = ordered.groupby(by)[name]
+    is_dearest = ordered[name] == costs.transform("max")
+    size = costs.size().to_numpy()
+    most = is_dearest.groupby([ordered[each] for each in by]).sum().to_numpy()
+    # Three of a team's games may be one and the same.
+    places = np.stack([np.zeros_like(size), (size - 1) // 2, size - most], axis=1)
+    chosen_games = ordered.iloc[((np.cumsum(size) - size)[:, np.newaxis] + places).ravel()]
+    return chosen_games.assign(which=[BEST, TYPICAL, WORST] * len(size))

@@ -275,7 +275,7 @@ def metric_comparison(facts: Facts, settings: Settings) -> pd.DataFrame:
     values = _losses(targets, settings.measure.vps_floor)
     is_mixed = pd.MultiIndex.from_frame(targets[by]).isin(kinds.index[kinds == MIXED])
     values.loc[is_mixed, ["primary_vps", "primary_excess_vps"]] = np.nan
-    found = [_summed(sums, settings) for sums in scenario_sums(targets, ["team"], values)]
+    found = _summed(scenario_sums(targets, ["team"], values), settings)
     games = with_all_settings(judged_games(facts)).groupby(by, sort=False)
     agents = targets.groupby(by, sort=False)
     rows = pd.DataFrame(
@@ -290,7 +290,7 @@ def metric_comparison(facts: Facts, settings: Settings) -> pd.DataFrame:
             "vps_kind": kinds,
         }
     ).reset_index()
-    return rows.merge(pd.concat(found, ignore_index=True), "left", by)
+    return rows.merge(found, "left", by)
 
 
 def with_all_settings(rows: pd.DataFrame) -> pd.DataFrame:
@@ -325,7 +325,7 @@ def _losses(targets: pd.DataFrame, floor: float) -> pd.DataFrame:
 
 
 def _summed(sums: ScenarioSums, settings: Settings) -> pd.DataFrame:
-    """Return the sums and means of a setting's teams."""
+    """Return the sums and means of every team."""
     means = sums.means(settings.analysis).rename(
         columns={f"{name}{end}": f"mean_{name}{end}" for name in SUMS for end in ENDS}
     )

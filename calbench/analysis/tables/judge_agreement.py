@@ -170,7 +170,7 @@ def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     if compared.empty:
         return
     samples = _samples(compared)
-    parts: dict[tuple[str, str], list[pd.DataFrame]] = {key: [] for key in samples}
+    parts: dict[tuple[str, str], list[tuple[object, ...]]] = {key: [] for key in samples}
     for unit in UNITS:
         cells = Cells(facts, unit.cells, compared) if unit.cells else None
         sums = _precision_sums(facts, compared) if cells is None else cells.sums
@@ -181,13 +181,13 @@ def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
             chance = None
             if cells is not None and setting != ALL_SETTINGS:
                 chance = cells.chance(sample, settings.analysis, "judge", setting, unit.name)
+            named = (setting, team, unit.name, len(own))
             rows = _rows(unit, own.sum(axis=0), found, chance)
-            scenarios = sample["scenario_id"].nunique()
-            parts[setting, team].append(
-                rows.assign(setting=setting, team=team, scenarios=scenarios)
-            )
-    for frames in parts.values():
-        yield pd.concat(frames).assign(judge=compared["judge"].iloc[0])
+            parts[setting, team] += [(*named, *row) for row in rows]
+    columns = ["setting", "team", "unit", "scenarios", "statistic", "value", "value_low",
+               "value_high", "value_interval", "p_value"]  # fmt: skip
+    for listed in parts.values():
+        yield pd.DataFrame(listed, columns=columns).assign(judge=compared["judge"].iloc[0])
 
 
 def unit_sums(facts: Facts) -> Iterator[tuple[str, str, Unit, Floats]]:
@@ -227,43 +227,26 @@ def _by_scenario(sums: Floats, sample: pd.DataFrame) -> Floats:
     return spread
 
 
-def _rows(unit: Unit, total: Floats, found: Intervals, chance: Chance | None) -> pd.DataFrame:
-    """Return the rows of a team in one unit."""
-    counts = {
-        "statistic": list(unit.counts),
-        "value": [str(int(each(total))) for each in unit.counts.values()],
-    }
-    shares = pd.DataFrame(
-        {
-            "statistic": list(unit.shares),
-            "value": found.value,
-            "value_low": found.low,
-            "value_high": found.high,
-            "value_interval": found.kind,
-            "p_value": np.nan,
-        }
-    )
-    if DIRECTION in unit.shares:
-        shares = _with_chance(shares, chance)
-    shares["value"] = shares["value"].map(lambda value: rounded(value, DIGITS), na_action="ignore")
-    rows = pd.concat([pd.DataFrame(counts), shares.astype({"value": object})], ignore_index=True)
-    return rows.assign(unit=unit.name)
+def _rows(
+    unit: Unit, total: Floats, found: Intervals, chance: Chance | None
+) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of a team in one unit: statistic, value, its interval, p-value.
 
-
-def _with_chance(shares: pd.DataFrame, chance: Chance | None) -> pd.DataFrame:
-    """Return shares with the test of directional agreement, followed by its level by chance."""
-    place = shares.index[shares["statistic"] == DIRECTION][0]
+    The level of directional agreement by chance follows it.
+    """
+    for name, each in unit.counts.items():
+        yield name, str(int(each(total))), np.nan, np.nan, None, np.nan
     level, p_value = (np.nan, np.nan) if chance is None else chance
-    shares.loc[place, "p_value"] = p_value
-    by_chance = shares.loc[[place]].assign(
-        statistic="by_chance",
-        value=level,
-        value_low=np.nan,
-        value_high=np.nan,
-        value_interval="",
-        p_value=np.nan,
-    )
-    return pd.concat([shares, by_chance]).sort_index(kind="stable")
+    estimates = zip(unit.shares, *found, strict=True)
+    for name, value, low, high, kind in estimates:
+        is_tested = name == DIRECTION
+        yield name, _shown(value), low, high, kind, p_value if is_tested else np.nan
+        if is_tested:
+            yield "by_chance", _shown(level), np.nan, np.nan, "", np.nan
+
+
+def _shown(value: float) -> str | None:
+    return None if np.isnan(value) else rounded(float(value), DIGITS)
 
 
 class Cells:

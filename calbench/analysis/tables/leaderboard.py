@@ -5,7 +5,7 @@ from functools import lru_cache
 import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
-from calbench.analysis.estimates import estimated_means, group_totals
+from calbench.analysis.estimates import ScenarioSums, group_totals, scenario_sums
 from calbench.analysis.measures import (
     BOUNDS,
     MEASURE_COLUMNS,
@@ -15,7 +15,6 @@ from calbench.analysis.measures import (
     measured_values,
     readable_shares,
 )
-from calbench.analysis.ranges import scenario_ranges
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
@@ -96,19 +95,25 @@ def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
 
     A team of whose replies none could be read has no measures: ``reply_outcomes.csv`` says why.
     """
-    agents = facts.of_games("agents")
-    values = measured_values(agents, ["team"])
-    exact = exact_values(facts, agents, settings.measure.vps_floor)
-    found = estimated_means(agents, ["team"], values, settings.analysis, bounds=BOUNDS, exact=exact)
+    agents, sums = facts.of_games("agents"), team_sums(facts, settings)
+    means = sums.means(settings.analysis, bounds=BOUNDS)
     kinds = agents.groupby(TEAMS, sort=False)["vps_kind"].agg(joint_kind).reset_index()
     games = facts.games.groupby(TEAMS, sort=False)["is_excluded"]
     counts = pd.DataFrame({"games": games.count() - games.sum(), "games_excluded": games.sum()})
     played = facts.scored.groupby(TEAMS, sort=False)["scenario_id"].nunique().rename("scenarios")
     rows = counts.join(played).fillna({"scenarios": 0}).reset_index()
-    ranges = scenario_ranges(agents, ["team"], values)
-    for part in (found, ranges, kinds, readable_shares(agents, ["team"]), _agreed(agents)):
+    readable = readable_shares(agents, ["team"])
+    for part in (means, sums.ranges(), kinds, readable, _agreed(agents)):
         rows = rows.merge(part, "left", TEAMS)
     return with_exact(rows.fillna({"reflections_asked": 0, "reflections_read": 0}))
+
+
+@lru_cache(maxsize=1)
+def team_sums(facts: Facts, settings: Settings) -> ScenarioSums:
+    """Return what the scenarios add to every measure of every team."""
+    agents = facts.of_games("agents")
+    exact = exact_values(facts, agents, settings.measure.vps_floor)
+    return scenario_sums(agents, ["team"], measured_values(agents, ["team"]), exact=exact)
 
 
 def _agreed(agents: pd.DataFrame) -> pd.DataFrame:

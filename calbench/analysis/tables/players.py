@@ -6,7 +6,12 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
-from calbench.analysis.estimates import estimated_means, group_totals
+from calbench.analysis.estimates import (
+    estimated_means,
+    group_totals,
+    numbered,
+    scenario_sums,
+)
 from calbench.analysis.measures import (
     BOUNDS,
     MEASURE_COLUMNS,
@@ -14,7 +19,6 @@ from calbench.analysis.measures import (
     joint_kind,
     measured_values,
 )
-from calbench.analysis.ranges import scenario_ranges
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import (
     EXCLUDED_PERCENT,
@@ -58,6 +62,9 @@ ORDER = ["setting", "team_place", "player", "kind", "settings_digest"]
 TOKENS = ["calls", "input_tokens", "cached_tokens", "output_tokens", "estimated_calls"]
 PLAYER_KEY = "setting player kind teams"
 
+NUMBER = "player_number"
+"""Column with the number of a setting's player: one instead of the seven of :data:`BY`."""
+
 
 def with_teams(seats: pd.DataFrame) -> pd.DataFrame:
     """Return the players of some seats, in the order of tables, with their teams.
@@ -65,12 +72,13 @@ def with_teams(seats: pd.DataFrame) -> pd.DataFrame:
     Players are ordered by their first team, then by name, kind and digest.
 
     Args:
-        seats: agents of games, with ``setting``, ``team`` and ``team_place``.
+        seats: of :func:`all_seats`.
     """
-    sat = seats[[*BY, "team", "team_place"]].drop_duplicates().sort_values("team_place")
-    players = sat.groupby(BY, dropna=False, sort=False)
-    found = players.agg(teams=("team", " ".join), team_place=("team_place", "min")).reset_index()
-    return found.sort_values(ORDER, ignore_index=True)
+    sat = seats.drop_duplicates([NUMBER, "team"]).sort_values("team_place")
+    teams = sat.groupby(NUMBER)["team"].agg(" ".join)
+    players = sat.drop_duplicates(NUMBER)[[NUMBER, *BY, "team_place"]]
+    players = players.assign(teams=players[NUMBER].map(teams))
+    return players.sort_values(ORDER, ignore_index=True)
 
 
 def player_means(
@@ -81,7 +89,7 @@ def player_means(
     Args:
         facts: of the run.
         settings: of the estimates.
-        rows: of scored games, with the columns of :data:`BY`, ``scenario_id``, ``team_place``.
+        rows: of scored games, with ``setting``, ``scenario_id`` and :data:`NUMBER`.
         values: of each quantity, by row.
         by: further columns that name a group.
 
@@ -89,15 +97,16 @@ def player_means(
         As ``estimated_means``, with ``teams``, in the order of tables; groups of one player in
         the order of their first row.
     """
-    found = estimated_means(rows, [*IDENTITY, *by], values, settings.analysis, bounds=BOUNDS)
-    return with_teams(scored_seats(facts)).merge(found, "inner", BY)
+    found = estimated_means(rows, [NUMBER, *by], values, settings.analysis, bounds=BOUNDS)
+    return scored_players(facts).merge(found, "inner", ["setting", NUMBER])
 
 
 @lru_cache(maxsize=1)
 def all_seats(facts: Facts) -> pd.DataFrame:
-    """Return the agents of all games, with the position of their team."""
+    """Return the agents of all games, with the position of their team and :data:`NUMBER`."""
     columns = ["setting", "team", "team_place", "scenario_id", "is_excluded"]
-    return facts.of_all_games("agents", columns)
+    seats = facts.of_all_games("agents", columns)
+    return seats.assign(**{NUMBER: numbered(seats, BY)[1]})
 
 
 @lru_cache(maxsize=1)
@@ -105,6 +114,18 @@ def scored_seats(facts: Facts) -> pd.DataFrame:
     """Return the agents of scored games, likewise."""
     seats = all_seats(facts)
     return seats[~seats["is_excluded"].astype(bool)].reset_index(drop=True)
+
+
+@lru_cache(maxsize=1)
+def all_players(facts: Facts) -> pd.DataFrame:
+    """Return the players of all games, with their teams, in the order of tables."""
+    return with_teams(all_seats(facts))
+
+
+@lru_cache(maxsize=1)
+def scored_players(facts: Facts) -> pd.DataFrame:
+    """Return the players of scored games, likewise."""
+    return with_teams(scored_seats(facts))
 
 
 @table(
@@ -132,24 +153,25 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
 
     A player of whose replies none could be read has no measures.
     """
-    everyone = all_seats(facts)
-    scored = scored_seats(facts)
-    games = everyone.drop_duplicates([*BY, "game"]).groupby(BY, dropna=False)["is_excluded"]
-    own = scored.groupby(BY, dropna=False)
-    rows = with_teams(everyone)
-    values = measured_values(scored, IDENTITY)
+    everyone, scored = all_seats(facts), scored_seats(facts)
+    values = measured_values(scored, [NUMBER])
     exact = exact_values(facts, scored, settings.measure.vps_floor)
-    means = estimated_means(scored, IDENTITY, values, settings.analysis, bounds=BOUNDS, exact=exact)
-    for part in (
-        games.sum().rename("games_excluded"),
-        own["game"].nunique().rename("games"),
-        own["scenario_id"].nunique().rename("scenarios"),
-        own.size().rename("agent_games"),
-        own["vps_kind"].agg(joint_kind),
-        means.set_index(BY),
-        scenario_ranges(scored, IDENTITY, values).set_index(BY),
-    ):
-        rows = rows.merge(part.reset_index(), "left", BY)
+    sums = scenario_sums(scored, [NUMBER], values, exact=exact)
+    means, ranges = sums.means(settings.analysis, bounds=BOUNDS), sums.ranges()
+    own = scored.groupby(NUMBER)
+    games = everyone.drop_duplicates([NUMBER, "game"]).groupby(NUMBER)["is_excluded"]
+    found = pd.DataFrame(
+        {
+            "games_excluded": games.sum(),
+            "games": own["game"].nunique(),
+            "scenarios": own["scenario_id"].nunique(),
+            "agent_games": own.size(),
+            "vps_kind": own["vps_kind"].agg(joint_kind),
+        }
+    ).reset_index()
+    rows = all_players(facts).merge(found, "left", NUMBER)
+    for part in (means, ranges):
+        rows = rows.merge(part, "left", ["setting", NUMBER])
     counted = rows.fillna({"games": 0, "scenarios": 0, "agent_games": 0})
     return excluded_share(with_exact(counted))
 
@@ -225,10 +247,10 @@ def prices(settings: Settings, rows: pd.DataFrame, end: str = "") -> Floats:
 def reply_outcomes(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """How the replies of language players were read."""
     names = ["replies", "read", "recovered", *PROBLEMS]
-    totals = group_totals(scored_seats(facts)[[*BY, *names]], BY)
-    everyone = with_teams(all_seats(facts))
+    totals = group_totals(scored_seats(facts)[[NUMBER, *names]], [NUMBER])
+    everyone = all_players(facts)
     speaking = everyone[everyone["uses_language"].astype(bool)]
-    return speaking.merge(totals, "left", BY).fillna(dict.fromkeys(names, 0))
+    return speaking.merge(totals, "left", NUMBER).fillna(dict.fromkeys(names, 0))
 
 
 @table(
@@ -286,9 +308,9 @@ def answers_by_phase(facts: Facts, _settings: Settings) -> pd.DataFrame:
 def scheduled_by_player(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Mean number of scheduled meetings of an agent, by player (Table 1)."""
     seats = scored_seats(facts)
-    read = seats[~is_unread(seats, IDENTITY)]
-    totals = group_totals(read[[*BY, "scheduled"]].assign(agent_games=1), BY)
-    rows = with_teams(all_seats(facts)).merge(totals, "left", BY).fillna({"agent_games": 0})
+    read = seats[~is_unread(seats, [NUMBER])]
+    totals = group_totals(read[[NUMBER, "scheduled"]].assign(agent_games=1), [NUMBER])
+    rows = all_players(facts).merge(totals, "left", NUMBER).fillna({"agent_games": 0})
     return rows.assign(
         scheduled=rows["scheduled"] / rows["agent_games"].where(rows["agent_games"] > 0)
     )

@@ -94,7 +94,9 @@ class Table(Declared):
         Raises:
             OutputError: the folder cannot be written.
         """
-        write_frames(folder / self.path, self.frames(facts, settings), self.columns)
+        # Each call on pandas' default, Arrow's arrays, costs more than its work on a table's rows.
+        with pd.option_context("mode.string_storage", "python"):
+            write_frames(folder / self.path, self.frames(facts, settings), self.columns)
 
 
 def sentence(make: Callable[..., object]) -> str:

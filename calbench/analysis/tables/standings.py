@@ -8,7 +8,7 @@ import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES, OF_ORACLE
 from calbench.analysis.estimates import group_totals
-from calbench.analysis.measures import MEASURES, Measure
+from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.comparisons import comparisons
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
@@ -104,8 +104,9 @@ def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
     """
     found = leaderboard(facts, settings)
     rows = found.merge(_kinds(facts, settings), "left", TEAMS)
-    for part in (_ranks(rows, facts, settings), _used(facts, settings)):
-        rows = rows.merge(part, "left", TEAMS)
+    compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
+    rows = pd.concat([rows, ranks(rows, compared)], axis="columns")
+    rows = rows.merge(_used(facts, settings), "left", TEAMS)
     rows = rows.merge(_suites(facts), "left", "setting")
     oracle = _oracle(facts).merge(_suites(facts), "left", "setting")
     together = pd.concat([rows.assign(is_oracle=False), oracle.assign(is_oracle=True)])
@@ -131,52 +132,56 @@ def _kinds(facts: Facts, settings: Settings) -> pd.DataFrame:
     return kinds.rename("kinds").reset_index()
 
 
-def _ranks(rows: pd.DataFrame, facts: Facts, settings: Settings) -> pd.DataFrame:
-    """Return ranks and letters of every measure, from the numbers as comparisons.csv shows them."""
-    compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
-    found = rows[TEAMS]
-    ranked = rows[rows["kinds"] != DEGENERATE].groupby("setting")
+def ranks(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
+    """Return ranks and letters of every measure.
+
+    Args:
+        rows: of the leaderboard, with ``kinds``.
+        compared: pairs of teams, with the numbers as comparisons.csv shows them.
+
+    Returns:
+        Columns beside those of ``rows``; a team that is compared with nobody has none.
+    """
+    by_measure = dict(list(compared.groupby("measure")))
+    ranked = rows[rows["kinds"] != DEGENERATE]
+    indices = ranked.groupby("setting").indices
+    every = [np.asarray(places, dtype=np.int64) for places in indices.values()]
+    found: dict[str, np.ndarray] = {}
     for measure in MEASURES:
         names = [f"{measure.name}{end}" for end in RANK_ENDS]
-        parts = [_ranked(own, compared, measure) for _, own in ranked]
-        empty = pd.DataFrame(columns=[*TEAMS, *names])  # of a run of baselines alone
-        found = found.merge(pd.concat(parts) if parts else empty, "left", TEAMS)
-    return found
+        columns = {name: np.full(len(rows), np.nan, dtype=object) for name in names}
+        signs = _signs(ranked, by_measure.get(measure.name, compared.iloc[:0]))
+        if measure.better == "lower":
+            signs = -signs
+        for own in every:
+            teams = own[~np.isnan(signs[np.ix_(own, own)]).all(axis=1)]
+            better = signs[np.ix_(teams, teams)]
+            low, high, size = rank_ranges(better)
+            letters = [" ".join(each) for each in compact_letters(better == 0, low)]
+            for name, values in zip(names, (low, high, size, letters), strict=True):
+                columns[name][ranked.index[teams]] = values
+        found |= columns
+    return pd.DataFrame(found, rows.index)
 
 
-def _ranked(rows: pd.DataFrame, compared: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """Return ranks and letters of one measure in one setting, for the teams compared in it."""
-    name, teams = measure.name, rows["team"].tolist()
-    pairs = compared[
-        (compared["setting"] == rows["setting"].iloc[0]) & (compared["measure"] == name)
-    ]
-    signs = _signs(teams, pairs, 1 if measure.better == "higher" else -1)
-    chosen = np.flatnonzero(~np.isnan(signs).all(axis=1))
-    signs = signs[np.ix_(chosen, chosen)]
-    low, high, ranked = rank_ranges(signs)
-    letters = map(" ".join, compact_letters(signs == 0, low))
-    values = (low, high, ranked, list(letters))
-    found = pd.DataFrame({f"{name}{end}": v for end, v in zip(RANK_ENDS, values, strict=True)})
-    return rows[TEAMS].iloc[chosen].reset_index(drop=True).join(found)
-
-
-def _signs(teams: list[str], pairs: pd.DataFrame, direction: int) -> Floats:
-    """Return 1 where the row's team is shown to be better than the column's, -1 if worse.
+def _signs(teams: pd.DataFrame, pairs: pd.DataFrame) -> Floats:
+    """Return 1 where the row's team is shown to be higher than the column's, -1 if lower.
 
     0 where they are not told apart, be it because there are too few scenarios; not a number where
     nothing may be compared.
     """
-    place = {team: number for number, team in enumerate(teams)}
+    is_compared = pairs["verdict"].isin(COMPARED) | (pairs["remark"] == TOO_FEW_SCENARIOS)
+    is_shown = pairs["verdict"] == DIFFERENT
+    sign = np.where(is_compared, np.where(is_shown, np.sign(pairs["difference"]), 0.0), np.nan)
+    places = pd.MultiIndex.from_frame(teams[TEAMS])
+    first, second = (
+        places.get_indexer(pd.MultiIndex.from_frame(pairs[["setting", side]]))
+        for side in ("team_a", "team_b")
+    )
+    is_in = (first >= 0) & (second >= 0)
     signs = np.full((len(teams), len(teams)), np.nan)
-    for row in pairs.to_dict("records"):
-        if {row["team_a"], row["team_b"]} <= place.keys() and (
-            row["verdict"] in COMPARED or row["remark"] == TOO_FEW_SCENARIOS
-        ):
-            a, b = place[row["team_a"]], place[row["team_b"]]
-            gap = float(row["difference"])
-            is_better = (gap > 0) - (gap < 0)
-            signs[a, b] = direction * is_better if row["verdict"] == DIFFERENT else 0
-            signs[b, a] = -signs[a, b]
+    signs[first[is_in], second[is_in]] = sign[is_in]
+    signs[second[is_in], first[is_in]] = -sign[is_in]
     return signs
 
 

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 
 from calbench.analysis.summary import SUMMARY, Runs, RunTables
-from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, POOL, POOLED, write_pool
+from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, POOL, POOLED
 from calbench.analysis.summary.table2 import published_protocol
 from calbench.errors import FileError
 from calbench.facts.frames import cast
 from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows
+from tests.studies.predictive import write_pool
 
 HEADER = "source,setting,team,coordination,excess_cost,messages,fairness,excess_vps"
 

@@ -1,16 +1,21 @@
 """Pairs of teams: differences, tests and power, by hand and by a second computation."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 from math import nan
 from pathlib import Path
 from statistics import stdev
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from calbench.analysis.estimates import scenario_sums
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import comparisons
+from calbench.analysis.tables.comparisons import compared
+from calbench.analysis.verdicts import DEGENERATE_TEAM
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.stats.permutation import adjusted_p_values
@@ -302,3 +307,18 @@ def test_excluded_games_are_not_compared(tmp_path: Path) -> None:
     row = excess_row(with_excluded)
     assert (row["scenarios"], row["difference"]) == ("1", "-5.0000")
     assert text_of(facts_of_scores(tmp_path / "none", []), "comparisons.csv").count("\n") == 1
+
+
+def test_pairs_are_compared_the_same_however_many_at_once() -> None:
+    chance, measures = np.random.default_rng(0), MEASURES[:3]
+    rows = pd.DataFrame(
+        [(f"s{place}", team) for place in range(6) for team in "abcd"],
+        columns=["scenario_id", "team"],
+    ).assign(setting="uniform")
+    values = pd.DataFrame({each.name: chance.integers(9, size=len(rows)) / 3 for each in measures})
+    sums = scenario_sums(rows, ["team"], values)
+    remarks = {pair: ["", DEGENERATE_TEAM, ""] for pair in combinations(range(4), 2)}
+    whole = compared(sums, measures, remarks, SPEC)
+    assert len(whole) == 18
+    assert whole["p"].isna().tolist() == [False, True, False] * 6
+    pd.testing.assert_frame_equal(whole, compared(sums, measures, remarks, SPEC, cells_at_once=1))

@@ -8,10 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from calbench.analysis.measures import MEASURE_BY_NAME
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.leaderboard import READABILITY
-from calbench.analysis.tables.standings import _ranked
+from calbench.analysis.tables.standings import RANK_ENDS, ranks
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import GameScore
@@ -116,10 +115,9 @@ def ranked(
     teams: str, pairs: Sequence[dict[str, object]], measure: str = "excess_cost"
 ) -> list[list[object]]:
     """Return team, best and worst rank, how many have one, and letters."""
-    rows = pd.DataFrame({"setting": "s", "team": list(teams)})
-    found = _ranked(rows, pd.DataFrame(pairs), MEASURE_BY_NAME[measure])
-    listed: list[list[object]] = found.drop(columns="setting").to_numpy().tolist()
-    return listed
+    rows = pd.DataFrame({"setting": "s", "team": list(teams), "kinds": "protocol"})
+    found = ranks(rows, pd.DataFrame(pairs))[[f"{measure}{end}" for end in RANK_ENDS]]
+    return [[team, *row] for team, row in zip(teams, found.to_numpy(), strict=True) if row[0] > 0]
 
 
 def test_one_may_be_not_told_apart_from_two_that_differ() -> None:

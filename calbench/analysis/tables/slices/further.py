@@ -8,9 +8,9 @@ import pandas as pd
 from calbench.analysis.estimates import estimated_means
 from calbench.analysis.measures import BOUNDS, MEASURES, measured_values
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.players import BY, IDENTITY, TEAMS, with_teams
+from calbench.analysis.tables.players import NUMBER, TEAMS
 from calbench.analysis.tables.registry import table
-from calbench.analysis.tables.slices.seats import mixed_seats
+from calbench.analysis.tables.slices.seats import mixed_players, mixed_seats
 from calbench.facts.columns import (
     PLAYER,
     PLAYER_KIND,
@@ -65,11 +65,13 @@ def further_slices(facts: Facts, settings: Settings) -> pd.DataFrame:
     Of settings in which some player sat in several teams of several players, else nothing.
     """
     seats = mixed_seats(facts)
-    values = measured_values(seats, IDENTITY)
-    means = estimated_means(seats, IDENTITY, values, settings.analysis, bounds=BOUNDS)
-    rows = with_teams(seats).merge(means, "left", BY)
+    values = measured_values(seats, [NUMBER])
+    means = estimated_means(seats, [NUMBER], values, settings.analysis, bounds=BOUNDS)
+    rows = mixed_players(facts).merge(means, "left", ["setting", NUMBER])
+    games = seats[[NUMBER, "scenario_id", "team"]].join(values)
+    by_slice = {measure.name: _by_slice(games, measure.name) for measure in MEASURES}
     parts = [
-        _further(own, measure.name, _by_slice(seats, values[measure.name]))
+        _further(own, measure.name, by_slice[measure.name])
         for _, own in rows.groupby("setting", sort=False)
         for measure in MEASURES
     ]
@@ -80,23 +82,18 @@ def further_slices(facts: Facts, settings: Settings) -> pd.DataFrame:
     return placed.sort_values(["setting", "place"], kind="stable", ignore_index=True)
 
 
-def _by_slice(seats: pd.DataFrame, values: "pd.Series[float]") -> dict[tuple[object, ...], Floats]:
+def _by_slice(games: pd.DataFrame, measure: str) -> dict[int, Floats]:
     """Return the mean value of each player by scenario and team, ``[scenario, team]``."""
-    rows = seats[[*BY, "scenario_id", "team"]].assign(value=values)
-    return {
-        key if isinstance(key, tuple) else (key,): own.pivot_table(
-            index="scenario_id", columns="team", values="value", aggfunc="mean", sort=True
-        ).to_numpy(dtype=np.float64)
-        for key, own in rows.dropna(subset="value").groupby(BY, dropna=False, sort=False)
-    }
+    wide = games.dropna(subset=measure).pivot_table(
+        index=[NUMBER, "scenario_id"], columns="team", values=measure, aggfunc="mean"
+    )
+    numbers, values = wide.index.get_level_values(NUMBER), wide.to_numpy(dtype=np.float64)
+    return {int(number): values[numbers == number] for number in numbers.unique()}
 
 
-def _further(
-    players: pd.DataFrame, measure: str, by_slice: Mapping[tuple[object, ...], Floats]
-) -> pd.DataFrame:
+def _further(players: pd.DataFrame, measure: str, by_slice: Mapping[int, Floats]) -> pd.DataFrame:
     """Return what further games would tell of one measure of the players of a setting."""
-    keys = list(players[BY].itertuples(index=False, name=None))
-    own = [by_slice.get(key, np.empty((0, 0))) for key in keys]
+    own = [by_slice.get(key, np.empty((0, 0))) for key in players[NUMBER]]
     share = common_share(found for each in own if (found := components(each)) is not None)
     if np.isnan(share):
         return players.iloc[:0]

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import pandas as pd
 
-from calbench.analysis.tables.players import IDENTITY, scored_seats
+from calbench.analysis.tables.players import IDENTITY, scored_seats, with_teams
 from calbench.facts.storage import Facts
 
 
@@ -17,3 +17,9 @@ def mixed_seats(facts: Facts) -> pd.DataFrame:
     codes = seats.groupby(same, dropna=False, sort=False).ngroup()
     teams = codes.groupby([seats["setting"], seats["team"]], sort=False)
     return seats[teams.transform("nunique") > 1].reset_index(drop=True)
+
+
+@lru_cache(maxsize=1)
+def mixed_players(facts: Facts) -> pd.DataFrame:
+    """Return the players of these seats, with their teams, in the order of tables."""
+    return with_teams(mixed_seats(facts))

@@ -12,9 +12,9 @@ from calbench.analysis.measures import (
     measured_values,
 )
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.players import AGENT_GAMES, BY, IDENTITY, TEAMS, with_teams
+from calbench.analysis.tables.players import AGENT_GAMES, NUMBER, TEAMS
 from calbench.analysis.tables.registry import table
-from calbench.analysis.tables.slices.seats import mixed_seats
+from calbench.analysis.tables.slices.seats import mixed_players, mixed_seats
 from calbench.facts.columns import (
     PLAYER,
     PLAYER_KIND,
@@ -64,19 +64,19 @@ def table1(facts: Facts, settings: Settings) -> pd.DataFrame:
     them.
     """
     seats = mixed_seats(facts)
-    values = measured_values(seats, IDENTITY)
-    scheduled = seats["scheduled"].astype("float64").mask(is_unread(seats, IDENTITY))
+    values = measured_values(seats, [NUMBER])
+    scheduled = seats["scheduled"].astype("float64").mask(is_unread(seats, [NUMBER]))
     values = values[list(TABLE1)].assign(scheduled=scheduled)
     bounds = {**BOUNDS, "scheduled": (0.0, np.inf)}
-    found = estimated_means(seats, IDENTITY, values, settings.analysis, bounds=bounds)
-    groups = seats.groupby(BY, dropna=False)
-    rows = with_teams(seats)
-    for part in (
-        found.set_index(BY),
-        groups["team"].nunique().rename("slices"),
-        groups["scenario_id"].nunique().rename("scenarios"),
-        groups.size().rename("agent_games"),
-        groups["vps_kind"].agg(joint_kind),
-    ):
-        rows = rows.merge(part.reset_index(), "left", BY)
-    return rows
+    found = estimated_means(seats, [NUMBER], values, settings.analysis, bounds=bounds)
+    groups = seats.groupby(NUMBER)
+    counts = pd.DataFrame(
+        {
+            "slices": groups["team"].nunique(),
+            "scenarios": groups["scenario_id"].nunique(),
+            "agent_games": groups.size(),
+            "vps_kind": groups["vps_kind"].agg(joint_kind),
+        }
+    ).reset_index()
+    rows = mixed_players(facts).merge(found, "left", ["setting", NUMBER])
+    return rows.merge(counts, "left", NUMBER)

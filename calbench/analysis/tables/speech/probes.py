@@ -5,7 +5,7 @@ that seat on the same scenario. Labels are counted where they are first heard
 (:mod:`calbench.facts.hearings`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -254,37 +254,38 @@ def _effects(facts: Facts, settings: Settings, agents: pd.DataFrame, pair: Pair)
         & agents["team"].isin([pair.team, pair.without])
         & agents["scenario_id"].isin(games["scenario_id"])
     ].sort_values("team", key=lambda teams: teams == pair.team, kind="stable")
-    names = [measure.name for measure in OF_AGENTS]
+    of_agents = compared_values(own, ["team"])[[measure.name for measure in OF_AGENTS]]
     exact = exact_values(facts, own, settings.measure.vps_floor)
-    found = [
-        (OF_GAMES, next(scenario_sums(games, ["team"], of_games))),
-        (
-            OF_AGENTS,
-            next(scenario_sums(own, ["team"], compared_values(own, ["team"])[names], exact=exact)),
-        ),
-    ]
     remarks = {"vps_to_prober": _remark(games), "excess_vps": _remark_of_agents(own)}
-    rows = [
-        _compared(sums, measure, remarks.get(measure.name, ""), settings)
-        for measures, sums in found
-        for measure in measures
-    ]
-    return pd.concat(rows, ignore_index=True)
+    return pd.concat(
+        [
+            _compared(scenario_sums(games, ["team"], of_games), OF_GAMES, remarks, settings),
+            _compared(
+                scenario_sums(own, ["team"], of_agents, exact=exact), OF_AGENTS, remarks, settings
+            ),
+        ]
+    )
 
 
 def _compared(
-    sums: ScenarioSums, measure: Measure, remark: str, settings: Settings
+    sums: ScenarioSums,
+    measures: Sequence[Measure],
+    remarks: Mapping[str, str],
+    settings: Settings,
 ) -> pd.DataFrame:
-    """Compare the second team of some sums with the first under one measure."""
+    """Compare the second team of some sums with the first under some measures."""
     spec = settings.analysis
-    row = compared(sums, measure, {(1, 0): remark}, spec)
+    rows = compared(
+        sums, measures, {(1, 0): [remarks.get(measure.name, "") for measure in measures]}, spec
+    )
     means = sums.means(spec, bounds=LIMITS)
     sides = {
-        f"{side}{end}": [means[f"{measure.name}{end}"].iloc[place]]
+        f"{side}{end}": [means[f"{measure.name}{end}"].iloc[place] for measure in measures]
         for place, side in enumerate(("without", "probed"))
         for end in ENDS
     }
-    return row.assign(team=row["team_a"], team_without=row["team_b"], unit=measure.unit, **sides)
+    units = [measure.unit for measure in measures]
+    return rows.assign(team=rows["team_a"], team_without=rows["team_b"], unit=units, **sides)
 
 
 EFFECTS = (

@@ -1,8 +1,8 @@
 """What runs of any size take, from measured terms -> data/published/costs.csv.
 
-No stage of the pipeline: data/published/terms.csv is measured by hand, on one machine. Run it
-after an edit of the terms, of prices or of prompts: ``python -m stages.cost_model``. Every number
-is a term times the number of games; what models say is estimated as ``calbench estimate`` does.
+data/published/terms.csv is measured by hand, on one machine. Run this after an edit of the terms,
+of prices or of prompts: ``python -m tests.studies.costs``. Every number is a term times the number
+of games; what models say is estimated as ``calbench estimate`` does.
 """
 
 from collections.abc import Iterator, Mapping

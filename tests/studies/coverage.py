@@ -1,15 +1,15 @@
 """How often intervals hold the truth, on suites drawn from our own games -> data/coverage.
 
-No stage of the pipeline, since it takes minutes: run it by hand, ``make coverage``, when games or
-the rules of intervals change. It reads the facts that the pipeline made.
+It takes minutes: ``make coverage``, when games or the rules of intervals change. It reads the facts
+that the pipeline made.
 
-Means, ratios, shares and differences; :mod:`stages.statistic_coverage` has other statistics, and
-joins all in the published summary. The scenarios of a team (of two teams, for a difference) are a
-population whose mean is known. Suites are drawn from it with replacement, and their intervals made
-by the code that makes those of every table.
+Means, ratios, shares and differences; :mod:`tests.studies.statistic_coverage` has other statistics
+and joins all in the published summary. The scenarios of a team (of two teams, for a difference) are
+a population whose mean is known. Suites are drawn from it with replacement, and their intervals
+made by the code that makes those of every table.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -37,12 +37,10 @@ from calbench.stats.intervals import (
 from calbench.stats.spec import DEFAULT_ANALYSIS
 from calbench.stats.sums import Floats, Ints, Sums, Truths, exact_totals
 from stages import paths
-from stages.former_intervals import former_ends, wilson_ends
 
 FOLDER = paths.DATA / "coverage"
 POOLS, CELLS = FOLDER / "pools.csv", FOLDER / "coverage.csv"
 PUBLISHED = paths.DATA / "published"
-FORMER = PUBLISHED / "coverage_before.csv"
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 15, 45)
 """Numbers of scenarios in published tables."""
@@ -169,13 +167,16 @@ def _added(
     rows: pd.DataFrame, values: pd.DataFrame, weights: pd.DataFrame | None = None
 ) -> Iterator[tuple[str, ...]]:
     """Yield rows of :data:`POOL_COLUMNS`."""
-    weights = None if weights is None else weights.astype("float64")
-    for sums in scenario_sums(rows, ["team"], values.astype("float64"), weights):
+    values = values.astype("float64")
+    weights = values.notna() if weights is None else weights
+    for setting, own in rows.groupby("setting"):
+        place = own.index
+        sums = scenario_sums(own, ["team"], values.loc[place], weights.loc[place].astype("float64"))
         for quantity in sums.quantities:
-            own = sums.of(quantity)
-            for place, team in enumerate(sums.groups["team"]):
-                totals, counts = (_listed(each[:, place]) for each in own)
-                yield quantity, sums.setting, str(team), totals, counts
+            columns = sums.of(quantity)
+            for group, team in enumerate(sums.groups["team"]):
+                totals, counts = (_listed(each[:, group]) for each in columns)
+                yield quantity, str(setting), str(team), totals, counts
 
 
 def _listed(values: Floats) -> str:
@@ -315,43 +316,6 @@ def by_kind(cells: pd.DataFrame) -> pd.DataFrame:
     return found.assign(below_goal=failing.sum()).reset_index()
 
 
-FORMERLY = (
-    ("coordination", "varied", "imap"),
-    ("excess_vps", "varied", "sd-map"),
-    ("excess_cost", "uniform", "imap"),
-    ("messages", "varied", "dsm-welfare-single"),
-    ("positive_regret", "varied", "sd-map"),
-    ("nonzero_regret", "uniform", "imap"),
-    ("optimum_unreachable", "uniform", "imap"),
-    ("semantic_label_leakage", "uniform", "mixed-scripted"),
-)
-"""Populations on which the intervals that were published before are tried too."""
-
-
-def formerly(populations: Sequence[Pool], cells: pd.DataFrame) -> pd.DataFrame:
-    """Return what is shown and holds, before and now, of :data:`FORMERLY`."""
-    keys = ["measure", "setting", "team", "scenarios"]
-    now = {tuple(row[name] for name in keys): row for row in cells.to_dict("records")}
-    rows = []
-    for pool in populations:
-        if (pool.measure, pool.setting, pool.team) not in FORMERLY:
-            continue
-        method = wilson_ends if pool.measure in SHARES else former_ends
-        for size in SIZES:
-            drawn = drawn_suites(pool, size, DRAWS)
-            low, high = method(
-                Sums(pool.sums.totals[drawn, 0], pool.sums.counts[drawn, 0]), DEFAULT_ANALYSIS
-            )
-            shown = ~np.isnan(low)
-            held = _held(low, high, pool.truth)[shown].mean() if shown.any() else np.nan
-            same = now[(*_names(pool)[1:], size)]
-            former = "Wilson" if pool.measure in SHARES else "percentile bootstrap"
-            before = (former, float(shown.mean()), held)
-            rows.append((*_names(pool), size, *before, same["shown"], same["coverage"]))
-    columns = ["kind", *keys, "former", "shown_before", "coverage_before", "shown", "coverage"]
-    return pd.DataFrame(rows, columns=columns)
-
-
 def main(_: list[str]) -> None:
     """Keep the populations, draw suites from them, and write what came out."""
     rows = pool_rows({name: Facts(paths.facts(name)) for name in (PROTOCOLS, SPEECH)})
@@ -363,9 +327,7 @@ def main(_: list[str]) -> None:
         for pool in populations:
             found += [cell(pool, size) for size in SIZES]
             tick()
-    cells = pd.DataFrame(found, columns=list(Cell._fields)).round(DIGITS)
-    write(CELLS, cells)
-    write(FORMER, formerly(populations, cells))
+    write(CELLS, pd.DataFrame(found, columns=list(Cell._fields)))
 
 
 def write(path: Path, rows: pd.DataFrame) -> None:

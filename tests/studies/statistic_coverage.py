@@ -1,13 +1,12 @@
 """How often intervals of agreement and of rank correlations hold the truth -> data/coverage.
 
-Run by ``make coverage`` after :mod:`stages.coverage`, which does the same for means. Our own
+Run by ``make coverage`` after :mod:`tests.studies.coverage`, which does the same for means. Our own
 scenarios are populations here, too: suites are drawn from them with replacement, and their
 intervals made by the code that makes those of tables. The test of equality is tried where it must
 not find any: the margin is the true difference.
 """
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +25,19 @@ from calbench.stats.equivalence import equivalence
 from calbench.stats.intervals import FEWEST_UNITS, Ends, T
 from calbench.stats.spec import DEFAULT_ANALYSIS
 from calbench.stats.sums import Floats, Sums
-from stages import coverage, paths
-from stages.coverage import DRAWS, FOLDER, PROTOCOLS, PUBLISHED, SPEECH, Cell, Pool, drawn, write
+from stages import paths
+from tests.studies import coverage
+from tests.studies.coverage import (
+    DRAWS,
+    FOLDER,
+    PROTOCOLS,
+    PUBLISHED,
+    SPEECH,
+    Cell,
+    Pool,
+    drawn,
+    write,
+)
 
 AGREEMENT, RANKS = FOLDER / "agreement.csv", FOLDER / "ranks.csv"
 CELLS, EQUALITIES = FOLDER / "statistics.csv", FOLDER / "equalities.csv"
@@ -235,7 +245,7 @@ def main(_: list[str]) -> None:
     """Keep the populations, draw suites from them, and write what came out."""
     write(AGREEMENT, agreement_rows(Facts(paths.facts(SPEECH))))
     write(RANKS, rank_rows(Facts(paths.facts(PROTOCOLS))))
-    cells = _all_cells(agreements(read(AGREEMENT)), ranks(read(RANKS)))
+    cells = _all_cells(agreements(pd.read_csv(AGREEMENT)), ranks(pd.read_csv(RANKS)))
     write(CELLS, cells)
     whole = pd.concat([pd.read_csv(coverage.CELLS), cells], ignore_index=True)
     write(KINDS, coverage.by_kind(whole))
@@ -244,11 +254,6 @@ def main(_: list[str]) -> None:
     equal = pd.DataFrame([row for pool in pairs for row in equalities(pool)])
     write(EQUALITIES, equal.round(coverage.DIGITS))
     write(ERRORS, errors(equal))
-
-
-def read(path: Path) -> pd.DataFrame:
-    """Return a kept file of populations."""
-    return pd.read_csv(path)
 
 
 def _all_cells(first: Sequence[Agreement], second: Sequence[Ranks]) -> pd.DataFrame:

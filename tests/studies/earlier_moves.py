@@ -1,7 +1,7 @@
 """How often moving an earlier meeting would be cheaper -> data/published/earlier_moves.csv.
 
-No stage of the pipeline, which would measure it with every game: run it by hand after a change of
-the canonical suites or of how the teams play, ``python -m stages.measure_earlier``.
+Run it after a change of the canonical suites or of how the teams play:
+``python -m tests.studies.earlier_moves``.
 """
 
 from collections.abc import Iterator, Sequence

@@ -5,16 +5,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calbench.analysis.summary.pool import PLACE, POOL, read_pool, write_pool
-from stages import predictive
+from calbench.analysis.summary.pool import PLACE, POOL, read_pool
 from tests.cli.runs import REPO
+from tests.studies import predictive
 
 pytestmark = pytest.mark.heavy
 
 
 @pytest.mark.parametrize("task", [("uniform", 0), ("varied", predictive.SUITES - 1)])
 def test_a_suite_of_the_pool_is_made_again(tmp_path: Path, task: predictive.Task) -> None:
-    write_pool(tmp_path, predictive.rows_of(task, predictive.specs()))
+    predictive.write_pool(tmp_path, predictive.rows_of(task, predictive.specs()))
     again = read_pool(tmp_path / POOL)
     kept = read_pool(REPO / predictive.OUT / POOL)
     is_of_suite = (kept["setting"] == task[0]) & (kept["scenario"] // 45 == task[1])

@@ -15,7 +15,7 @@ from calbench.metrics.speech.trained.weights import (
     weights_of,
 )
 from calbench.tree import in_tree
-from stages.train_detectors import Example, detector, found_by, trained, unseen
+from tests.studies.detectors import Example, detector, found_by, trained, unseen
 
 SAMPLE = in_tree("data/audit_sample")
 

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from stages import coverage
-from stages import statistic_coverage as statistics
 from tests.cli.runs import REPO
+from tests.studies import coverage
+from tests.studies import statistic_coverage as statistics
 
 CELLS = pd.read_csv(REPO / statistics.CELLS)
 EQUALITIES = pd.read_csv(REPO / statistics.EQUALITIES)

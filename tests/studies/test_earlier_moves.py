@@ -6,9 +6,9 @@ import pytest
 from calbench.api import load_suite, play_game
 from calbench.metrics.optimum import RoundCosts, round_costs
 from calbench.oracle.cache import OracleCache
-from stages.measure_earlier import OUT, measured
 from tests.cli.runs import REPO
 from tests.factories import make_scenario
+from tests.studies.earlier_moves import OUT, measured
 
 SECOND_FITS_WHERE_THE_FIRST_STANDS = make_scenario(
     ["....", "....", ".E3E3E3"], [[0, 1], [1, 2]], scenario_id="moved-000"

@@ -1,23 +1,22 @@
-"""How playing, writing, measuring and the oracle grow with a scenario -> data/published/growth.csv.
+"""How work grows with a scenario, and games per second -> growth, exponents and speed.csv.
 
-No stage of the pipeline: what it writes depends on the machine. Run it by hand, in a minute or
-ten, ``python -m stages.measure_growth "what machine this is"``. Times are of this process alone.
+What it writes depends on the machine: ``python -m tests.studies.growth "what machine this is"``,
+in some minutes, where the suite of the experiment ``scale`` is. Times are of this process alone.
 """
 
-import csv
 import gc
-import io
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+import numpy as np
+import pandas as pd
 import zstandard
 
 from calbench.analysis.scoring import ALL_FACTS
-from calbench.config.composition import compose_team
+from calbench.config.composition import compose, compose_team
 from calbench.console import say
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
@@ -30,6 +29,7 @@ from calbench.scenarios.difficulty import completed
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
+from calbench.scenarios.storage import read_suite
 from calbench.traces.models import GameConfig, Limits, Trace
 from calbench.traces.storage import trace_bytes
 from stages import paths
@@ -47,22 +47,12 @@ SCENARIOS = 4
 LEAST_SECONDS = 0.5
 """A step is repeated until it took this long."""
 
-GROWTH, EXPONENTS = (paths.DATA / "published" / f"{name}.csv" for name in ("growth", "exponents"))
+EXPERIMENT = "scale"
+"""Whose games are counted by second."""
 
+PUBLISHED = paths.DATA / "published"
 
 Item = TypeVar("Item")
-
-
-class Point(NamedTuple):
-    """What a step takes at a size; a team is absent where none plays."""
-
-    step: str
-    team: str
-    agents: int
-    meetings: int
-    slots: int
-    value: float
-    unit: str
 
 
 def scenarios(size: dict[str, int]) -> list[Scenario]:
@@ -94,24 +84,20 @@ def milliseconds(work: Callable[[Item], object], items: Sequence[Item]) -> float
     return 1000 * taken / rounds / len(items)
 
 
-def points(size: dict[str, int]) -> Iterator[Point]:
-    """Measure every step at a size."""
-
-    def point(step: str, team: str, value: float, unit: str) -> Point:
-        return Point(step, team, size["agents"], size["meetings"], size["slots"], value, unit)
-
+def points(size: dict[str, int]) -> Iterator[tuple[str, str, float, str]]:
+    """Yield what every step takes at a size: step, team (if any plays), value and unit."""
     drawn = scenarios(size)
-    yield point("oracle", "", milliseconds(solved, drawn), "ms")
+    yield "oracle", "", milliseconds(solved, drawn), "ms"
     whole = completed(drawn)
     for team in TEAMS:
         config = GameConfig(team=compose_team(team), channels=("dm",), limits=Limits())
         traces = [played(scenario, config) for scenario in whole]
         files = list(map(trace_bytes, traces))
-        yield point("play", team, milliseconds(partial(played, config=config), whole), "ms")
-        yield point("write", team, milliseconds(packed, traces), "ms")
-        yield point("measure", team, milliseconds(scored, traces), "ms")
-        yield point("file", team, sum(map(len, files)) / SCENARIOS, "bytes")
-        yield point("shard", team, len(zstandard.compress(b"".join(files))) / SCENARIOS, "bytes")
+        yield "play", team, milliseconds(partial(played, config=config), whole), "ms"
+        yield "write", team, milliseconds(packed, traces), "ms"
+        yield "measure", team, milliseconds(scored, traces), "ms"
+        yield "file", team, sum(map(len, files)) / SCENARIOS, "bytes"
+        yield "shard", team, len(zstandard.compress(b"".join(files))) / SCENARIOS, "bytes"
 
 
 def solved(scenario: Scenario) -> object:
@@ -135,45 +121,58 @@ def scored(trace: Trace) -> object:
     return [fact.of(game) for fact in ALL_FACTS]
 
 
-def exponent(found: Sequence[Point], axis: str) -> float:
-    """Return the slope of the logarithm of a value over that of a size, by least squares."""
-    x = [math.log(getattr(point, axis)) for point in found]
-    y = [math.log(point.value) for point in found]
-    middle, level = sum(x) / len(x), sum(y) / len(y)
-    over = sum((a - middle) * (b - level) for a, b in zip(x, y, strict=True))
-    return over / sum((a - middle) ** 2 for a in x)
+def growth() -> pd.DataFrame:
+    """Measure every step at every size."""
+    sizes = [{**BASE, axis: value} for axis, values in SIZES.items() for value in values]
+    rows = [
+        {"step": step, "team": team, **size, "value": value, "unit": unit}
+        for place, size in enumerate(sizes)
+        if size not in sizes[:place]
+        for step, team, value, unit in points(size)
+    ]
+    return pd.DataFrame(rows)
 
 
-def exponents(found: Sequence[Point]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield step, team, axis and exponent."""
-    for step, team in dict.fromkeys((point.step, point.team) for point in found):
-        mine = [point for point in found if (point.step, point.team) == (step, team)]
+def exponents(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the slope of the logarithm of every value over that of each size, by least squares."""
+    rows = []
+    for (step, team), own in found.groupby(["step", "team"], sort=False):
         for axis in SIZES:
-            others = [name for name in SIZES if name != axis]
-            along = [p for p in mine if all(getattr(p, name) == BASE[name] for name in others)]
-            yield step, team, axis, f"{exponent(along, axis):.2f}"
+            along = own[(own[[*BASE]] == BASE).drop(columns=axis).all(axis="columns")]
+            slope, _ = np.polyfit(np.log(along[axis]), np.log(along["value"]), 1)
+            rows.append({"step": step, "team": team, "axis": axis, "exponent": f"{slope:.2f}"})
+    return pd.DataFrame(rows)
+
+
+def speeds() -> pd.DataFrame:
+    """Return the games per second of every team of the experiment, by number of agents."""
+    by_size: dict[int, list[Scenario]] = {}
+    for scenario in read_suite(paths.suite(EXPERIMENT)):
+        by_size.setdefault(scenario.num_agents, []).append(scenario)
+    rows = [
+        (
+            config.team.team_id,
+            agents,
+            f"{1000 / milliseconds(partial(played, config=config), own):.4g}",
+        )
+        for config in compose([f"+experiment={EXPERIMENT}"]).game_configs
+        for agents, own in by_size.items()
+    ]
+    return pd.DataFrame(rows, columns=["team", "agents", "games_per_second"])
 
 
 def main(notes: list[str]) -> None:
-    """Measure every step at every size and write both tables."""
-    note = " ".join(notes)
-    sizes = [{**BASE, axis: value} for axis, values in SIZES.items() for value in values]
-    found: list[Point] = []
-    for size in dict.fromkeys(tuple(size.items()) for size in sizes):
-        for point in points(dict(size)):
-            found.append(point)
-            say(",".join(map(str, point)))
-    rows = [(*point[:-2], f"{point.value:.4g}", point.unit, note) for point in found]
-    write(GROWTH, (*Point._fields, "note"), rows)
-    fitted = [(*row, note) for row in exponents(found)]
-    write(EXPONENTS, ("step", "team", "axis", "exponent", "note"), fitted)
+    """Measure everything and write the tables."""
+    note, found = " ".join(notes), growth()
+    shown = found.assign(value=found["value"].map("{:.4g}".format))
+    for name, rows in (("growth", shown), ("exponents", exponents(found)), ("speed", speeds())):
+        write(PUBLISHED / f"{name}.csv", rows.assign(note=note))
 
 
-def write(path: Path, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def write(path: Path, rows: pd.DataFrame) -> None:
     """Write a table."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([head, *rows])
-    write_atomically(path, text.getvalue().encode())
+    write_atomically(path, rows.to_csv(index=False, lineterminator="\n").encode())
+    say(f"{path}: {len(rows)} rows")
 
 
 if __name__ == "__main__":

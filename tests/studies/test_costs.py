@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from calbench.cli.estimate import Take
-from stages.cost_model import COHORT, COSTS, SIZES, TERMS, TYPED, spoken, typed
 from tests.cli.runs import REPO
+from tests.studies.costs import COHORT, COSTS, SIZES, TERMS, TYPED, spoken, typed
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from calbench.stats.intervals import FEWEST_UNITS
-from stages import coverage
 from tests.cli.runs import REPO
+from tests.studies import coverage
 
 CELLS = pd.read_csv(REPO / coverage.CELLS)
 KEYS = ["kind", "measure", "setting", "team", "scenarios"]

@@ -1,15 +1,20 @@
 """Many scenarios like those of Table 2, played by its protocols -> data/predictive.
 
-No stage of the pipeline, which reads what this writes: it plays more games than all experiments
-together. ``make predictive`` runs it, in some minutes; the same code gives the same text.
+The pipeline reads what this writes. It plays more games than all experiments together: ``make
+predictive``, in some minutes; the same code gives the same text.
 """
 
-from collections.abc import Iterator
+import lzma
+from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import Path
 
 import pandas as pd
 
-from calbench.analysis.summary.pool import scenario_rows, write_pool
+from calbench.analysis.estimates import group_totals
+from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, PLACE, POOL
+from calbench.analysis.tables.draws import HEADLINE
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.console import progress, say
@@ -18,6 +23,8 @@ from calbench.domain.randomness import derived_seed
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.errors import CalbenchError
+from calbench.facts.frames import cast, csv_text
+from calbench.files import write_atomically
 from calbench.metrics.fairness import fairness
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
@@ -70,6 +77,57 @@ def rows_of(task: Task, found: tuple[RunSpec, ...]) -> pd.DataFrame:
         for index, scenario in enumerate(suite)
         for name, score, any_fairness in games(scenario, found)
     )
+
+
+def scenario_rows(
+    scores: Iterable[tuple[str, int, GameScore, float]],
+) -> pd.DataFrame:
+    """Return the rows of games, one for each.
+
+    Args:
+        scores: experiment, number of the scenario, score, and fairness against an optimal
+            schedule taken at random.
+
+    Raises:
+        CalbenchError: a game is excluded; games of typed agents never are.
+    """
+    agents = []
+    for experiment, scenario, score, any_fairness in scores:
+        if score.is_excluded:
+            raise CalbenchError(f"{score.team_id} on {score.scenario_id}: the game is excluded")
+        place = {"experiment": experiment, "scenario": scenario, "tertile": score.tertile}
+        names = {"setting": score.setting, "team": score.team_id, ARBITRARY: any_fairness}
+        for agent in score.agents:
+            of_agent = {name: getattr(agent, name) for name in _OF_AGENT}
+            agents.append({**place, **names, **of_agent})
+    rows = pd.DataFrame(agents)
+    values = pd.DataFrame({name: MEASURE_BY_NAME[name].value(rows) for name in HEADLINE})
+    values = values.assign(**{ARBITRARY: rows[ARBITRARY]})
+    counts = values.notna().astype("float64").add_suffix("_n")
+    by = [*PLACE, "tertile"]
+    return cast(group_totals(rows[by].join(values).join(counts), by), COLUMNS)
+
+
+_OF_AGENT = (
+    "assigned",
+    "scheduled",
+    "excess_cost",
+    "messages_sent",
+    "burden_gap",
+    "excess_vps",
+)
+"""Of an agent's game: what the measures are made from."""
+
+
+def write_pool(folder: Path, rows: pd.DataFrame) -> None:
+    """Write a pool; the same rows give the same text.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    ordered = rows.sort_values(PLACE, kind="stable")
+    packed = lzma.compress("".join(csv_text([ordered], COLUMNS)).encode(), preset=9)
+    write_atomically(folder / POOL, packed)
 
 
 def games(scenario: Scenario, found: tuple[RunSpec, ...]) -> Iterator[tuple[str, GameScore, float]]:
