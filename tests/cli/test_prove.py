@@ -75,7 +75,6 @@ def _tables() -> Iterator[None]:
         "privacy/of_talk.parquet",
         (TEAM, SCENARIO, count("cost", "", ""), number("vps", "", ""), truth("is_late", "")),
         key="team scenario_id",
-        is_large=True,
     )
     def of_talk(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         yield of_games(facts, settings)

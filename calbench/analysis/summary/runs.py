@@ -31,7 +31,6 @@ from calbench.facts.columns import (
     keyed,
     text,
 )
-from calbench.facts.frames import header, read_csv
 from calbench.stats.letters import LETTERS, letter
 
 EXPERIMENT = text("experiment", "experiment of the row")
@@ -99,8 +98,7 @@ class RunTables:
         Raises:
             FileError: it cannot be read, or is no such table.
         """
-        file = self.folder / path
-        rows = read_csv(file, TABLES[path].as_written(header(file)).columns)
+        rows = TABLES[path].read(self.folder)
         return rows[rows["replicate"] == 0] if "replicate" in rows else rows
 
     def steppable(self, rows: pd.DataFrame) -> set[str]:
@@ -113,7 +111,7 @@ class RunTables:
 
     def named(self, path: str) -> pd.DataFrame:
         """Return one of its tables with the experiment; an empty frame if there is none."""
-        if not (self.folder / path).is_file():
+        if TABLES[path].file(self.folder) is None:
             return pd.DataFrame()
         return self.table(path).assign(experiment=self.name)
 
@@ -156,9 +154,7 @@ def summary(
     """Register a function as a table over several runs."""
 
     def register(make: Callable[[Runs], pd.DataFrame]) -> Callable[[Runs], pd.DataFrame]:
-        SUMMARY[path] = SummaryTable(
-            path, keyed(columns, key), sentence(make), is_large=False, make=make
-        )
+        SUMMARY[path] = SummaryTable(path, keyed(columns, key), sentence(make), make=make)
         return make
 
     return register

@@ -15,6 +15,7 @@ from calbench.analysis.scoring import ALL_FACTS
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
 from calbench.api import play_game
+from calbench.facts.frames import csv_text, read_parquet
 from calbench.facts.games import SCORES
 from calbench.facts.judged import JUDGE_FACTS, VERDICT_FACTS, judged_batch
 from calbench.facts.storage import Facts, FactsWriter
@@ -59,11 +60,15 @@ def write(
 
 
 def rows(folder: Path, name: str) -> list[Row]:
-    with (folder / f"{name}.csv").open(newline="") as file:
-        reader = csv.DictReader(file)
-        columns = [column.name for column in JUDGE_TABLES[f"{name}.csv"].columns]
-        assert list(reader.fieldnames or ()) == columns
-        found = list(reader)
+    path = next(path for path in map(Path, JUDGE_TABLES) if path.stem == name)
+    columns = JUDGE_TABLES[path.name].columns
+    if path.suffix == ".csv":
+        text = (folder / path).read_text()
+    else:
+        text = "".join(csv_text([read_parquet(folder / path)], columns))
+    reader = csv.DictReader(text.splitlines())
+    assert list(reader.fieldnames or ()) == [column.name for column in columns]
+    found = list(reader)
     assert all(row["judge"] == "scripted" for row in found)
     assert all(row["metrics_version"] == str(METRICS_VERSION) for row in found)
     return found
@@ -84,10 +89,10 @@ def test_every_table_is_written(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {CASE_FILE, *JUDGE_TABLES}
     assert sorted(JUDGE_TABLES) == [
         "judge_agreement.csv",
-        "judge_beliefs.csv",
-        "judge_beliefs_calibrated.csv",
+        "judge_beliefs.parquet",
+        "judge_beliefs_calibrated.parquet",
         "judge_more_precise_than_reflection.csv",
-        "judge_reflection_cell_agreement.csv",
+        "judge_reflection_cell_agreement.parquet",
         "judge_vs_reflection_precision.csv",
         "metric_comparison.csv",
     ]
