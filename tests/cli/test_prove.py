@@ -21,13 +21,15 @@ from calbench.analysis.tables.registry import TABLES, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
 from calbench.config.composition import compose
-from calbench.config.spec import write_params
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
 from calbench.facts.storage import Facts
 from calbench.release.manifest import read_manifest
 from calbench.release.writer import write_release
 from calbench.traces.packing import unpack
+from stages import analyze
+from stages.compose import PARTS
+from stages.parts import read_parts, write_parts
 from tests.cli.runs import REPO, SMALL, environment, files, python, without_progress
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -91,9 +93,12 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         spec = compose([*SMALL, "name=tiny", "suite.setting=tiny"])
+        for stage, part in PARTS.items():
+            write_parts(stage, {spec.name: part(spec)})
         for name in ("generate", "play", "calibrate"):
-            importlib.import_module(f"stages.{name}").main([spec])
-        importlib.import_module("stages.analyze").write(spec)
+            importlib.import_module(f"stages.{name}").main()
+        (each,) = read_parts("analyze", analyze.Estimated).items()
+        analyze.write(each)
         write_release(Path("data"), Path("data/release"))
         shutil.move("data/traces/tiny", "shards")
         unpack(Path("shards"), Path("data/traces/tiny"))
@@ -789,7 +794,8 @@ def test_stage_makes_the_release(
 ) -> None:
     before = files(here / "data/release")
     shutil.rmtree(here / "data/release")
-    write_params(here / "build/params/frontier.yaml", compose(["+experiment=frontier"]))
+    frontier = compose(["+experiment=frontier"])
+    write_parts("publish", {frontier.name: PARTS["publish"](frontier)})
     monkeypatch.setattr("sys.argv", ["release"])
     stage = importlib.import_module("stages.release")
     stage.paths.answer(stage.main)

@@ -135,8 +135,7 @@ class Table(Declared):
             OutputError: the folder cannot be written.
         """
         write_frames(folder / self.path, self.frames(facts, settings), self.columns)
-        if _other(self.path) not in TABLES:
-            (folder / _other(self.path)).unlink(missing_ok=True)
+        (folder / _other(self.path)).unlink(missing_ok=True)  # of when the run had other games
 
 
 def _other(path: str) -> str:
@@ -174,7 +173,7 @@ def table(
     version = (ROW_VERSION,) if is_versioned else ()
 
     def register(make: Maker) -> Maker:
-        if path in TABLES:
+        if {path, _other(path)} & TABLES.keys():
             raise ValueError(f"two tables are called {path}")
         declared = (*keyed(columns, key), *version)
         TABLES[path] = Table(path, declared, sentence(make), make, tuple(needs.split()))
