@@ -82,13 +82,12 @@ def write(experiment: tuple[str, Estimated]) -> None:
 
 def runs(parts: Mapping[str, Estimated]) -> Runs:
     """Return what the tables over several experiments are made of."""
+    tables = {
+        name: RunTables(name, paths.tables(name), games=part.games) for name, part in parts.items()
+    }
 
     def those(is_wanted: Callable[[Estimated], bool]) -> list[RunTables]:
-        return [
-            RunTables(name, paths.tables(name), games=part.games)
-            for name, part in parts.items()
-            if is_wanted(part)
-        ]
+        return [tables[name] for name, part in parts.items() if is_wanted(part)]
 
     return Runs(
         compared=those(lambda part: part.is_ranked),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from calbench.analysis.scoring import GAMES_PER_TASK, Extent, facts_of, measure_games
+from calbench.analysis.scoring import Extent, facts_of, measure_games
 from calbench.console import progress
 from calbench.errors import FileError
 from calbench.metrics.measure import MeasureSpec
@@ -35,9 +35,10 @@ class Measured(Part):
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A game with a trace on disk."""
+    """A game with a trace on disk, of which nothing is read before it is measured."""
 
     path: Path
+    seconds: float = 0.01
 
     @property
     def team_id(self) -> str:
@@ -56,7 +57,7 @@ def main() -> None:
     games = {name: games_of(name, part) for name, part in parts.items()}
     total = sum(map(len, games.values()))
     paths.prune(paths.FACTS, {paths.facts(name) for name in parts})
-    with progress("games", total) as tick, paths.pool(total // GAMES_PER_TASK) as pool:
+    with progress("games", total) as tick, paths.pool(total) as pool:
         for name, part in parts.items():
             folder, facts = paths.facts(name), facts_of(part.facts, part.judge)
             shutil.rmtree(folder, ignore_errors=True)

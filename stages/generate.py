@@ -1,22 +1,16 @@
 """Suite parameters -> data/suites/<experiment>.jsonl."""
 
-from collections.abc import Iterable
+from contextlib import nullcontext
 
 from calbench.console import progress, warn
-from calbench.pool import finished
 from calbench.scenarios.difficulty import unproven
-from calbench.scenarios.models import Scenario
-from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import write_suite
-from calbench.scenarios.suites import build_named, together
+from calbench.scenarios.suites import Named, build_suites, together
 from stages import paths
 from stages.parts import Part, read_parts
 
 READ = (paths.DATA / "cohorts",)
 """What it reads beside its code and its part."""
-
-Named = tuple[str, SuiteSpec]
-"""A suite, and the setting under which tables list it."""
 
 
 class Suites(Part):
@@ -28,12 +22,11 @@ class Suites(Part):
 def main() -> None:
     """Draw the suites of experiments, with oracle and difficulty; one of several only once."""
     parts = read_parts("generate", Suites)
-    built: dict[str, tuple[Scenario, ...]] = {}
-    suites = distinct(suite for part in parts.values() for suite in part.suites)
-    with progress("suites", len(suites)) as tick, paths.pool(len(suites)) as pool:
-        for suite, scenarios in finished(build_named, suites, pool):
-            built[key(suite)] = scenarios
-            tick(suite[0])
+    suites = {key(suite): suite for part in parts.values() for suite in part.suites}
+    total = sum(spec.num_scenarios for _, spec in suites.values())
+    with progress("scenarios", total) as tick, paths.pool(total) as pool:
+        found = build_suites(list(suites.values()), lambda _: nullcontext(pool), done=tick)
+    built = dict(zip(suites, found, strict=True))
     for name, part in parts.items():
         scenarios = together([built[key(suite)] for suite in part.suites])
         if line := unproven(scenarios):
@@ -42,21 +35,10 @@ def main() -> None:
     paths.prune(paths.SUITES, {paths.suite(name) for name in parts})
 
 
-def distinct(suites: Iterable[Named]) -> list[Named]:
-    """Return each suite once, those of large scenarios first: no worker is left with one."""
-    once = {key(suite): suite for suite in suites}.values()
-    return sorted(once, key=lambda suite: -size(suite[1]))
-
-
 def key(suite: Named) -> str:
     """Return all that defines a suite."""
     name, spec = suite
     return f"{name} {spec.model_dump_json()}"
-
-
-def size(spec: SuiteSpec) -> int:
-    """Return the agents and meetings of a scenario, multiplied."""
-    return spec.scenario.num_agents * spec.scenario.num_meetings
 
 
 if __name__ == "__main__":

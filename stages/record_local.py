@@ -23,7 +23,7 @@ from calbench.llm.replies.database import BESIDE
 from calbench.llm.replies.shards import open_replies, write_shards
 from calbench.llm.replies.store import ReplyStore
 from calbench.runs.source import opener, reply_source
-from calbench.scenarios.suites import build_suites
+from calbench.scenarios.suites import build_suites, together
 from calbench.traces.storage import read_trace
 from stages import paths
 from stages.local_model import serving
@@ -41,7 +41,7 @@ def play(spec: RunSpec, folder: Path) -> dict[str, bytes]:
         OutputError: if one of them was cut short.
     """
     jobs = plan_jobs(
-        build_suites(spec.suites), spec.game_configs, folder, replicates=spec.replicates
+        together(build_suites(spec.suites)), spec.game_configs, folder, replicates=spec.replicates
     )
     replies = reply_source(spec, "make record-local")
     totals = Totals() if replies is None else replies.totals

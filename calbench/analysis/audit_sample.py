@@ -88,7 +88,6 @@ SAMPLE: Final = Declared(
     "audit_sample.csv",
     keyed(COLUMNS, "part label"),
     "Precision and recall of the detectors of language on messages labelled by reading.",
-    is_large=False,
 )
 
 

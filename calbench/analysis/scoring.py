@@ -24,12 +24,8 @@ from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, b
 from calbench.files import no_collection
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
-from calbench.pool import Pool, mapped
+from calbench.pool import Pool, cut, mapped
 from calbench.traces.storage import TraceReader
-
-GAMES_PER_TASK = 20
-"""Most games of a task [C]: enough to make the transfer to a worker, and the batch of columns that
-each task makes of its games, negligible."""
 
 TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS, CASES, HEARINGS)
 """Facts that grow with messages."""
@@ -61,6 +57,10 @@ class Recorded(Protocol):
     @property
     def scenario_id(self) -> str:
         """Its scenario; games on one scenario are measured together."""
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes to measure."""
 
 
 def facts_of(extent: Extent = "all", judge: Judge | None = None) -> tuple[Fact, ...]:
@@ -147,20 +147,6 @@ def _key(game: MeasuredGame) -> GameKey:
 
 
 def by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
-    """Yield tasks of whole scenarios, and the traces of many games on one in several tasks."""
-    groups: dict[str, list[Path]] = {}
-    for game in games:
-        groups.setdefault(game.scenario_id, []).append(game.path)
-    task: list[Path] = []
-    for group in groups.values():
-        if task and len(task) + len(group) > GAMES_PER_TASK:
-            yield from chunks(task)
-            task = []
-        task += group
-    yield from chunks(task)
-
-
-def chunks(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:
-    """Yield paths in tasks."""
-    for start in range(0, len(paths), GAMES_PER_TASK):
-        yield paths[start : start + GAMES_PER_TASK]
+    """Yield the traces of games in tasks, those on one scenario together."""
+    for task in cut(games, lambda game: game.seconds, lambda game: game.scenario_id):
+        yield [game.path for game in task]

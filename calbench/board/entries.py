@@ -30,6 +30,7 @@ class Staged(NamedTuple):
     path: Path
     team_id: str
     scenario_id: str
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def _staged(game: RecordedGame, team: str, folder: Path) -> Staged:
         path.symlink_to(game.path.resolve())
     else:
         path.write_bytes(raw_trace(game.path))
-    return Staged(path, team, game.scenario_id)
+    return Staged(path, team, game.scenario_id, game.seconds)
 
 
 def _entries(number: int, facts: Facts) -> list[Entry]:

@@ -15,7 +15,6 @@ from rich.table import Table
 
 from calbench.agents.judging import Judge, ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
-from calbench.analysis.scoring import chunks
 from calbench.analysis.settings import Settings
 from calbench.cli.status import Status
 from calbench.cli.tables import new_table, show
@@ -41,7 +40,7 @@ from calbench.llm.transport import Transport
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, scripted_verdicts
 from calbench.metrics.judge.verdicts import Verdict, verdicts_of
 from calbench.metrics.measure import MeasureSpec
-from calbench.pool import mapped, workers
+from calbench.pool import cut, mapped, workers
 from calbench.report.tables import read_table
 from calbench.runs.folder import check_folder, locked
 from calbench.runs.money import money, open_models, spent
@@ -182,7 +181,7 @@ def _judge_by_rules(
 ) -> None:
     """Let the scripted judge answer, which takes no time but a processor's."""
     work = partial(_judged_by_rules, measure=spec.measure)
-    tasks = list(chunks([game.path for game in games]))
+    tasks = [[game.path for game in task] for task in cut(games, lambda game: game.seconds)]
     with (
         workers(spec.jobs, spec.executor, games=len(games)) as pool,
         progress("judged", len(games)) as tick,

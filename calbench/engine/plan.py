@@ -12,17 +12,9 @@ from typing import BinaryIO, NamedTuple
 from calbench.endings import pruned, undone
 from calbench.engine.jobs import Job
 from calbench.files import written_atomically
+from calbench.pool import cut
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig
-
-GAMES_PER_TASK = 25
-"""Most games given to a worker at once [C]: enough to make the overhead negligible."""
-
-TASKS = 256
-"""Fewest tasks of a run of many scenarios [C]: enough to keep dozens of workers busy to its end.
-
-A run that is killed loses no more than this part of itself for each worker.
-"""
 
 
 class Piece(NamedTuple):
@@ -140,18 +132,6 @@ def _put(file: BinaryIO, line: bytes) -> Piece:
 def parts_of(jobs: Sequence[Job]) -> list[list[Job]]:
     """Cut games into the parts that are played together.
 
-    Games on one scenario are, since it is read once for all of them. The parts depend on the games
-    alone, not on who plays them.
+    Games on one scenario are, since it is read once for all of them.
     """
-    by_scenario: dict[int, list[Job]] = {}
-    for job in jobs:
-        by_scenario.setdefault(id(job.scenario), []).append(job)
-    size = max(1, min(GAMES_PER_TASK, len(jobs) // TASKS))
-    parts: list[list[Job]] = []
-    part: list[Job] = []
-    for group in by_scenario.values():
-        part += group
-        if len(part) >= size:
-            parts += [part[at : at + GAMES_PER_TASK] for at in range(0, len(part), GAMES_PER_TASK)]
-            part = []
-    return [*parts, part] if part else parts
+    return cut(jobs, lambda job: job.seconds, lambda job: id(job.scenario))

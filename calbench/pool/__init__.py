@@ -5,7 +5,17 @@ Whoever has many tasks takes a :class:`Pool`, or ``None`` for this process, and 
 a configuration asks for.
 """
 
+from calbench.pool.cutting import cut
 from calbench.pool.executors import PROCESSES, ExecutorSpec, processors, workers
 from calbench.pool.tasks import Pool, finished, mapped
 
-__all__ = ["PROCESSES", "ExecutorSpec", "Pool", "finished", "mapped", "processors", "workers"]
+__all__ = [
+    "PROCESSES",
+    "ExecutorSpec",
+    "Pool",
+    "cut",
+    "finished",
+    "mapped",
+    "processors",
+    "workers",
+]

@@ -26,6 +26,8 @@ What = Literal[
     "not published",
     "not readable",
     "other bytes",
+    "other type",
+    "other values",
     "version",
     "release",
 ]

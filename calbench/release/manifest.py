@@ -1,8 +1,9 @@
 """Contents of a release: a checksum for every file that the pipeline computes.
 
 ``manifest.json`` has full SHA-256 digests of suites, tables and all other files in the folder of
-tables, and one for the games of each experiment. ``traces.json.gz`` has the first digits of the
-digest of every game, so a difference names the game. No clock, host, path or user is included.
+tables, those of Parquet files over their values, and one for the games of each experiment.
+``traces.json.gz`` has the first digits of the digest of every game, so a difference names the game.
+No clock, host, path or user is included.
 """
 
 import gzip
@@ -10,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +24,7 @@ from calbench.domain.rules import RULES_VERSION
 from calbench.errors import FileError
 from calbench.files import first_problem, read_bytes, unpacked_pieces
 from calbench.metrics.measure import METRICS_VERSION
+from calbench.release.values import Values, read_values
 from calbench.scenarios.models import SCHEMA_VERSION
 from calbench.traces.catalog import catalog, raw_trace
 from calbench.traces.index import INDEX_GLOB, REST_GLOB, SHARD_GLOB
@@ -68,6 +71,7 @@ class Manifest(BaseModel):
         tables: digests of tables that the release has copies of, by path below the folder of
             tables.
         files: digests of all other files there, of which there are no copies.
+        contents: values of those that are Parquet; their digests are of these.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -77,6 +81,7 @@ class Manifest(BaseModel):
     traces: dict[str, Games]
     tables: dict[str, Digest]
     files: dict[str, Digest]
+    contents: dict[str, Values] = {}
 
 
 def versions() -> dict[str, str | int]:
@@ -97,6 +102,8 @@ def digest(data: bytes) -> str:
 
 def digests(folder: Path, is_wanted: Callable[[str], bool] = lambda _: True) -> Digests:
     """Return the digest of every file below a folder, except hidden ones.
+
+    That of a Parquet file is of its values.
 
     Args:
         folder: may be missing.
@@ -150,6 +157,9 @@ def _files(folder: Path) -> Iterable[str]:
 
 
 def _file_digest(path: Path) -> str:
+    if path.suffix == ".parquet":
+        with suppress(FileError):  # one that is none has the digest of its bytes
+            return read_values(path).digest
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

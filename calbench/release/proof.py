@@ -36,6 +36,7 @@ from calbench.release.manifest import (
     read_manifest,
     versions,
 )
+from calbench.release.values import Values, value_differences
 
 FIRST = "run `dvc repro` first"
 
@@ -100,7 +101,7 @@ def prove(folders: Folders, paths: Sequence[Path] = ()) -> Proof:
     published = read_manifest(folders.release)
     is_wanted = _filter(folders.data, paths)
     proof = Proof()
-    compared = partial(_compared, proof, folders, is_wanted)
+    compared = partial(_compared, proof, folders, is_wanted, published.contents)
     proof.suites = _same(*compared(SUITES, published.suites, published.suites))
     games = read_games(folders.release)
     listed, now = compared(TRACES, games)
@@ -137,6 +138,7 @@ def _compared(
     proof: Proof,
     folders: Folders,
     is_wanted: IsWanted,
+    values: Mapping[str, Values],
     folder: str,
     listed: Digests,
     copied: Container[str] = (),
@@ -147,6 +149,7 @@ def _compared(
         proof: where differences are noted.
         folders: where published and computed files are.
         is_wanted: says of a path whether it is compared.
+        values: of published Parquet files.
         folder: below ``data``.
         listed: digest, or its first digits, by file, as published.
         copied: files of which the release has copies.
@@ -167,6 +170,9 @@ def _compared(
                     folders, folder, name, expected, is_other=name in differing
                 )
                 tick()
+            elif name in differing and name in values:
+                path = folders.data / folder / name
+                proof.differences += value_differences(f"{folder}/{name}", values[name], path)
             elif name in differing:
                 note = NOT_COPIED if copied else ""
                 proof.differences.append(Difference(f"{folder}/{name}", "other bytes", note=note))

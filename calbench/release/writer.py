@@ -21,6 +21,7 @@ from calbench.release.manifest import (
     manifest_bytes,
     versions,
 )
+from calbench.release.values import read_values
 
 README = "README.md"
 """Written by hand, and kept in every release."""
@@ -77,6 +78,11 @@ def _write(data: Path, release: Path) -> Manifest:
         traces={name: all_games(games) for name, games in by_experiment(traces).items()},
         tables=copied,
         files={name: found for name, found in tables.items() if name not in copied},
+        contents={
+            name: read_values(data / TABLES / name)
+            for name in tables
+            if Path(name).suffix == ".parquet"
+        },
     )
     write_atomically(release / MANIFEST, manifest_bytes(manifest))
     return manifest

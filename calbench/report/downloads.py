@@ -232,8 +232,8 @@ def _of_experiments(site: Site) -> Iterator[_Task]:
 def _parquet(site: Site) -> Iterator[_Task]:
     """Yield the tables as Parquet, those of experiments with the rows of all of them."""
     for table in TABLES.values():
-        paths = {each.name: each.folder / table.path for each in site.experiments}
-        if found := {name: path for name, path in paths.items() if path.is_file()}:
+        paths = {each.name: table.file(each.folder) for each in site.experiments}
+        if found := {name: path for name, path in paths.items() if path is not None}:
             yield _Task(
                 "parquet",
                 table.path,

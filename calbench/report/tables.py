@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from calbench.analysis.tables import table_bytes, table_file
 from calbench.errors import FileError
 from calbench.files import read_bytes
 
@@ -26,7 +27,7 @@ class Tables:
 
     def has(self, name: str) -> bool:
         """Return whether there is such a table."""
-        return name in self._rows or (self.folder / name).is_file()
+        return name in self._rows or table_file(self.folder, name) is not None
 
     def rows(self, name: str, **where: str) -> list[Row]:
         """Return the rows of a table.
@@ -39,11 +40,15 @@ class Tables:
             FileError: it cannot be read, or a row does not fit its header.
         """
         if name not in self._rows:
-            self._rows[name] = read_table(self.folder / name)
+            self._rows[name] = self.read(name)
         rows = self._rows[name]
         if not where:
             return rows
         return [row for row in rows if all(row[key] == cell for key, cell in where.items())]
+
+    def read(self, name: str) -> list[Row]:
+        """Return the same without keeping it."""
+        return _parsed(self.folder / name, table_bytes(self.folder, name))
 
     def optional(self, name: str, **where: str) -> list[Row]:
         """Return the rows of a table that not every run has; none if it is absent."""
@@ -56,8 +61,12 @@ def read_table(path: Path) -> list[Row]:
     Raises:
         FileError: it cannot be read, or a row does not fit its header.
     """
+    return _parsed(path, read_bytes(path))
+
+
+def _parsed(path: Path, data: bytes) -> list[Row]:
     try:
-        text = read_bytes(path).decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: byte {error.start + 1} is not UTF-8") from error
     lines = filter(None, csv.reader(io.StringIO(text, newline="")))

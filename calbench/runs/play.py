@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
-from calbench.pool import Pool, workers
+from calbench.pool import PROCESSES, ExecutorSpec, Pool, workers
 from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
 from calbench.runs.money import spent
@@ -32,9 +32,12 @@ from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import count_scenarios
 from calbench.scenarios.subsets import chosen_ids
-from calbench.scenarios.suites import build_suites
+from calbench.scenarios.suites import build_suites, together
 from calbench.traces.catalog import has_trace
 from calbench.traces.store import TraceStore, open_store
+
+LONG_SECONDS = 3.0
+"""Suites that take longer than this are built by several workers [C], who start in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +62,31 @@ class RunSummary:
         return sum(self.halts.values())
 
 
-def load_suites(suites: Sequence[tuple[str, SuiteSpec]]) -> tuple[Scenario, ...]:
+def load_suites(
+    suites: Sequence[tuple[str, SuiteSpec]],
+    count: int | None = 1,
+    executor: ExecutorSpec = PROCESSES,
+) -> tuple[Scenario, ...]:
     """Return the scenarios of a run's suites: read from their files, or generated.
 
     A file from elsewhere may lack oracle and difficulty: they are computed.
+
+    Args:
+        suites: name and contents of each.
+        count: workers if it takes long, as for :func:`calbench.pool.workers`.
+        executor: of which kind.
     """
     total = sum(
         spec.num_scenarios if spec.path is None else count_scenarios(located(spec.path))
         for _, spec in suites
     )
     scored = sum(spec.num_candidates for _, spec in suites if spec.path is None and spec.tertiles)
-    with progress("candidates", scored) as drawn, progress("scenarios", total) as tick:
-        scenarios = build_suites(suites, progress=lambda _done, _total: tick(), drawn=drawn)
+
+    def provide(seconds: float) -> AbstractContextManager[Pool | None]:
+        return workers(count, executor) if seconds > LONG_SECONDS else nullcontext()
+
+    with progress("candidates", scored) as drawn, progress("scenarios", total) as done:
+        scenarios = together(build_suites(suites, provide, done=done, drawn=drawn))
     if line := unproven(scenarios):
         warn(line)
     return scenarios
@@ -110,7 +126,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     out = Path(spec.out)
     with locked(out):
         check_run(out)
-        scenarios = load_suites(spec.suites)
+        scenarios = load_suites(spec.suites, spec.jobs, spec.executor)
         jobs = planned(spec, scenarios)
         _say_who_plays_once(spec)
         largest = max(scenarios, key=lambda scenario: scenario.num_agents)

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from calbench.analysis.scoring import chunks
 from calbench.console import progress
 from calbench.errors import FileError
 from calbench.files import no_collection
-from calbench.pool import Pool, mapped
+from calbench.pool import Pool, cut, mapped
 from calbench.traces.catalog import raw_trace
 from calbench.traces.heads import TraceHead, head_of
 from calbench.traces.paths import trace_paths
@@ -36,6 +35,9 @@ TEAM_ORDER = (
 )
 """Default order of teams in tables: as in our experiments, then others by name [C]."""
 
+HEAD_SECONDS, BYTE_SECONDS = 0.0005, 1e-7
+"""About how long it takes to read a head, and to measure a game for each byte of its trace [C]."""
+
 
 def team_rank(teams: Sequence[str] = TEAM_ORDER) -> Callable[[str], tuple[int, str]]:
     """Return a sort key for team ids: the given ones first, others by name."""
@@ -50,10 +52,12 @@ class RecordedGame:
     Attributes:
         file: path of the trace, as text, which takes a third of the memory.
         head: what it is about.
+        seconds: about how long it takes to measure.
     """
 
     file: str
     head: TraceHead
+    seconds: float
 
     @property
     def path(self) -> Path:
@@ -106,9 +110,9 @@ def read_games(paths: Iterable[Path], pool: Pool | None = None) -> list[Recorded
     files = [file for path in paths for file in trace_paths(path)]
     games: list[RecordedGame] = []
     with progress("read", len(files)) as tick:
-        for chunk in mapped(_read_heads, chunks(files), pool):
+        for chunk in mapped(_read_heads, cut(files, lambda _: HEAD_SECONDS), pool):
             for read in chunk:
-                games.append(RecordedGame(read.file, read.head.shared()))
+                games.append(RecordedGame(read.file, read.head.shared(), read.seconds))
                 tick()
     return games
 
@@ -144,4 +148,5 @@ def _read_heads(files: Sequence[Path]) -> list[RecordedGame]:
 
 
 def _read_head(file: Path) -> RecordedGame:
-    return RecordedGame(str(file), head_of(file, raw_trace(file)))
+    data = raw_trace(file)
+    return RecordedGame(str(file), head_of(file, data), BYTE_SECONDS * len(data))

@@ -113,9 +113,9 @@ def read_run(path: str | os.PathLike[str]) -> Results:
         raise FileError(f"{path}: there is no such folder; name the folder of a run")
     tables = path / TABLES_FOLDER if (path / TABLES_FOLDER).is_dir() else path
     found = {
-        _name(each.path): partial(_read, tables / each.path, each)
+        _name(each.path): partial(_read, tables, each)
         for each in TABLES.values()
-        if (tables / each.path).is_file()
+        if each.file(tables) is not None
     }
     # A folder of tables has JSON files too, which are not games.
     traces = path / TRACES_FOLDER
@@ -163,16 +163,16 @@ def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
 
     from calbench.analysis.summary import EXPERIMENT
     from calbench.facts.frames import cast
-    from calbench.release.copies import declared, table_copy
+    from calbench.release.copies import declared
 
     first = paths[0]
     table = declared(first)
     if table is None:
-        raise FileError(f"{table_copy(release, first)}: no table of this version is called {first}")
+        raise FileError(f"{release}: no table of this version is called {first}")
     if first.startswith(f"{SUMMARY_FOLDER}/") or "/" not in first:
-        return _read(table_copy(release, first), table)
+        return _read(_folder(release, first), table)
     frames = [
-        _read(table_copy(release, path), table).assign(experiment=path.partition("/")[0])
+        _read(_folder(release, path), table).assign(experiment=path.partition("/")[0])
         for path in paths
     ]
     columns = (EXPERIMENT, *table.columns)
@@ -180,24 +180,18 @@ def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
     return _described(together, columns, table.about, (EXPERIMENT.name, *table.key))
 
 
+def _folder(release: Path, path: str) -> Path:
+    """Return the folder below which a release has a table as it is declared."""
+    return release / TABLES_FOLDER / path.rpartition("/")[0].partition("/")[0]
+
+
 def _name(path: str) -> str:
     return path.rpartition(".")[0]
 
 
-def _read(path: Path, table: "Declared") -> "pd.DataFrame":
-    from calbench.facts.frames import cast, header, read_csv, read_parquet
-
-    if path.suffix == ".parquet":
-        found = read_parquet(path)
-        table = table.as_written(found.columns)
-        try:
-            frame = cast(found, table.columns)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise FileError(f"{path}: is not the table it should be; make it again") from error
-    else:
-        table = table.as_written(header(path))
-        frame = read_csv(path, table.columns)
-    return _described(frame, table.columns, table.about, table.key)
+def _read(folder: Path, table: "Declared") -> "pd.DataFrame":
+    frame = table.read(folder)
+    return _described(frame, table.as_written(frame.columns).columns, table.about, table.key)
 
 
 def _described(

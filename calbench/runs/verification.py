@@ -34,7 +34,7 @@ from calbench.errors import CalbenchError, FileError, ReplayError
 from calbench.files import printable
 from calbench.protocols.registry import DEGENERATE, POLICIES
 from calbench.scenarios.certificates import false_statements
-from calbench.scenarios.difficulty import completed
+from calbench.scenarios.difficulty import complete
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import GameConfig, Seat, Trace
 from calbench.traces.storage import read_trace
@@ -151,8 +151,8 @@ def _verify_scenario(trace: Trace) -> None:
         raise ReplayError(f"scenario.{field}: {problem}")
     oracle, difficulty = trace.scenario.oracle, trace.scenario.difficulty
     bare = trace.scenario.model_copy(update={"oracle": None, "difficulty": None})
-    (fresh,) = completed(
-        (bare,),
+    fresh = complete(
+        bare,
         estimates=difficulty is not None and difficulty.estimate is not None,
         effort=None if oracle is None else oracle.effort,
     )

@@ -1,6 +1,6 @@
 """What is computed about a scenario: its oracle, and how hard it is (paper, sections 3, 3.1)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Literal
 
@@ -27,9 +27,6 @@ from calbench.scenarios.models import (
 )
 
 TERTILES: tuple[Tertile, ...] = ("easy", "medium", "hard")
-
-Progress = Callable[[int, int], None]
-"""Is called with the number of steps done and of all steps."""
 
 
 def with_difficulty(
@@ -111,39 +108,30 @@ def _witness_cost(scenario: Scenario) -> int | None:
     return witness.cost
 
 
-def completed(
-    scenarios: Iterable[Scenario],
-    progress: Progress | None = None,
-    *,
-    estimates: bool = True,
-    effort: float | None = None,
-) -> tuple[Scenario, ...]:
-    """Compute the oracle and the difficulty of the scenarios that lack them.
+def complete(
+    scenario: Scenario, *, estimates: bool = True, effort: float | None = None
+) -> Scenario:
+    """Compute the oracle and the difficulty of a scenario that lacks them.
 
-    What a scenario has is kept. Tertiles are not added, because they compare a scenario with
-    candidates that are not in the file.
+    What it has is kept. A tertile is not added, because it compares with candidates that are not
+    in the file.
 
     Args:
-        scenarios: with or without them.
-        progress: called with (done, total) as scenarios are finished.
+        scenario: with or without them.
         estimates: as for :func:`with_difficulty`.
         effort: as for :func:`with_oracle`.
 
     Raises:
         GenerationError: no schedule was found with this effort.
     """
-    given = tuple(scenarios)
-    done: list[Scenario] = []
-    for scenario in given:
-        whole = scenario
-        if whole.difficulty is None:
-            whole = with_difficulty(whole, estimates=estimates)
-        if whole.oracle is None:
-            whole = with_oracle(whole, effort)
-        done.append(whole)
-        if progress is not None:
-            progress(len(done), len(given))
-    return tuple(done)
+    if scenario.difficulty is None:
+        scenario = with_difficulty(scenario, estimates=estimates)
+    return scenario if scenario.oracle is not None else with_oracle(scenario, effort)
+
+
+def completed(scenarios: Iterable[Scenario]) -> tuple[Scenario, ...]:
+    """Return scenarios of which each is complete."""
+    return tuple(complete(scenario) for scenario in scenarios)
 
 
 def unproven(scenarios: Sequence[Scenario]) -> str | None:

@@ -1,19 +1,17 @@
 """A suite: the scenarios of one setting, drawn and chosen by difficulty, or read from a file."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from itertools import chain, islice
+from typing import NamedTuple, TypeVar
 
 from calbench.domain.randomness import derived_seed, stream
 from calbench.errors import GenerationError
 from calbench.files import located
-from calbench.pool import Pool, mapped
-from calbench.scenarios.difficulty import (
-    Progress,
-    completed,
-    tertile_choice,
-    with_difficulty,
-    with_oracle,
-)
+from calbench.pool import Pool, cut, mapped
+from calbench.scenarios.difficulty import complete, tertile_choice, with_difficulty, with_oracle
 from calbench.scenarios.models import Scenario, Tertile
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.sampling import sample_scenario
@@ -22,40 +20,108 @@ from calbench.scenarios.storage import read_suite
 SEED_BITS = 53
 """Seeds of scenarios are exact as doubles, which the trace viewer needs [C]."""
 
+DRAW_SECONDS, SLOT_SECONDS, CUBE_SECONDS = 0.001, 6e-6, 1e-5
+"""Time to draw a scenario, of each slot of each agent in it, and of the cube of its meetings [C].
+
+As measured for 5 to 50 agents and meetings, within a factor of four.
+"""
+
+Named = tuple[str, SuiteSpec]
+"""A suite, and the setting under which tables list its scenarios."""
+
+Tick = Callable[[], object]
+"""Is called as something is done."""
+
+Provide = Callable[[float], AbstractContextManager[Pool | None]]
+"""Provides workers for so many seconds of processor time; with ``None`` all is done here."""
+
+Item = TypeVar("Item", bound="Candidate | Given")
+Result = TypeVar("Result")
+
+
+class Candidate(NamedTuple):
+    """A scenario that may be chosen for a suite.
+
+    Attributes:
+        spec: of the suite.
+        number: among its candidates.
+        setting: under which tables list it.
+        place: in the suite, once it is chosen.
+        tertile: the third from which it was chosen, if any.
+    """
+
+    spec: SuiteSpec
+    number: int
+    setting: str
+    place: int = 0
+    tertile: Tertile | None = None
+
+
+class Given(NamedTuple):
+    """A scenario of a suite's file, in which oracle or difficulty may be missing."""
+
+    spec: SuiteSpec
+    scenario: Scenario
+
 
 def _uncounted() -> None:
     """Count nothing."""
 
 
+def _here(_: float) -> nullcontext[None]:
+    """Provide no workers."""
+    return nullcontext()
+
+
+def build_suite(spec: SuiteSpec) -> tuple[Scenario, ...]:
+    """Return the scenarios of one suite; like :func:`build_suites`."""
+    (scenarios,) = build_suites([(spec.setting, spec)])
+    return scenarios
+
+
 def build_suites(
-    suites: Sequence[tuple[str, SuiteSpec]],
-    progress: Progress | None = None,
-    pool: Pool | None = None,
-    drawn: Callable[[], object] = _uncounted,
-) -> tuple[Scenario, ...]:
-    """Return the scenarios of several suites, each under the name it is given.
+    suites: Sequence[Named],
+    provide: Provide = _here,
+    *,
+    done: Tick = _uncounted,
+    drawn: Tick = _uncounted,
+) -> list[tuple[Scenario, ...]]:
+    """Return the scenarios of several suites with oracle and difficulty.
+
+    They are built one by one, and are the same wherever that is. Candidates are scored for
+    difficulty only; oracles are computed for the chosen ones.
 
     Args:
-        suites: name and contents of each.
-        progress: called with (done, total) of a suite as its scenarios are finished.
-        pool: where to build them; ``None`` builds here, one after the other.
-        drawn: called for each candidate that was scored for difficulty here.
+        suites: each with the setting under which tables list its scenarios, which may be another
+            than that from which they are drawn; the draw does not depend on it.
+        provide: where to build them.
+        done: called for each scenario that is finished.
+        drawn: called for each candidate that was scored for difficulty.
+
+    Returns:
+        The scenarios of each suite, named ``<setting>-000`` and so on in order of tertile, then
+        rank; those of a file keep their names and order.
 
     Raises:
-        GenerationError: two suites hold a scenario of the same name, or one cannot be drawn.
+        GenerationError: a scenario cannot be drawn, or tertiles are wanted and a feasible
+            fraction is unknown.
         FileError: a suite file does not fit.
     """
-    if pool is None:
-        return together(
-            [build_suite(spec, progress, name=name, drawn=drawn) for name, spec in suites]
-        )
-    parts = []
-    for built in mapped(build_named, suites, pool):
-        parts.append(built)
-        for done in range(len(built)):
-            if progress is not None:
-                progress(done + 1, len(built))
-    return together(parts)
+    given = [_given(spec) for _, spec in suites]
+    scored = [
+        Candidate(spec, number, setting)
+        for setting, spec in suites
+        for number in range(_num_scored(spec))
+    ]
+    taken = [Candidate(s, n, name) for name, s in suites for n in range(_num_taken(s))]
+    with provide(sum(_seconds(item) for item in (*scored, *taken, *chain(*given)))) as pool:
+        fractions = _results(_fraction, scored, pool, drawn)
+        items = [
+            own or _chosen(suite, list(islice(fractions, _num_scored(suite[1]))))
+            for suite, own in zip(suites, given, strict=True)
+        ]
+        finished = _results(_finished, list(chain(*items)), pool, done)
+        return [tuple(islice(finished, len(own))) for own in items]
 
 
 def together(suites: Iterable[Sequence[Scenario]]) -> tuple[Scenario, ...]:
@@ -72,56 +138,89 @@ def together(suites: Iterable[Sequence[Scenario]]) -> tuple[Scenario, ...]:
     return scenarios
 
 
-def build_named(suite: tuple[str, SuiteSpec]) -> tuple[Scenario, ...]:
-    """Build a suite under a name, as a worker's task."""
-    name, spec = suite
-    return build_suite(spec, name=name)
+def _given(spec: SuiteSpec) -> Sequence[Candidate | Given]:
+    if spec.path is None:
+        return []
+    return [Given(spec, scenario) for scenario in read_suite(located(spec.path))]
 
 
-def build_suite(
-    spec: SuiteSpec,
-    progress: Progress | None = None,
-    *,
-    name: str | None = None,
-    drawn: Callable[[], object] = _uncounted,
-) -> tuple[Scenario, ...]:
-    """Return the scenarios of a suite with oracle and difficulty.
+def _num_scored(spec: SuiteSpec) -> int:
+    return spec.num_candidates if spec.path is None and spec.tertiles else 0
 
-    Candidates are scored for difficulty only; oracles are computed for the chosen ones.
 
-    Args:
-        spec: what to draw, or the file to read.
-        progress: called with (done, total) as the scenarios are finished.
-        name: the setting under which tables list the scenarios, if it is not the one from which
-            they are drawn; the draw does not depend on it.
-        drawn: called for each candidate that was scored for difficulty.
+def _num_taken(spec: SuiteSpec) -> int:
+    return spec.num_scenarios if spec.path is None else 0
 
-    Returns:
-        The scenarios, named ``<name>-000`` and so on in order of tertile, then rank; those of
-        a file keep their names and order.
+
+def _seconds(item: Candidate | Given) -> float:
+    """Return about how long it takes to score a candidate, or to finish a scenario."""
+    if isinstance(item, Candidate):
+        shape = item.spec.scenario
+        agents, slots, meetings = shape.num_agents, shape.num_slots, shape.num_meetings
+    elif item.scenario.oracle is not None and item.scenario.difficulty is not None:
+        return 0.0
+    else:
+        scenario = item.scenario
+        agents, slots, meetings = scenario.num_agents, scenario.num_slots, len(scenario.meetings)
+    return DRAW_SECONDS + SLOT_SECONDS * agents * slots + CUBE_SECONDS * meetings**3
+
+
+def _results(
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    pool: Pool | None,
+    tick: Tick,
+) -> Iterator[Result]:
+    """Yield the result of each item, in their order."""
+    for results in mapped(partial(_each, work), cut(items, _seconds), pool):
+        for result in results:
+            tick()
+            yield result
+
+
+def _each(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Do the items of a task, in a worker."""
+    return [work(item) for item in items]
+
+
+def _fraction(candidate: Candidate) -> float:
+    """Return the feasible fraction of a candidate.
 
     Raises:
-        GenerationError: a scenario cannot be drawn, or tertiles are wanted and a feasible
-            fraction is unknown.
-        FileError: the suite file does not fit.
+        GenerationError: it has none.
     """
-    if spec.path is not None:
-        return completed(
-            read_suite(located(spec.path)),
-            progress,
-            estimates=spec.estimates,
-            effort=spec.oracle_effort,
+    scored = with_difficulty(sample_candidate(candidate.spec, candidate.number)).difficulty
+    if scored is None or scored.feasible_fraction is None:
+        reason = "it was not scored" if scored is None else scored.reason
+        raise GenerationError(
+            f"suite {candidate.spec.setting}: tertiles need the feasible fraction of every "
+            f"candidate ({reason}): set tertiles to false"
         )
-    scenarios: list[Scenario] = []
-    chosen = _choose_by_difficulty(spec, drawn) if spec.tertiles else _take_in_order(spec)
-    for index, (scenario, tertile) in enumerate(chosen):
-        setting = spec.setting if name is None else name
-        named = scenario.updated(scenario_id=f"{setting}-{index:03d}", setting=setting)
-        scored = with_difficulty(named, tertile, estimates=spec.estimates)
-        scenarios.append(with_oracle(scored, spec.oracle_effort))
-        if progress is not None:
-            progress(len(scenarios), len(chosen))
-    return tuple(scenarios)
+    return scored.feasible_fraction
+
+
+def _chosen(suite: Named, fractions: Sequence[float]) -> list[Candidate]:
+    """Choose the scenarios of a suite, from each tertile if its candidates were scored."""
+    setting, spec = suite
+    if not spec.tertiles:
+        return [Candidate(spec, place, setting, place) for place in range(spec.num_scenarios)]
+    choice = tertile_choice(fractions, spec.num_scenarios)
+    return [
+        Candidate(spec, number, setting, place, tertile)
+        for place, (number, tertile) in enumerate(choice)
+    ]
+
+
+def _finished(item: Candidate | Given) -> Scenario:
+    """Return a scenario of a suite, whole."""
+    spec = item.spec
+    if isinstance(item, Given):
+        return complete(item.scenario, estimates=spec.estimates, effort=spec.oracle_effort)
+    named = sample_candidate(spec, item.number).updated(
+        scenario_id=f"{item.setting}-{item.place:03d}", setting=item.setting
+    )
+    scored = with_difficulty(named, item.tertile, estimates=spec.estimates)
+    return with_oracle(scored, spec.oracle_effort)
 
 
 def sample_candidate(spec: SuiteSpec, candidate: int) -> Scenario:
@@ -150,33 +249,3 @@ def sample_candidate(spec: SuiteSpec, candidate: int) -> Scenario:
         scenario_id=f"{spec.setting}-candidate-{candidate}"[:64],
         setting=spec.setting,
     )
-
-
-def _take_in_order(spec: SuiteSpec) -> list[tuple[Scenario, Tertile | None]]:
-    return [(sample_candidate(spec, index), None) for index in range(spec.num_scenarios)]
-
-
-def _choose_by_difficulty(
-    spec: SuiteSpec, drawn: Callable[[], object]
-) -> list[tuple[Scenario, Tertile | None]]:
-    """Score all candidates and choose from each tertile.
-
-    Raises:
-        GenerationError: a candidate has no feasible fraction.
-    """
-    candidates: list[Scenario] = []
-    for number in range(spec.num_candidates):
-        candidates.append(with_difficulty(sample_candidate(spec, number)))
-        drawn()
-    fractions: list[float] = []
-    for candidate in candidates:
-        scored = candidate.difficulty
-        if scored is None or scored.feasible_fraction is None:
-            reason = "it was not scored" if scored is None else scored.reason
-            raise GenerationError(
-                f"suite {spec.setting}: tertiles need the feasible fraction of every candidate "
-                f"({reason}): set tertiles to false"
-            )
-        fractions.append(scored.feasible_fraction)
-    choice = tertile_choice(fractions, spec.num_scenarios)
-    return [(candidates[number], tertile) for number, tertile in choice]

@@ -38,6 +38,7 @@ class Game:
     path: Path
     team_id: str
     scenario_id: str
+    seconds: float = 0.01
 
 
 class Elsewhere(Executor):

@@ -91,7 +91,7 @@ def test_rows_are_named_by_their_keys(written: Path, path: str) -> None:
     assert bool(rows) != (path in FOUND_BY_NO_PLAYER)
     places = [header.index(name) for name in table.key]
     keys = [tuple(row[place] for place in places) for row in rows]
-    assert path == "privacy/belief_evidence.csv" or places
+    assert path == "privacy/belief_evidence.parquet" or places
     assert not places or len(set(keys)) == len(keys)
 
 

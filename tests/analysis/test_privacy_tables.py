@@ -19,7 +19,7 @@ from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.privacy.loss import round_beliefs
 from calbench.traces.models import Trace
 from tests.factories import make_scenario
-from tests.facts.measured import facts_of, lines_of, play_preset, table_rows, written
+from tests.facts.measured import facts_of, lines_of, path_of, play_preset, table_rows, text_of
 from tests.facts.played import told_game
 from tests.metrics.changes import changes_of
 from tests.metrics.games import canonical_scenario, play_scripts, play_team, talk, with_outcome
@@ -45,7 +45,7 @@ def lines(
 ) -> list[str]:
     settings = Settings() if measure is None else Settings(measure)
     facts = facts_of(folder, traces, TEAMS, settings.measure)
-    return lines_of(facts, f"privacy/{name}.csv", settings)
+    return lines_of(facts, path_of(f"privacy/{name}"), settings)
 
 
 def rows(
@@ -56,22 +56,22 @@ def rows(
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_are_the_papers(tmp_path: Path, name: str) -> None:
-    path = written(facts_of(tmp_path / "facts", []), f"privacy/{name}.csv", tmp_path)
-    assert path.read_text() == COLUMNS[name] + "\n"
+    text = text_of(facts_of(tmp_path / "facts", []), path_of(f"privacy/{name}"))
+    assert text == COLUMNS[name] + "\n"
 
 
 def test_tables_of_a_small_game_by_hand(tmp_path: Path) -> None:
     trace = told_game()
     game = f"test/test-000.json,{trace.game_id}"
     facts = facts_of(tmp_path, [trace], TEAMS)
-    assert lines_of(facts, "privacy/belief_evidence.csv") == [
+    assert lines_of(facts, "privacy/belief_evidence.parquet") == [
         f"{game},7,0,0,1,0,costs,1,1,0.5,1",
         f"{game},7,0,0,1,1,costs,0,1,0.5,0",
         f"{game},7,0,0,2,0,costs,1,1,0.5,1",
         f"{game},7,0,0,2,1,costs,0,1,0.5,0",
         f"{game},8,0,0,1,0,decision,1,1,1,1",
     ]
-    assert lines_of(facts, "privacy/pair_round_vps.csv") == [
+    assert lines_of(facts, "privacy/pair_round_vps.parquet") == [
         f"{game},0,0,1,true,true,3,2,3,0,1,1,0.5,0.5",
         f"{game},0,0,2,true,false,3,2,2,0,1,1,0.5,0.5",
         f"{game},0,1,0,true,true,3,2,0,0,0,0,0,0.5",
@@ -197,7 +197,7 @@ def test_excluded_games_have_no_rows(tmp_path: Path) -> None:
 
 def test_none_of_them_names_the_version_of_the_metrics() -> None:
     for name, columns in COLUMNS.items():
-        table = TABLES[f"privacy/{name}.csv"]
+        table = TABLES[path_of(f"privacy/{name}")]
         assert ",".join(column.name for column in table.columns) == columns
 
 
@@ -254,7 +254,7 @@ def test_a_message_that_told_what_was_believed_is_not_named(tmp_path: Path) -> N
     trace = play_scripts(make_scenario(["..", "..", ".."], [(0, 1)]), {0: talk(free)})
     settings = Settings(MeasureSpec(belief_prior=1.0))
     facts = facts_of(tmp_path, [trace], measure=settings.measure)
-    assert len(lines_of(facts, "privacy/belief_evidence.csv", settings)) == 2
+    assert len(lines_of(facts, "privacy/belief_evidence.parquet", settings)) == 2
     assert lines_of(facts, "revealing_messages.csv", settings) == []
 
 

@@ -9,7 +9,7 @@ from calbench.analysis.settings import Settings
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
-from tests.facts.measured import facts_of, lines_of, table_rows, written
+from tests.facts.measured import facts_of, lines_of, path_of, table_rows, text_of
 from tests.metrics.games import canonical_scenario, play_team, with_outcome
 from tests.metrics.language_games import (
     UNREADABLE,
@@ -28,7 +28,7 @@ NAMES = ("reflections", "reflection_calibration", "vps_baselines")
 
 def lines(folder: Path, name: str, traces: Sequence[Trace]) -> list[str]:
     facts = facts_of(folder, traces, ["words", "more"])
-    return lines_of(facts, f"privacy/{name}.csv", SETTINGS)
+    return lines_of(facts, path_of(f"privacy/{name}"), SETTINGS)
 
 
 def renamed(trace: Trace, number: int, setting: str = "test") -> Trace:
@@ -42,7 +42,7 @@ WRONG = reflecting(small_game(), [reflection(0, 1, {0: (-1, 0, 0, 0)})])
 
 def test_columns_are_the_public_ones(tmp_path: Path) -> None:
     facts = facts_of(tmp_path / "facts", [])
-    assert written(facts, "privacy/reflections.csv", tmp_path).read_text() == (
+    assert text_of(facts, "privacy/reflections.parquet") == (
         "trace_path,game_id,round,target_agent,observer_agent,target_is_participant,"
         "observer_is_participant,target_uses_language,is_readable,is_expected,moved,"
         "moved_toward,moved_away,answered,answered_toward,answered_away,by_chance,constant,agreed,"
@@ -53,7 +53,7 @@ def test_columns_are_the_public_ones(tmp_path: Path) -> None:
         f"precision{size}_interval"
         for size in ("_1", "_2", "_3")
     )
-    assert written(facts, "privacy/reflection_calibration.csv", tmp_path).read_text() == (
+    assert text_of(facts, "privacy/reflection_calibration.csv") == (
         "setting,team,reflections,unread,movements,precision,precision_low,precision_high,"
         f"precision_interval,mean_toward,mean_away,{precision},metrics_version\n"
     )

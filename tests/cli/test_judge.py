@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES
@@ -135,7 +136,7 @@ def test_a_model_is_asked_once_for_each_recipient_and_round(run: Path, tmp_path:
     assert len(shown) == len(cases) >= len(asked)
     assert len({request.messages for request in asked}) == len(asked)
     assert {case["reply_key"] for case in shown} == keys_in(out / "replies.sqlite")
-    beliefs = rows(out / "judge_beliefs.csv")
+    beliefs = pd.read_parquet(out / "judge_beliefs.parquet").astype(str).to_dict("records")
     assert {(row["judge"], row["slot"], row["delta"]) for row in beliefs} == {
         ("stand-in", "0", "3")
     }

@@ -8,29 +8,35 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import compute, parquet
 
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import TABLES, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
 from calbench.config.composition import compose
-from calbench.config.spec import write_params
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
 from calbench.facts.storage import Facts
 from calbench.release.manifest import read_manifest
 from calbench.release.writer import write_release
 from calbench.traces.packing import unpack
+from stages import analyze
+from stages.compose import PARTS
+from stages.parts import read_parts, write_parts
 from tests.cli.runs import REPO, SMALL, environment, files, python, without_progress
 
 jsonschema = pytest.importorskip("jsonschema")
 
 BOARD = "data/tables/tiny/leaderboard.csv"
 GAMES = "data/tables/tiny/of_games.csv"
-TALK = "data/tables/tiny/privacy/of_talk.csv"
+TALK = "data/tables/tiny/privacy/of_talk.parquet"
 SUITE = "data/suites/tiny.jsonl"
 TRACE = "data/traces/tiny/imap/tiny-001.json"
 
@@ -67,9 +73,13 @@ def _tables() -> Iterator[None]:
             p_value=places / 1000,
         )
 
-    @table("privacy/of_talk.csv", (TEAM, SCENARIO), key="team scenario_id", is_large=True)
-    def of_talk(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
-        yield facts.games
+    @table(
+        "privacy/of_talk.parquet",
+        (TEAM, SCENARIO, count("cost", "", ""), number("vps", "", ""), truth("is_late", "")),
+        key="team scenario_id",
+    )
+    def of_talk(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
+        yield of_games(facts, settings)
 
     yield
     TABLES.clear()
@@ -83,9 +93,12 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         spec = compose([*SMALL, "name=tiny", "suite.setting=tiny"])
+        for stage, part in PARTS.items():
+            write_parts(stage, {spec.name: part(spec)})
         for name in ("generate", "play", "calibrate"):
-            importlib.import_module(f"stages.{name}").main([spec])
-        importlib.import_module("stages.analyze").write(spec)
+            importlib.import_module(f"stages.{name}").main()
+        (each,) = read_parts("analyze", analyze.Estimated).items()
+        analyze.write(each)
         write_release(Path("data"), Path("data/release"))
         shutil.move("data/traces/tiny", "shards")
         unpack(Path("shards"), Path("data/traces/tiny"))
@@ -133,6 +146,25 @@ def cells(path: str, change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
     """Change a CSV file, every cell of which is a text."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     change(frame).to_csv(path, index=False, lineterminator="\n")
+
+
+def stored(change: Callable[[pa.Table], pa.Table] = lambda table: table, **options: Any) -> None:
+    """Write the Parquet table again, changed or otherwise."""
+    parquet.write_table(change(parquet.read_table(TALK)), TALK, **options)
+
+
+def column(name: str, change: Callable[[pa.ChunkedArray], Any]) -> Callable[[pa.Table], pa.Table]:
+    """Return what changes one of its columns."""
+
+    def changed(table: pa.Table) -> pa.Table:
+        return table.set_column(table.column_names.index(name), name, change(table[name]))
+
+    return changed
+
+
+def values(change: Callable[[list[Any]], list[Any]]) -> Callable[[pa.ChunkedArray], Any]:
+    """Return what changes the values of a column, which keeps its type."""
+    return lambda column: pa.array(change(column.to_pylist()), column.type, from_pandas=False)
 
 
 def flip_byte(path: str) -> None:
@@ -301,10 +333,6 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
         lambda: flip_byte("data/tables/tiny/metrics.json"),
         ["tiny/metrics.json: other bytes: only the checksum of this file is published"],
     ),
-    "byte of a large table": (
-        lambda: flip_byte(TALK),
-        ["tiny/privacy/of_talk.csv: other bytes: only the checksum of this file is published"],
-    ),
     "header alone": (
         lambda: rows(BOARD, lambda _lines: []),
         [
@@ -344,6 +372,104 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
         ],
     ),
 }
+
+
+LARGE: dict[str, tuple[Callable[[pa.Table], pa.Table], list[str]]] = {
+    "last bit of a number": (
+        column("vps", values(lambda found: [*found[:-1], float(np.nextafter(found[-1], 9))])),
+        ["other values: vps"],
+    ),
+    "sign of zero": (
+        column("vps", lambda found: compute.fill_null(found, -0.0)),
+        ["other values: vps"],
+    ),
+    "not a number for absent": (
+        column("vps", lambda found: compute.fill_null(found, float("nan"))),
+        ["other values: vps"],
+    ),
+    "absent for an empty text": (
+        column("team", values(lambda found: ["", *found[1:]])),
+        ["other values: team"],
+    ),
+    "letter moved to the next row": (
+        column("team", values(lambda found: [found[0][:-1], found[0][-1] + found[1], *found[2:]])),
+        ["other values: team"],
+    ),
+    "whole number": (column("cost", lambda found: compute.add(found, 1)), ["other values: cost"]),
+    "truth": (column("is_late", compute.invert), ["other values: is_late"]),
+    "truth that was absent": (
+        column("is_late", lambda found: compute.fill_null(found, fill_value=False)),
+        ["other values: is_late"],
+    ),
+    "smaller numbers": (
+        column("vps", lambda found: found.cast(pa.float32())),
+        ["other type: vps: published double, now float"],
+    ),
+    "numbers as text": (
+        column("cost", lambda found: found.cast(pa.string())),
+        ["other type: cost: published int64, now string"],
+    ),
+    "row removed": (
+        lambda table: table.slice(1),
+        ["other values: published 12 rows, now 11 rows"],
+    ),
+    "row doubled": (
+        lambda table: pa.concat_tables([table, table.slice(11)]),
+        ["other values: published 12 rows, now 13 rows"],
+    ),
+    "no rows": (lambda table: table.slice(12), ["other values: published 12 rows, now 0 rows"]),
+    "two rows of a team exchanged": (
+        lambda table: table.take([1, 0, *range(2, 12)]),
+        ["other values: scenario_id", "other values: cost"],
+    ),
+    "column removed": (lambda table: table.drop_columns("vps"), ["column missing: vps"]),
+    "column added": (lambda table: table.append_column("new", table["vps"]), ["column new: new"]),
+    "column renamed": (
+        lambda table: table.rename_columns({"vps": "VPS"}),
+        ["column missing: vps", "column new: VPS"],
+    ),
+    "columns in another order": (
+        lambda table: table.select([1, 0, *range(2, table.num_columns)]),
+        ["columns in another order: team"],
+    ),
+}
+"""Differences of the table of which only the digests of its columns are published."""
+
+
+@pytest.mark.parametrize("case", LARGE)
+def test_difference_of_a_large_table_is_named_by_column(proven: Proven, case: str) -> None:
+    change, lines = LARGE[case]
+    stored(change)
+    assert proven()[1][:-1] == [f"tiny/privacy/of_talk.parquet: {line}" for line in lines]
+
+
+def test_parquet_that_is_cut_is_not_readable(proven: Proven) -> None:
+    Path(TALK).write_bytes(Path(TALK).read_bytes()[:-1])
+    assert proven()[1][0] == "tiny/privacy/of_talk.parquet: not readable: it is not Parquet"
+
+
+WRITTEN_OTHERWISE: list[dict[str, Any]] = [
+    {"compression": "snappy"},
+    {"compression": "zstd", "compression_level": 19},
+    {"row_group_size": 5},
+    {"use_dictionary": False},
+    {"version": "1.0"},
+    {"data_page_version": "2.0"},
+    {"write_statistics": False, "store_schema": False},
+    {"change": lambda table: table.replace_schema_metadata({"made by": "another"})},
+    {"change": column("team", lambda found: found.cast(pa.large_string()))},
+    {"change": column("team", compute.dictionary_encode)},
+]
+
+
+@pytest.mark.parametrize("options", WRITTEN_OTHERWISE, ids=lambda each: "-".join(map(str, each)))
+def test_parquet_that_is_written_otherwise_is_identical(
+    proven: Proven, options: dict[str, Any]
+) -> None:
+    before = Path(TALK).read_bytes()
+    stored(**options)
+    assert Path(TALK).read_bytes() != before
+    assert proven()[0] == 0
 
 
 @pytest.mark.parametrize("case", DIFFERENCES)
@@ -627,8 +753,7 @@ def test_release_holds_small_tables_whole_and_checksums_of_the_rest(here: Path) 
     assert gzip.decompress(held["suites/tiny.jsonl.gz"]) == Path(SUITE).read_bytes()
     manifest = read_manifest(here / "data/release")
     assert set(manifest.tables) == {"tiny/leaderboard.csv", "tiny/of_games.csv"}
-    digest = hashlib.sha256(Path(TALK).read_bytes()).hexdigest()
-    assert manifest.files["tiny/privacy/of_talk.csv"] == digest
+    assert manifest.contents.keys() == {"tiny/privacy/of_talk.parquet"} <= manifest.files.keys()
     assert manifest.traces["tiny"].games == 12
     frame = pd.read_parquet(here / "data/release/tables/tiny/of_games.parquet")
     assert frame["p_value"].tolist() == [place / 1000 for place in range(12)]
@@ -669,7 +794,8 @@ def test_stage_makes_the_release(
 ) -> None:
     before = files(here / "data/release")
     shutil.rmtree(here / "data/release")
-    write_params(here / "build/params/frontier.yaml", compose(["+experiment=frontier"]))
+    frontier = compose(["+experiment=frontier"])
+    write_parts("publish", {frontier.name: PARTS["publish"](frontier)})
     monkeypatch.setattr("sys.argv", ["release"])
     stage = importlib.import_module("stages.release")
     stage.paths.answer(stage.main)

@@ -273,7 +273,7 @@ def test_replicates_compare_with_single_games(once: Path, grown: Path) -> None:
 @pytest.mark.heavy
 def test_judge_reads_every_replicate(grown: Path, tmp_path: Path) -> None:
     judge_runs([grown], tmp_path / "judge", compose([]))
-    told = {row["trace_path"] for row in rows(tmp_path / "judge" / "judge_beliefs.csv")}
+    told = set(pd.read_parquet(tmp_path / "judge/judge_beliefs.parquet")["trace_path"])
     assert {"stand-in/taste-varied-000.json", "stand-in/taste-varied-000.r1.json"} <= told
 
 

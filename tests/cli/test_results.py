@@ -32,11 +32,11 @@ def test_run_leaves_traces_and_tables_under_their_public_names(finished: Path) -
     tables = {name for name in names if name.startswith("tables/")}
     assert {"tables/leaderboard.csv", "tables/agent_games.csv"} <= tables
     assert {name for name in tables if name.startswith("tables/privacy/")} == {
-        "tables/privacy/belief_evidence.csv",
-        "tables/privacy/pair_round_vps.csv",
+        "tables/privacy/belief_evidence.parquet",
+        "tables/privacy/pair_round_vps.parquet",
         "tables/privacy/game_summary.csv",
         "tables/privacy/game_target_summary.csv",
-        "tables/privacy/reflections.csv",
+        "tables/privacy/reflections.parquet",
         "tables/privacy/reflection_calibration.csv",
         "tables/privacy/vps_baselines.csv",
         "tables/privacy/prior_sensitivity.csv",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.engine.jobs import Job
-from calbench.engine.plan import GAMES_PER_TASK, parts_of, planned
+from calbench.engine.plan import parts_of, planned
 from calbench.errors import OutputError
 from tests.engine.scripts import game_config
 from tests.factories import make_scenario
@@ -35,18 +35,6 @@ def jobs_of(games: list[tuple[int, int, str]], folder: Path) -> list[Job]:
         Job(SCENARIOS[place], CONFIGS[config], folder / run / f"{config}" / f"{place}.json")
         for place, config, run in games
     ]
-
-
-def key(job: Job) -> str:
-    return str(job.path)
-
-
-@given(games=GAMES)
-def test_parts_are_all_games_each_once(games: list[tuple[int, int, str]]) -> None:
-    jobs = jobs_of(games, Path("traces"))
-    parts = parts_of(jobs)
-    assert sorted((job for part in parts for job in part), key=key) == sorted(jobs, key=key)
-    assert all(0 < len(part) <= GAMES_PER_TASK for part in parts)
 
 
 @given(games=GAMES)

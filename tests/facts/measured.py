@@ -67,6 +67,11 @@ def rows_of(fact: Fact, trace: Trace, *names: str) -> list[tuple[Any, ...]]:
     return list(zip(*(values[name] for name in names), strict=True))
 
 
+def path_of(name: str) -> str:
+    """Return the path of a table that is called so, in whichever format."""
+    return next(path for path in TABLES if path.rpartition(".")[0] == name)
+
+
 def lines_of(facts: Facts, path: str, settings: Settings | None = None) -> list[str]:
     """Return the lines of a table behind its header, without the version of the metrics."""
     header, *lines = text_of(facts, path, settings).splitlines()

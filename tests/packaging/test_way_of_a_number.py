@@ -164,6 +164,7 @@ class Recorded:
     path: Path
     team_id: str
     scenario_id: str
+    seconds: float = 0.01
 
 
 def shown_for_nothing(scenario: Scenario) -> Scenario:

@@ -20,7 +20,7 @@ from calbench.errors import UnavailableError
 from calbench.llm.completion import Completion, Request
 from calbench.report.experiment import Experiment
 from calbench.scenarios.storage import write_suite
-from calbench.scenarios.suites import build_suites
+from calbench.scenarios.suites import build_suites, together
 from tests.llm.asking import price
 from tests.report.hostile import spoil
 from tests.report.samples import HOSTILE_TEXTS, results_in
@@ -111,7 +111,7 @@ def _few(suite: str, num_scenarios: int) -> tuple[str, str]:
 
 def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> Experiment:
     results = results_in(folder, spec.name)
-    scenarios = build_suites(spec.suites)
+    scenarios = together(build_suites(spec.suites))
     write_suite(results.suite, scenarios)
     jobs = plan_jobs(scenarios, spec.game_configs, results.traces)
     has_model = any(job.waits for job in jobs)

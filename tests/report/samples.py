@@ -162,6 +162,7 @@ class Game(NamedTuple):
     path: Path
     team_id: str
     scenario_id: str
+    seconds: float = 0.01
 
 
 def site_of(

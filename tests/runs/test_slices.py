@@ -32,7 +32,7 @@ def game(
         lineup=json.dumps({"rotation": True, "seats": list(seats)}),
         rules=json.dumps(RULES | rules),
     )
-    return RecordedGame(f"{run}/traces/{team}/{scenario}.json", head)
+    return RecordedGame(f"{run}/traces/{team}/{scenario}.json", head, 0.01)
 
 
 GAMES = st.lists(

@@ -1,6 +1,9 @@
 """Suites: which candidates are chosen, how they are named, and what they carry."""
 
 import hashlib
+from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 
 from calbench.config.composition import compose
 from calbench.errors import GenerationError
+from calbench.pool import Pool
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import (
     completed,
@@ -20,7 +24,8 @@ from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioShape, SuiteSpec
 from calbench.scenarios.sampling import sample_scenario
 from calbench.scenarios.storage import read_suite, write_suite
-from calbench.scenarios.suites import build_suite, sample_candidate
+from calbench.scenarios.suites import build_suite, build_suites, sample_candidate
+from tests.analysis.small_run import Elsewhere
 from tests.factories import make_scenario
 
 MANY = SuiteSpec(
@@ -155,9 +160,35 @@ def test_suite_of_another_seed_differs() -> None:
 
 
 def test_suite_reports_progress() -> None:
-    steps: list[tuple[int, int]] = []
-    build_suite(spec_of("taste"), lambda done, total: steps.append((done, total)))
-    assert steps == [(1, 3), (2, 3), (3, 3)]
+    spec, steps = spec_of("uniform"), Counter[str]()
+    done, drawn = (partial(steps.update, [name]) for name in ("done", "drawn"))
+    few = spec.model_copy(update={"num_candidates": 50})
+    build_suites([("named", few)], done=done, drawn=drawn)
+    assert steps == {"done": 45, "drawn": 50}
+
+
+def test_suites_are_the_same_wherever_they_are_built(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    write_suite(file, [make_scenario([".E2.", "E3.."], [(1, 0)])])
+    few = {"num_scenarios": 7, "num_candidates": 30}
+    suites = [
+        ("one", spec_of("varied").model_copy(update=few)),
+        ("mine", SuiteSpec(setting="mine", path=str(file))),
+        ("taken", spec_of("taste").model_copy(update={"tertiles": False})),
+        ("other", spec_of("varied").model_copy(update=few)),
+    ]
+    expected: list[float] = []
+
+    def provide(seconds: float) -> AbstractContextManager[Pool]:
+        expected.append(seconds)
+        return nullcontext(Pool(Elsewhere(), 3))
+
+    built = build_suites(suites, provide)
+    assert built == build_suites(suites)
+    assert [len(suite) for suite in built] == [7, 1, 3, 7]
+    assert [s.seed for s in built[0]] == [s.seed for s in built[3]]
+    assert len(expected) == 1
+    assert expected[0] > 0
 
 
 @pytest.mark.heavy

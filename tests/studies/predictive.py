@@ -33,7 +33,7 @@ from calbench.oracle.ties import CostVectors
 from calbench.pool import finished
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
-from calbench.scenarios.suites import build_suite
+from calbench.scenarios.suites import build_suites
 from stages import paths
 
 OUT = paths.DATA / "predictive"
@@ -70,7 +70,7 @@ def rows_of(task: Task, found: tuple[RunSpec, ...]) -> pd.DataFrame:
     """Draw one suite, play and measure all its games."""
     setting, number = task
     spec = settings(found)[setting].model_copy(update={"seed": FIRST_SEED + number})
-    suite = build_suite(spec, name=setting)
+    (suite,) = build_suites([(setting, spec)])
     start = number * spec.num_scenarios
     return scenario_rows(
         (name, start + index, score, any_fairness)

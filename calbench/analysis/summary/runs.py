@@ -5,8 +5,7 @@ with published numbers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -32,7 +31,6 @@ from calbench.facts.columns import (
     keyed,
     text,
 )
-from calbench.facts.frames import header, read_csv
 from calbench.stats.letters import LETTERS, letter
 
 EXPERIMENT = text("experiment", "experiment of the row")
@@ -85,6 +83,7 @@ class RunTables:
         unpublished: its teams that are of a run of one's own.
         part: how many scenarios of another run it has, in words.
         games: scenarios of each setting whose games the trace browser has.
+        known: tables that were read, by path; not to be changed.
     """
 
     name: str
@@ -93,6 +92,7 @@ class RunTables:
     unpublished: frozenset[str] = frozenset()
     part: str = ""
     games: int | Literal["all"] = "all"
+    known: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False, repr=False)
 
     def table(self, path: str) -> pd.DataFrame:
         """Read one of its tables; of a team's several games on a scenario only the first.
@@ -100,8 +100,10 @@ class RunTables:
         Raises:
             FileError: it cannot be read, or is no such table.
         """
-        file = (self.folder / path).absolute()
-        return _table(file, path, file.stat().st_mtime_ns if file.is_file() else 0)
+        if path not in self.known:
+            rows = TABLES[path].read(self.folder)
+            self.known[path] = rows[rows["replicate"] == 0] if "replicate" in rows else rows
+        return self.known[path]
 
     def steppable(self, rows: pd.DataFrame) -> set[str]:
         """Return the scenarios, of those of its games, that the trace browser has."""
@@ -113,15 +115,9 @@ class RunTables:
 
     def named(self, path: str) -> pd.DataFrame:
         """Return one of its tables with the experiment; an empty frame if there is none."""
-        if not (self.folder / path).is_file():
+        if TABLES[path].file(self.folder) is None:
             return pd.DataFrame()
         return self.table(path).assign(experiment=self.name)
-
-
-@lru_cache(maxsize=64)
-def _table(file: Path, path: str, _changed: int) -> pd.DataFrame:
-    rows = read_csv(file, TABLES[path].as_written(header(file)).columns)
-    return rows[rows["replicate"] == 0] if "replicate" in rows else rows
 
 
 @dataclass(frozen=True)
@@ -162,9 +158,7 @@ def summary(
     """Register a function as a table over several runs."""
 
     def register(make: Callable[[Runs], pd.DataFrame]) -> Callable[[Runs], pd.DataFrame]:
-        SUMMARY[path] = SummaryTable(
-            path, keyed(columns, key), sentence(make), is_large=False, make=make
-        )
+        SUMMARY[path] = SummaryTable(path, keyed(columns, key), sentence(make), make=make)
         return make
 
     return register

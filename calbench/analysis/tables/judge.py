@@ -67,14 +67,14 @@ def _named(rows: pd.DataFrame, games: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([names.reset_index(drop=True), rows.reset_index(drop=True)], axis="columns")
 
 
-@table("judge/judge_beliefs.csv", _BELIEF, key=_BELIEF_KEY, needs="judged", is_large=True)
+@table("judge/judge_beliefs.parquet", _BELIEF, key=_BELIEF_KEY, needs="judged")
 def judge_beliefs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Every movement of a belief according to the judge, without the truth."""
     return judge_beliefs_calibrated(facts, settings)
 
 
 @table(
-    "judge/judge_beliefs_calibrated.csv",
+    "judge/judge_beliefs_calibrated.parquet",
     (
         *_BELIEF,
         *chosen(JUDGED.columns, "is_occupied is_toward_truth"),
@@ -82,7 +82,6 @@ def judge_beliefs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     ),
     key=_BELIEF_KEY,
     needs="judged",
-    is_large=True,
 )
 def judge_beliefs_calibrated(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """The same movements, compared with the truth after their round."""
@@ -160,7 +159,7 @@ def judge_more_precise_than_reflection(facts: Facts, settings: Settings) -> pd.D
 
 
 @table(
-    "judge/judge_reflection_cell_agreement.csv",
+    "judge/judge_reflection_cell_agreement.parquet",
     (
         JUDGE,
         TRACE_PATH,
@@ -185,7 +184,6 @@ def judge_more_precise_than_reflection(facts: Facts, settings: Settings) -> pd.D
     ),
     key="trace_path observer_agent target_agent slot",
     needs="judged",
-    is_large=True,
 )
 def judge_reflection_cell_agreement(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Changes by judge and reflections of each observer, target and slot over a whole game."""

@@ -1,15 +1,15 @@
 """The four tables of appendix F.5, and the most revealing messages.
 
-The columns of ``belief_evidence.csv`` and ``pair_round_vps.csv`` are the paper's. Of the two
-summaries it names the measures and, in words, the key. Our reading [C]:
+The columns of ``belief_evidence.parquet`` and ``pair_round_vps.parquet`` are the paper's. Of the
+two summaries it names the measures and, in words, the key. Our reading [C]:
 
 - ``game_summary.csv`` has one row per game, with the key ``trace_path`` and ``game_id``. Means are
   over pair-rounds, all of them or those of two participants; ``observation_count`` is the sum of
   ``observations``.
 - ``game_target_summary.csv`` has one row per game and target. "Participant-pair totals" are the
   total and its excess above ``vps_floor``.
-- ``pair_round_vps.csv`` has a row for every ordered pair and every round, also without a message,
-  so means need no other file.
+- ``pair_round_vps.parquet`` has a row for every ordered pair and every round, also without a
+  message, so means need no other file.
 - All four are about typed agents: the privacy loss of a language agent is not computed from its
   words but measured by reflections, in another table. A game without typed agents has only a row of
   ``game_summary.csv``, with empty totals. Excluded games have no rows.
@@ -59,7 +59,7 @@ NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
 
 
 @table(
-    "privacy/belief_evidence.csv",
+    "privacy/belief_evidence.parquet",
     (
         *GAME_OF_ROW,
         EVENT,
@@ -74,7 +74,6 @@ NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
     key="",
     needs="beliefs",  # a message may mention a slot more than once
     is_versioned=False,
-    is_large=True,
 )
 def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every update of a belief about a typed agent (paper, appendix F.5)."""
@@ -83,7 +82,7 @@ def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]
 
 
 @table(
-    "privacy/pair_round_vps.csv",
+    "privacy/pair_round_vps.parquet",
     (
         *GAME_OF_ROW,
         *chosen(
@@ -107,7 +106,6 @@ def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]
     key="trace_path round target_agent observer_agent",
     needs="pairs",
     is_versioned=False,
-    is_large=True,
 )
 def pair_round_vps(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """What every observer learnt about every typed agent in every round (paper, appendix F.5)."""

@@ -1,7 +1,7 @@
 """What language agents report to have learnt, by pair and round, and how often it is true.
 
 The four tables of protocol-semantic evidence (appendix F.5) do not include language.
-``reflections.csv`` has a row for each reflection and target, also the unreadable ones, and
+``reflections.parquet`` has a row for each reflection and target, also the unreadable ones, and
 ``reflection_calibration.csv`` one for each setting and team, as has ``vps_baselines.csv``, with
 what V would be without knowledge.
 """
@@ -42,7 +42,7 @@ SIZES = {"": MAGNITUDES, **{f"_{size}": (size,) for size in MAGNITUDES}}
 
 
 @table(
-    "privacy/reflections.csv",
+    "privacy/reflections.parquet",
     (
         TRACE_PATH,
         GAME_ID,
@@ -50,7 +50,6 @@ SIZES = {"": MAGNITUDES, **{f"_{size}": (size,) for size in MAGNITUDES}}
     ),
     key="trace_path round target_agent observer_agent",
     needs="reflections",
-    is_large=True,
 )
 def reflections(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every reflection of every scored game, one row per target."""

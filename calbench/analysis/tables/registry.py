@@ -8,17 +8,21 @@ from typing import Self, TypeVar
 import pandas as pd
 
 from calbench.analysis.settings import Settings
-from calbench.facts.columns import REPLICATE, ROW_VERSION, SCENARIO, Column, keyed
+from calbench.errors import FileError
+from calbench.facts.columns import REPLICATE, ROW_VERSION, SCENARIO, TRACE_PATH, Column, keyed
 from calbench.facts.frames import (
     arrow_schema,
     arrow_table,
     as_shown,
     cast,
     csv_text,
+    header,
     parquet_writer,
+    read_csv,
+    read_parquet,
 )
 from calbench.facts.storage import Facts
-from calbench.files import written_atomically
+from calbench.files import read_bytes, written_atomically
 from calbench.metrics.measure import METRICS_VERSION
 
 Made = pd.DataFrame | Iterable[pd.DataFrame]
@@ -30,6 +34,9 @@ Maker = TypeVar("Maker", bound=Make)
 
 VERSION = ROW_VERSION.name
 
+MOST_GAMES = 10_000
+"""Most games of a run whose tables of single games and agents are CSV [C], beyond it Parquet."""
+
 
 @dataclass(frozen=True)
 class Declared:
@@ -39,13 +46,22 @@ class Declared:
         path: below the folder of tables; its suffix is the format.
         columns: in their order, keys marked.
         about: its contents, in a sentence.
-        is_large: whether it grows with messages: then a release has only its checksum.
     """
 
     path: str
     columns: tuple[Column, ...]
     about: str
-    is_large: bool
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it grows with messages: it is Parquet, and a release has only its checksums."""
+        return self.path.endswith(".parquet")
+
+    @property
+    def grows(self) -> bool:
+        """Whether it is a CSV file with rows for each game."""
+        is_of_games = {"team", SCENARIO.name} <= set(self.key) or TRACE_PATH.name in self.key
+        return is_of_games and not self.is_large
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -55,6 +71,30 @@ class Declared:
     def as_written(self, names: Container[str]) -> Self:
         """Return the table with the columns that a file of it has."""
         return self.with_replicates() if REPLICATE.name in names else self
+
+    def as_parquet(self) -> Self:
+        """Return the table of a run of many games."""
+        return replace(self, path=_other(self.path))
+
+    def file(self, folder: Path) -> Path | None:
+        """Return the file of it below a folder, as CSV or as Parquet; ``None`` without any."""
+        found = (folder / path for path in dict.fromkeys((self.path, _other(self.path))))
+        return next((path for path in found if path.is_file()), None)
+
+    def read(self, folder: Path) -> pd.DataFrame:
+        """Read it as :meth:`file` finds it, with the columns that it has there.
+
+        Raises:
+            FileError: it is missing, cannot be read, or is no such table.
+        """
+        path = self.file(folder) or folder / self.path
+        if path.suffix == ".csv":
+            return read_csv(path, self.as_written(header(path)).columns)
+        found = read_parquet(path)
+        try:
+            return cast(found, self.as_written(found.columns).columns)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise FileError(f"{path}: is not the table it should be; make it again") from error
 
     def with_replicates(self) -> Self:
         """Return the table of a run whose teams play a scenario several times.
@@ -97,6 +137,13 @@ class Table(Declared):
         # Each call on pandas' default, Arrow's arrays, costs more than its work on a table's rows.
         with pd.option_context("mode.string_storage", "python"):
             write_frames(folder / self.path, self.frames(facts, settings), self.columns)
+        (folder / _other(self.path)).unlink(missing_ok=True)  # of when the run had other games
+
+
+def _other(path: str) -> str:
+    """Return where a table is in the other form."""
+    name, _, suffix = path.rpartition(".")
+    return f"{name}.{'csv' if suffix == 'parquet' else 'parquet'}"
 
 
 def sentence(make: Callable[..., object]) -> str:
@@ -115,34 +162,58 @@ def table(
     *,
     needs: str = "",
     is_versioned: bool = True,
-    is_large: bool = False,
 ) -> Callable[[Maker], Maker]:
     """Register a function as a table.
 
     Args:
-        path: below the folder of tables, ``.csv`` or ``.parquet``.
+        path: below the folder of tables, ``.parquet`` if it grows with messages, else ``.csv``.
         columns: in their order.
         key: names of the key columns, separated by spaces.
         needs: facts that it requires and not every run has, likewise.
         is_versioned: whether its last column is the version of the metrics.
-        is_large: whether it grows with messages.
     """
     version = (ROW_VERSION,) if is_versioned else ()
 
     def register(make: Maker) -> Maker:
-        if path in TABLES:
+        if {path, _other(path)} & TABLES.keys():
             raise ValueError(f"two tables are called {path}")
         declared = (*keyed(columns, key), *version)
-        TABLES[path] = Table(path, declared, sentence(make), is_large, make, tuple(needs.split()))
+        TABLES[path] = Table(path, declared, sentence(make), make, tuple(needs.split()))
         return make
 
     return register
 
 
-def tables_of(facts: Facts) -> list[Table]:
-    """Return the tables that can be made of facts."""
+def tables_of(facts: Facts, most_games: int = MOST_GAMES) -> list[Table]:
+    """Return the tables that can be made of facts, as they are written for so many games."""
     found = [each for each in TABLES.values() if all(map(facts.has, each.needs))]
+    if len(facts.games) > most_games:
+        found = [each.as_parquet() if each.grows else each for each in found]
     return [each.with_replicates() for each in found] if facts.has_replicates else found
+
+
+def table_file(folder: Path, path: str) -> Path | None:
+    """Return the file of a table, of a run or another, as CSV or Parquet; ``None`` without any."""
+    if path in TABLES:
+        return TABLES[path].file(folder)
+    return folder / path if (folder / path).is_file() else None
+
+
+def table_bytes(folder: Path, path: str) -> bytes:
+    """Return a table of a folder as CSV, as which it need not be there.
+
+    Args:
+        folder: of tables.
+        path: of the table below it, as it is declared.
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    file = table_file(folder, path)
+    if file is None or file.suffix == ".csv":
+        return read_bytes(folder / path)
+    frame = TABLES[path].read(folder)
+    return "".join(csv_text([frame], TABLES[path].as_written(frame.columns).columns)).encode()
 
 
 def write_frames(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> None:

@@ -24,7 +24,6 @@ TOLD = tuple(column for column in MESSAGES.columns if column.name != "text")
     (*GAME_OF_ROW, *TOLD),
     key="setting scenario_id team event_index",
     needs="messages",
-    is_large=True,
 )
 def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every message of every scored game, and what its words reveal."""
@@ -46,7 +45,6 @@ def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     ),
     key="setting scenario_id team event_index",
     needs="calls",
-    is_large=True,
 )
 def calls(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Every answer of a language player with its tokens and price, in excluded games too."""

@@ -15,6 +15,7 @@ from calbench.analysis.scoring import ALL_FACTS
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
 from calbench.api import play_game
+from calbench.facts.frames import csv_text, read_parquet
 from calbench.facts.games import SCORES
 from calbench.facts.judged import JUDGE_FACTS, VERDICT_FACTS, judged_batch
 from calbench.facts.storage import Facts, FactsWriter
@@ -58,12 +59,19 @@ def write(
     write_judge_tables(facts, folder, settings)
 
 
+def text_of(folder: Path, name: str) -> str:
+    """Return a table as CSV, as which it is written unless it grows with messages."""
+    if name.endswith(".csv"):
+        return (folder / name).read_text()
+    return "".join(csv_text([read_parquet(folder / name)], JUDGE_TABLES[name].columns))
+
+
 def rows(folder: Path, name: str) -> list[Row]:
-    with (folder / f"{name}.csv").open(newline="") as file:
-        reader = csv.DictReader(file)
-        columns = [column.name for column in JUDGE_TABLES[f"{name}.csv"].columns]
-        assert list(reader.fieldnames or ()) == columns
-        found = list(reader)
+    name = next(path for path in JUDGE_TABLES if path.partition(".")[0] == name)
+    reader = csv.DictReader(text_of(folder, name).splitlines())
+    columns = [column.name for column in JUDGE_TABLES[name].columns]
+    assert list(reader.fieldnames or ()) == columns
+    found = list(reader)
     assert all(row["judge"] == "scripted" for row in found)
     assert all(row["metrics_version"] == str(METRICS_VERSION) for row in found)
     return found
@@ -84,10 +92,10 @@ def test_every_table_is_written(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {CASE_FILE, *JUDGE_TABLES}
     assert sorted(JUDGE_TABLES) == [
         "judge_agreement.csv",
-        "judge_beliefs.csv",
-        "judge_beliefs_calibrated.csv",
+        "judge_beliefs.parquet",
+        "judge_beliefs_calibrated.parquet",
         "judge_more_precise_than_reflection.csv",
-        "judge_reflection_cell_agreement.csv",
+        "judge_reflection_cell_agreement.parquet",
         "judge_vs_reflection_precision.csv",
         "metric_comparison.csv",
     ]
@@ -124,7 +132,7 @@ def test_without_a_game_that_counts_tables_are_headers_and_name_the_judge(tmp_pa
     write_judge_tables(facts, tmp_path / "out", Settings(analysis=SPEC))
     for name, table in JUDGE_TABLES.items():
         columns = ",".join(column.name for column in table.columns)
-        assert (tmp_path / "out" / name).read_text() == f"{columns}\n"
+        assert text_of(tmp_path / "out", name) == f"{columns}\n"
     assert json.loads((tmp_path / "out" / CASE_FILE).read_text()) == {
         "judge": "some-model",
         "metrics_version": METRICS_VERSION,
@@ -137,8 +145,8 @@ def test_the_judge_is_named_in_every_row(tmp_path: Path) -> None:
     facts = judged(tmp_path / "facts", [reflected_game()], "some-model")
     write_judge_tables(facts, tmp_path / "out", Settings(analysis=SPEC))
     for name in JUDGE_TABLES:
-        with (tmp_path / "out" / name).open(newline="") as file:
-            assert {row["judge"] for row in csv.DictReader(file)} == {"some-model"}
+        lines = text_of(tmp_path / "out", name).splitlines()
+        assert {row["judge"] for row in csv.DictReader(lines)} == {"some-model"}
 
 
 def test_beliefs_of_a_small_game_by_hand(tmp_path: Path) -> None:

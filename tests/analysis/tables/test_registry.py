@@ -5,10 +5,19 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 
 from calbench.analysis.settings import Settings
 from calbench.analysis.summary import SUMMARY
-from calbench.analysis.tables.registry import TABLES, Declared, Table, sentence, table, tables_of
+from calbench.analysis.tables.registry import (
+    TABLES,
+    Declared,
+    Table,
+    sentence,
+    table,
+    table_bytes,
+    tables_of,
+)
 from calbench.facts.columns import ROW_VERSION, count, number, text
 from calbench.facts.storage import Facts
 from calbench.metrics.measure import METRICS_VERSION
@@ -72,15 +81,32 @@ def test_a_table_is_its_declared_columns_and_no_others(
 def test_a_table_may_come_in_parts_and_without_a_version(
     registered: dict[str, Table], facts: Facts, tmp_path: Path
 ) -> None:
-    declare = table(
-        "deep/p.csv", COLUMNS, key="name", needs="x y", is_versioned=False, is_large=True
-    )
-    declare(parts)
-    found = registered["deep/p.csv"]
+    table("deep/p.parquet", COLUMNS, key="name", needs="x y", is_versioned=False)(parts)
+    found = registered["deep/p.parquet"]
     assert (found.needs, found.is_large) == (("x", "y"), True)
     assert [len(part) for part in found.frames(facts, Settings())] == [1, 1]
     found.write(facts, Settings(), tmp_path)
-    assert (tmp_path / "deep" / "p.csv").read_text() == "name,n,x\na,2,1.0000\nb,3,\n"
+    assert table_bytes(tmp_path, "deep/p.parquet") == b"name,n,x\na,2,1.0000\nb,3,\n"
+
+
+def test_tables_of_single_games_are_parquet_in_a_run_of_many(facts: Facts, tmp_path: Path) -> None:
+    few, many = ({each.path for each in tables_of(facts, most)} for most in (1, 0))
+    assert {"games.csv", "agent_games.csv", "regret.csv", "leaderboard.csv"} <= few
+    assert many - few == {
+        f"{TABLES[path].path.removesuffix('.csv')}.parquet" for path in few - many
+    }
+    assert few - many == {path for path in few if TABLES[path].grows}
+    assert {"games.csv", "meetings.csv"} <= few - many
+    assert "leaderboard.csv" in many
+    games = TABLES["games.csv"]
+    games.write(facts, Settings(), tmp_path)
+    text, frame = table_bytes(tmp_path, "games.csv"), games.read(tmp_path)
+    games.as_parquet().write(facts, Settings(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["games.parquet"]
+    assert table_bytes(tmp_path, "games.csv") == text
+    assert_frame_equal(games.read(tmp_path), frame)
+    games.write(facts, Settings(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["games.csv"]
 
 
 def test_a_table_needs_its_facts(registered: dict[str, Table], facts: Facts) -> None:
@@ -138,8 +164,8 @@ def test_tables_of_runs_end_with_the_version_of_the_metrics() -> None:
     """All but those whose columns are the paper's."""
     unversioned = [path for path, each in TABLES.items() if each.columns[-1] != ROW_VERSION]
     assert unversioned == [
-        "privacy/belief_evidence.csv",
-        "privacy/pair_round_vps.csv",
+        "privacy/belief_evidence.parquet",
+        "privacy/pair_round_vps.parquet",
         "privacy/game_summary.csv",
         "privacy/game_target_summary.csv",
     ]
@@ -147,5 +173,5 @@ def test_tables_of_runs_end_with_the_version_of_the_metrics() -> None:
 
 def test_large_tables_are_those_that_grow_with_messages() -> None:
     large = {path for path, each in TABLES.items() if each.is_large}
-    assert {"privacy/belief_evidence.csv", "privacy/messages.parquet"} <= large
+    assert {"privacy/belief_evidence.parquet", "privacy/messages.parquet"} <= large
     assert not large & {"games.csv", "agent_games.csv", "regret.csv", "leaderboard.csv"}

@@ -10,7 +10,7 @@ from calbench.report.experiment import Experiment, checked_id
 from calbench.report.games.game import kind_words
 from calbench.report.kind import DEGENERATE, MODEL, PROTOCOL, SCRIPTED, Kind, kind_of
 from calbench.report.site import Site
-from calbench.report.tables import Tables, read_table
+from calbench.report.tables import Tables
 from calbench.tree import in_tree
 
 ORIGIN = re.compile(r" \[[PRFC]\]")
@@ -81,10 +81,9 @@ def _first_games(tables: Tables) -> Mapping[str, Seats]:
 
     The table is large and nothing else on the site reads it, so its rows are not kept.
     """
-    path = tables.folder / "agent_games.csv"
     found: dict[str, list[tuple[str, str]]] = {}
     first: dict[str, tuple[str, str]] = {}
-    for row in read_table(path) if path.is_file() else ():
+    for row in tables.read("agent_games.csv") if tables.has("agent_games.csv") else ():
         game = (row["scenario_id"], row.get("replicate", "0"))
         if first.setdefault(row["team"], game) == game:
             seat = (row["player"], kind_words([row["kind"]]))
