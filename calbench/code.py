@@ -1,5 +1,6 @@
 """Which code runs: its version, and a digest of its bytes."""
 
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,11 +25,26 @@ def code_digest(package: Path = PACKAGE) -> str:
     """
     from importlib.metadata import version  # only who compares code waits for it
 
-    total = sha256()
+    total = sha256(files_digest(files_below(package)).encode())
     for library in LIBRARIES:
         total.update(f"{library} {version(library)}\n".encode())
-    files = (path for path in package.rglob("*") if path.suffix not in COMPILED and path.is_file())
-    for path in sorted(files):
-        name = path.relative_to(package).as_posix()
+    return total.hexdigest()
+
+
+def files_below(folder: Path, names: Iterable[str] = (".",)) -> dict[str, Path]:
+    """Return the files of a folder, or only its files and folders of some names, by their names."""
+    tops = [folder / name for name in names]
+    paths = (path for top in tops for path in (top.rglob("*") if top.is_dir() else [top]))
+    return {
+        path.relative_to(folder).as_posix(): path
+        for path in paths
+        if path.suffix not in COMPILED and path.is_file()
+    }
+
+
+def files_digest(files: Mapping[str, Path]) -> str:
+    """Return the SHA-256 of files, with the names that they are given."""
+    total = sha256()
+    for name, path in sorted(files.items()):
         total.update(f"{name} {sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
