@@ -21,6 +21,7 @@ from calbench.engine.jobs import Job, unfinished
 from calbench.errors import FileError, OutputError
 from calbench.extensions import module_of
 from calbench.files import first_problem, read_bytes, write_atomically
+from calbench.folders import replaced
 from calbench.protocols.registry import is_outside
 from calbench.runs.closure import closure
 from calbench.scenarios.labels import LABEL_BANKS
@@ -55,7 +56,7 @@ class _Note(BaseModel):
 
 
 class CodeCounts(NamedTuple):
-    """How many games were played by other code than is here, and of how many nobody knows."""
+    """How many games were played by other code than is here, and of how many nobody here knows."""
 
     other: int
     unknown: int
@@ -126,11 +127,12 @@ def count_codes(paths: Iterable[Path]) -> CodeCounts:
     for (traces, team), count in teams.items():
         if traces.name != TRACES_FOLDER:
             continue
-        noted = _noted(traces.parent).get(team)
-        if noted is None:
-            unknown += count
-        elif _changed(noted, code_of(noted)):
+        noted = _noted(traces.parent).get(team, {})
+        now = code_of(noted)
+        if any(now[module] not in {"", digest} for module, digest in noted.items()):
             other += count
+        elif not noted or "" in now.values():
+            unknown += count
     return CodeCounts(other, unknown)
 
 
@@ -242,7 +244,7 @@ def _shown(teams: Iterable[str]) -> str:
 def _set_aside(traces: Path, teams: Collection[str]) -> Path:
     """Move the games of some teams into a new folder beside that of the traces, and return it.
 
-    Of shards the whole folder is moved, once the games of all other teams are in new ones.
+    Of shards the new folder has all, and the games of other teams are written into new ones.
     """
     number = 1
     while (aside := traces.with_name(f"{traces.name}-before-{number}")).exists():
@@ -253,14 +255,13 @@ def _set_aside(traces: Path, teams: Collection[str]) -> Path:
         for team in teams:
             (traces / team).rename(aside / team)
         return aside
-    beside = traces.with_name(f".{traces.name}.part")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir()
-    store = open_store(beside, "shards")
+    shutil.copytree(traces, aside)
     kept = [path.relative_to(traces) for path in games if path.parent.name not in teams]
-    for start in range(0, len(kept), AT_ONCE):
-        some = kept[start : start + AT_ONCE]
-        store.commit(store.prepare([(beside / name, read_trace(traces / name)) for name in some]))
-    traces.rename(aside)
-    beside.rename(traces)
+    with replaced(traces, is_marked=False) as beside:
+        store = open_store(beside, "shards")
+        for start in range(0, len(kept), AT_ONCE):
+            some = kept[start : start + AT_ONCE]
+            store.commit(
+                store.prepare([(beside / name, read_trace(aside / name)) for name in some])
+            )
     return aside
