@@ -1,6 +1,6 @@
 """Which code runs: its version, and a digest of its bytes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -31,13 +31,11 @@ def code_digest(package: Path = PACKAGE) -> str:
     return total.hexdigest()
 
 
-def files_below(folder: Path, names: Iterable[str] = (".",)) -> dict[str, Path]:
-    """Return the files of a folder, or only its files and folders of some names, by their names."""
-    tops = [folder / name for name in names]
-    paths = (path for top in tops for path in (top.rglob("*") if top.is_dir() else [top]))
+def files_below(folder: Path) -> dict[str, Path]:
+    """Return the files below a folder by their names there, less those that Python makes."""
     return {
         path.relative_to(folder).as_posix(): path
-        for path in paths
+        for path in folder.rglob("*")
         if path.suffix not in COMPILED and path.is_file()
     }
 

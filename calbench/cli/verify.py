@@ -1,5 +1,6 @@
 """``calbench verify``: replay traces and recompute every number they hold."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from calbench.cli.status import Status
 from calbench.console import alert, progress, verdict
 from calbench.errors import FileError
 from calbench.llm.client import open_recorded
-from calbench.runs.seats import CodeCounts, count_codes
+from calbench.runs.seats import count_codes
 from calbench.runs.verification import UnprovenError, Verified, verify_file
 from calbench.traces.paths import holds_traces, trace_paths
 
@@ -21,11 +22,10 @@ from calbench.traces.paths import holds_traces, trace_paths
 class Report:
     """What came of some traces: by file, what holds and how much of it was checked, or why not.
 
-    Attributes:
-        codes: how many games of runs are of other code than is here; no trace is wrong for that.
+    ``codes`` counts the games of runs by their code; no trace is wrong for being of another one.
     """
 
-    codes: CodeCounts
+    codes: Counter[str]
     proven: dict[Path, Verified] = field(default_factory=dict)
     failures: dict[Path, UnprovenError] = field(default_factory=dict)
 
@@ -40,8 +40,8 @@ class Report:
             "traces": len(self.proven) + len(self.failures),
             "held": len(self.proven),
             **self.total.as_data(),
-            "of_other_code": self.codes.other,
-            "of_unknown_code": self.codes.unknown,
+            "of_other_code": self.codes["other"],
+            "of_unknown_code": self.codes["unknown"],
             "failures": [
                 {"path": str(path), "level": error.level, "problem": error.problem}
                 for path, error in self.failures.items()
@@ -58,8 +58,8 @@ class Report:
             "turns of players from elsewhere not checked": total.turns_not_checked,
             "prompts not checked": total.prompts_not_checked,
             "reasons of halts not checked": total.halts_not_checked,
-            "games of other code": self.codes.other,
-            "games of unknown code": self.codes.unknown,
+            "games of other code": self.codes["other"],
+            "games of unknown code": self.codes["unknown"],
         }
         said = [f"{number} {what}" for what, number in parts.items() if number]
         return "; ".join([f"{len(self.proven)} of {count} traces hold", *said])

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -37,8 +37,6 @@ PLAYING = (
 )
 """What of the package is imported to play a game, as a test proves, with the data beside it."""
 
-PAGE = "see evaluate.html#code of the site"
-
 AT_ONCE = 50
 """Games that are held to be put into other shards [C]."""
 
@@ -55,18 +53,13 @@ class _Note(BaseModel):
     teams: dict[str, dict[str, str]]
 
 
-class CodeCounts(NamedTuple):
-    """How many games were played by other code than is here, and of how many nobody here knows."""
-
-    other: int
-    unknown: int
-
-
 @cache
 def package_digest(package: Path = PACKAGE, label_banks: Path = LABEL_BANKS) -> str:
     """Return the digest of the part of the package that plays, and of the banks of labels."""
+    files = files_below(package).items()
+    playing = {name: path for name, path in files if name.partition("/")[0] in PLAYING}
     banks = {f"label bank {name}": path for name, path in files_below(label_banks).items()}
-    return files_digest({**files_below(package, PLAYING), **banks})
+    return files_digest({**playing, **banks})
 
 
 @cache
@@ -87,9 +80,9 @@ def code_of(modules: Iterable[str]) -> Code:
     }
 
 
-def modules_of(team: Team) -> list[str]:
-    """Return the modules whose code plays a team, the package first."""
-    found = []
+def modules_of(team: Team) -> set[str]:
+    """Return the modules whose code plays a team, the package among them."""
+    found = {PACKAGE.name}
     for seat in team.seats:
         path, module = str(seat.settings.get("agent")), None
         if seat.kind == "custom":
@@ -97,8 +90,8 @@ def modules_of(team: Team) -> list[str]:
         elif is_outside(seat.settings):
             module = module_of("protocol", seat.player)
         if module is not None and module.partition(".")[0] != PACKAGE.name:
-            found.append(module)
-    return [PACKAGE.name, *sorted(set(found))]
+            found.add(module)
+    return found
 
 
 def read_note(out: Path) -> Mapping[str, Code]:
@@ -113,50 +106,36 @@ def read_note(out: Path) -> Mapping[str, Code]:
     try:
         return _Note.model_validate_json(read_bytes(path)).teams
     except ValidationError as error:
-        raise FileError(f"{path}: is no note of a run's code ({first_problem(error)})") from error
+        raise FileError(
+            f"{path}: is no note of a run's code ({first_problem(error)}); move it away, or choose "
+            "another folder"
+        ) from error
 
 
-def count_codes(paths: Iterable[Path]) -> CodeCounts:
-    """Count the games of runs that are not of the code that is here, and no others.
+def count_codes(paths: Iterable[Path]) -> Counter[str]:
+    """Count the games of runs by their code, ``other`` than is here or ``unknown``.
 
     Args:
-        paths: of traces.
+        paths: of traces; those that are in no run are not counted.
+
+    Raises:
+        FileError: a run has another file in the place of its note.
     """
-    other = unknown = 0
+    counts: Counter[str] = Counter()
     teams = Counter((path.absolute().parents[1], path.parent.name) for path in paths)
     for (traces, team), count in teams.items():
-        if traces.name != TRACES_FOLDER:
-            continue
-        noted = _noted(traces.parent).get(team, {})
-        now = code_of(noted)
-        if any(now[module] not in {"", digest} for module, digest in noted.items()):
-            other += count
-        elif not noted or "" in now.values():
-            unknown += count
-    return CodeCounts(other, unknown)
-
-
-def _noted(out: Path) -> Mapping[str, Code]:
-    try:
-        return read_note(out)
-    except FileError:
-        return {}
-
-
-def _changed(noted: Code, now: Code) -> list[str]:
-    """Return the modules whose code is another one, or cannot be told."""
-    return [name for name in {**noted, **now} if not now.get(name) or noted.get(name) != now[name]]
+        noted = read_note(traces.parent).get(team, {}) if traces.name == TRACES_FOLDER else None
+        if noted is not None:
+            now = code_of(noted)
+            is_other = any(now[module] not in {"", digest} for module, digest in noted.items())
+            is_unknown = not noted or "" in now.values()
+            counts["other" if is_other else "unknown" if is_unknown else "same"] += count
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
 class SeatCode:
-    """The code of a run's teams, beside that of the games in its folder.
-
-    Attributes:
-        out: the folder.
-        now: the code that is here, by team.
-        noted: the code that the folder notes.
-    """
+    """The code of a run's teams, and that which its folder ``out`` notes, both by team."""
 
     out: Path
     now: Mapping[str, Code]
@@ -167,15 +146,9 @@ class SeatCode:
         """Compare the code of teams with the note of a folder.
 
         Raises:
-            OutputError: the folder has a file in the place of the note.
+            FileError: the folder has another file in the place of the note.
         """
-        try:
-            noted = read_note(out)
-        except FileError as error:
-            raise OutputError(
-                f"{error}; nothing was written: choose another folder, e.g. out={out}-2"
-            ) from error
-        return cls(out, {team.team_id: code_of(modules_of(team)) for team in teams}, noted)
+        return cls(out, {team.team_id: code_of(modules_of(team)) for team in teams}, read_note(out))
 
     def missing(self, jobs: Sequence[Job], *, is_fresh: bool) -> list[Job]:
         """Return the games that still have to be played.
@@ -193,25 +166,35 @@ class SeatCode:
                 say("fresh=true: no game there is of other code")
             left = {job.path for job in unfinished([j for j in jobs if j.team_id not in strange])}
             return [job for job in jobs if job.team_id in strange or job.path in left]
-        changed = {team: names for team, names in strange.items() if names}
-        if changed:
-            modules = ", ".join(sorted({name for names in changed.values() for name in names}))
+        if changed := sorted(team for team, modules in strange.items() if modules):
+            modules = ", ".join(sorted({name for team in changed for name in strange[team]}))
             raise self._refused(f"games of {_shown(changed)} are of other code ({modules})")
         missing = unfinished(jobs)
+        unknown = "games of {} are of unknown code, see evaluate.html#code of the site"
+        if begun := sorted(strange.keys() & {job.team_id for job in missing}):
+            raise self._refused(unknown.format(_shown(begun)))
         if strange:
-            begun = {team: None for team in strange if any(job.team_id == team for job in missing)}
-            if begun:
-                raise self._refused(f"games of {_shown(begun)} are of unknown code, {PAGE}")
-            warn(f"{self.out}: games of {_shown(strange)} are of unknown code, {PAGE}")
+            warn(f"{self.out}: {unknown.format(_shown(sorted(strange)))}")
         return missing
 
+    def begin(self, missing: Sequence[Job]) -> None:
+        """Set aside what is of other code of the teams that are about to play, and note theirs."""
+        teams = {job.team_id for job in missing}
+        if aside := teams & self._strange().keys():
+            say(f"games of other code are in {_set_aside(self.out / TRACES_FOLDER, aside)}")
+        note = {**self.noted, **{team: self.now[team] for team in teams}}
+        if note != self.noted:
+            text = _Note(teams={t: dict(note[t]) for t in sorted(note)}).model_dump_json(indent=1)
+            write_atomically(self.out / CODE_NOTE, f"{text}\n".encode())
+
     def _strange(self) -> dict[str, list[str]]:
-        """Return the teams with games of other code, with its modules; with none if unknown."""
+        """Return the teams with games of other code, and its modules; none where it is unknown."""
         found = {}
         for team, now in self.now.items():
-            noted = self.noted.get(team)
-            changed = [] if noted is None else _changed(noted, now)
-            if (noted is None or changed) and holds_traces(self.out / TRACES_FOLDER / team):
+            noted = self.noted.get(team, {})
+            names = {*now, *noted} if noted else ()
+            changed = [name for name in names if not now.get(name) or noted.get(name) != now[name]]
+            if (changed or not noted) and holds_traces(self.out / TRACES_FOLDER / team):
                 found[team] = changed
         return found
 
@@ -222,23 +205,10 @@ class SeatCode:
             "aside and asks for no recorded reply again"
         )
 
-    def begin(self, missing: Sequence[Job]) -> None:
-        """Set aside what is of other code of the teams that are about to play, and note theirs."""
-        teams = {job.team_id for job in missing}
-        if aside := teams & set(self._strange()):
-            say(f"games of other code are in {_set_aside(self.out / TRACES_FOLDER, aside)}")
-        note = {**self.noted, **{team: self.now[team] for team in sorted(teams)}}
-        if note != self.noted:
-            text = _Note(teams={t: dict(code) for t, code in note.items()}).model_dump_json(
-                indent=1
-            )
-            write_atomically(self.out / CODE_NOTE, f"{text}\n".encode())
 
-
-def _shown(teams: Iterable[str]) -> str:
+def _shown(teams: Sequence[str]) -> str:
     """Return the names of teams, or of many of them the first ones."""
-    names = sorted(teams)
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more teams" if len(names) > 3 else "")
+    return ", ".join(teams[:3]) + (f" and {len(teams) - 3} more teams" if len(teams) > 3 else "")
 
 
 def _set_aside(traces: Path, teams: Collection[str]) -> Path:
