@@ -20,7 +20,7 @@ from calbench.console import say, warn
 from calbench.engine.jobs import Job, unfinished
 from calbench.errors import FileError, OutputError
 from calbench.extensions import module_of
-from calbench.files import first_problem, read_bytes, write_atomically
+from calbench.files import first_problem, printable, read_bytes, shorten, write_atomically
 from calbench.folders import replaced
 from calbench.protocols.registry import is_outside
 from calbench.runs.closure import closure
@@ -36,6 +36,9 @@ PLAYING = (
     "tree.py",
 )
 """What of the package is imported to play a game, as a test proves, with the data beside it."""
+
+MOST_BYTES = 2**24
+"""Greatest size of a note that is read [C]: that of 50,000 teams."""
 
 AT_ONCE = 50
 """Games that are held to be put into other shards [C]."""
@@ -104,7 +107,7 @@ def read_note(out: Path) -> Mapping[str, Code]:
     if not path.exists():
         return {}
     try:
-        return _Note.model_validate_json(read_bytes(path)).teams
+        return _Note.model_validate_json(read_bytes(path, MOST_BYTES)).teams
     except ValidationError as error:
         raise FileError(
             f"{path}: is no note of a run's code ({first_problem(error)}); move it away, or choose "
@@ -167,7 +170,9 @@ class SeatCode:
             left = {job.path for job in unfinished([j for j in jobs if j.team_id not in strange])}
             return [job for job in jobs if job.team_id in strange or job.path in left]
         if changed := sorted(team for team, modules in strange.items() if modules):
-            modules = ", ".join(sorted({name for team in changed for name in strange[team]}))
+            modules = ", ".join(
+                sorted({shorten(printable(m)) for t in changed for m in strange[t]})
+            )
             raise self._refused(f"games of {_shown(changed)} are of other code ({modules})")
         missing = unfinished(jobs)
         unknown = "games of {} are of unknown code, see evaluate.html#code of the site"
