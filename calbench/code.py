@@ -1,5 +1,6 @@
 """Which code runs: its version, and a digest of its bytes."""
 
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,11 +25,24 @@ def code_digest(package: Path = PACKAGE) -> str:
     """
     from importlib.metadata import version  # only who compares code waits for it
 
-    total = sha256()
+    total = sha256(files_digest(files_below(package)).encode())
     for library in LIBRARIES:
         total.update(f"{library} {version(library)}\n".encode())
-    files = (path for path in package.rglob("*") if path.suffix not in COMPILED and path.is_file())
-    for path in sorted(files):
-        name = path.relative_to(package).as_posix()
+    return total.hexdigest()
+
+
+def files_below(folder: Path) -> dict[str, Path]:
+    """Return the files below a folder by their names there, less those that Python makes."""
+    return {
+        path.relative_to(folder).as_posix(): path
+        for path in folder.rglob("*")
+        if path.suffix not in COMPILED and path.is_file()
+    }
+
+
+def files_digest(files: Mapping[str, Path]) -> str:
+    """Return the SHA-256 of files, with the names that they are given."""
+    total = sha256()
+    for name, path in sorted(files.items()):
         total.update(f"{name} {sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()

@@ -102,6 +102,12 @@ def extension(group: Group, name: str, own: Container[str] = ()) -> Extension | 
     return Extension(value, givers[0])
 
 
+def module_of(group: Group, name: str) -> str | None:
+    """Return the module of what a distribution gives under a name; nothing is imported."""
+    points = _points(group, tuple(sys.path)).get(name, ())
+    return points[0].module if points else None
+
+
 @cache
 def _points(group: Group, _path: tuple[str, ...]) -> Mapping[str, list["EntryPoint"]]:
     """Return the entry points of a group by name, as they are on a search path."""

@@ -39,6 +39,7 @@ LISTED = {"experiment": "Experiments", "suite": "Suites", "protocol": "Protocols
 
 OFTEN_CHANGED = (
     Key("out=DIR", "folder of traces and tables; a run that was stopped resumes there"),
+    Key("fresh=true", "set games there that other code played aside, and play them again (false)"),
     Key("jobs=N", "workers (one for each processor, if there is enough to do)"),
     Key("executor=dask", "workers of a Dask cluster; executor.address=URL joins one (processes)"),
     Key("suite.path=FILE.jsonl", "play anyone's suite file"),

@@ -1,5 +1,6 @@
 """``calbench verify``: replay traces and recompute every number they hold."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -12,14 +13,19 @@ from calbench.cli.status import Status
 from calbench.console import alert, progress, verdict
 from calbench.errors import FileError
 from calbench.llm.client import open_recorded
+from calbench.runs.seats import count_codes
 from calbench.runs.verification import UnprovenError, Verified, verify_file
 from calbench.traces.paths import holds_traces, trace_paths
 
 
 @dataclass(slots=True)
 class Report:
-    """What came of some traces: by file, what holds and how much of it was checked, or why not."""
+    """What came of some traces: by file, what holds and how much of it was checked, or why not.
 
+    ``codes`` counts the games of runs by their code; no trace is wrong for being of another one.
+    """
+
+    codes: Counter[str]
     proven: dict[Path, Verified] = field(default_factory=dict)
     failures: dict[Path, UnprovenError] = field(default_factory=dict)
 
@@ -34,6 +40,8 @@ class Report:
             "traces": len(self.proven) + len(self.failures),
             "held": len(self.proven),
             **self.total.as_data(),
+            "of_other_code": self.codes["other"],
+            "of_unknown_code": self.codes["unknown"],
             "failures": [
                 {"path": str(path), "level": error.level, "problem": error.problem}
                 for path, error in self.failures.items()
@@ -50,6 +58,8 @@ class Report:
             "turns of players from elsewhere not checked": total.turns_not_checked,
             "prompts not checked": total.prompts_not_checked,
             "reasons of halts not checked": total.halts_not_checked,
+            "games of other code": self.codes["other"],
+            "games of unknown code": self.codes["unknown"],
         }
         said = [f"{number} {what}" for what, number in parts.items() if number]
         return "; ".join([f"{len(self.proven)} of {count} traces hold", *said])
@@ -61,7 +71,7 @@ def main(names: Sequence[Path], *, replies: Path | None = None, as_json: bool = 
         if not name.exists() and not holds_traces(name):
             raise FileError(f"{name}: cannot be read (No such file or directory)")
     paths = [path for name in names for path in trace_paths(name)]
-    report = Report()
+    report = Report(count_codes(paths))
     opened = nullcontext() if replies is None else open_recorded(replies)
     with opened as store, progress("verified", len(paths)) as tick:
         for path in paths:

@@ -33,8 +33,9 @@ from calbench.traces.models import Format, GameConfig, Limits, Team
 
 SUBSET_FORM = "give a number of scenarios from 1 up, or their ids, e.g. subset=[varied-003]"
 
-OF_A_MACHINE = {"jobs": None, "executor": PROCESSES.model_dump()}
-"""Keys on which no result depends, with what stages take: the workers of their own machine."""
+OF_A_MACHINE = {"fresh": False, "jobs": None, "executor": PROCESSES.model_dump()}
+"""Keys on which no result depends, with what stages take: the workers of their own machine, and
+no games of before."""
 
 
 class Channels(BaseModel):
@@ -118,6 +119,7 @@ class RunSpec(BaseModel):
         executor: what kind of workers.
         traces: how they are kept.
         out: folder of the command's results.
+        fresh: whether games in it that other code played are set aside and played again.
         site: what the published site shows of it; absent: nothing.
     """
 
@@ -148,6 +150,7 @@ class RunSpec(BaseModel):
     executor: ExecutorSpec
     traces: TracesSpec
     out: Annotated[str, Field(min_length=1)]
+    fresh: bool
     site: Role | None
 
     @field_validator("subset", mode="before")

@@ -13,7 +13,7 @@ from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
 from calbench.engine.batch import Played, play_jobs
-from calbench.engine.jobs import Job, effort, is_open, plan_jobs, unfinished
+from calbench.engine.jobs import Job, effort, is_open, plan_jobs
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, StoppedError, WorkerError
 from calbench.files import located
@@ -26,6 +26,7 @@ from calbench.pool import PROCESSES, ExecutorSpec, Pool, workers
 from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
 from calbench.runs.money import spent
+from calbench.runs.seats import SeatCode
 from calbench.runs.source import opener, reply_source, seated_models, why_cut_short
 from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.models import Scenario
@@ -135,7 +136,8 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
                 check_seats(largest, config)
         replies = reply_source(spec, transport=transport)
         store = open_store(out / "traces", spec.traces.format)
-        missing = unfinished(jobs)
+        code = SeatCode.of(out, spec.teams)
+        missing = code.missing(jobs, is_fresh=spec.fresh)
         kept = len(jobs) - len(missing)
         if kept:
             say(f"{kept} of {len(jobs)} games are already in {out / 'traces'}")
@@ -147,7 +149,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             _saying_what_is_kept(jobs, out),
             workers(spec.jobs, spec.executor, games=effort(jobs)) as pool,
         ):
-            halts = _play(jobs, missing, spec, replies, store, pool)
+            halts = _play(jobs, missing, spec, code, replies, store, pool)
             with (
                 ending_on_interrupt(lambda: _progress(jobs, out)),
                 progress("measured", len(jobs)) as tick,
@@ -163,6 +165,7 @@ def _play(
     jobs: Sequence[Job],
     missing: Sequence[Job],
     spec: RunSpec,
+    code: SeatCode,
     replies: Source | None,
     store: TraceStore,
     pool: Pool | None,
@@ -178,6 +181,7 @@ def _play(
     with noting_interrupt(lambda: _progress(jobs, out)) as is_interrupted:
         try:
             _check_models(missing, spec, replies, is_interrupted)
+            code.begin(missing)
             with progress("games", len(jobs), done, lambda: spent(spec, replies)) as tick:
 
                 def finished(game: Played) -> None:

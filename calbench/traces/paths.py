@@ -13,6 +13,9 @@ PAGES = "site/.calbench-site"
 TRACES_FOLDER = "traces"
 """Folder of the traces in that of a run."""
 
+CODE_NOTE = "code.json"
+"""Note of the code of a run's seats, in its folder."""
+
 
 def trace_paths(path: Path) -> Iterator[Path]:
     """Yield a trace, or the sorted ones below a folder, of a run, of a team or in a shard.
@@ -66,7 +69,9 @@ def _found(path: Path) -> set[Path]:
     files = {
         file
         for file in folder.rglob("*.json")
-        if not file.name.startswith(".") and (pages is None or pages not in file.parents)
+        if not file.name.startswith(".")
+        and file != folder / CODE_NOTE
+        and (pages is None or pages not in file.parents)
     }
     folders = {shard.parent for glob in (SHARD_GLOB, INDEX_GLOB) for shard in folder.rglob(glob)}
     in_shards = {each / name for each in folders if shards_of(each) for name in catalog(each)}

@@ -1,0 +1,242 @@
+"""The code of a run's seats: noted in its folder, and compared before games are added to others.
+
+Of each team the note has a digest of what CalBench plays it with, and one for each module of a
+player from elsewhere (:mod:`calbench.runs.closure`). Prompts are not in it, because a game's id has
+their digest. Recorded replies hold with any code: their key is the request.
+"""
+
+import shutil
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from calbench.code import PACKAGE, files_below, files_digest
+from calbench.console import say, warn
+from calbench.engine.jobs import Job, unfinished
+from calbench.errors import FileError, OutputError
+from calbench.extensions import module_of
+from calbench.files import first_problem, printable, read_bytes, shorten, write_atomically
+from calbench.folders import replaced
+from calbench.protocols.registry import is_outside
+from calbench.runs.closure import closure
+from calbench.scenarios.labels import LABEL_BANKS
+from calbench.traces.models import Team
+from calbench.traces.paths import CODE_NOTE, TRACES_FOLDER, holds_traces, trace_paths
+from calbench.traces.storage import read_trace
+from calbench.traces.store import open_store
+
+PLAYING = (
+    *("agents", "domain", "engine", "llm", "oracle", "pool", "protocols", "scenarios", "traces"),
+    *("bars.py", "code.py", "console.py", "endings.py", "errors.py", "extensions.py", "files.py"),
+    "tree.py",
+)
+"""What of the package is imported to play a game, as a test proves, with the data beside it."""
+
+MOST_BYTES = 2**24
+"""Greatest size of a note that is read [C]: that of 50,000 teams."""
+
+AT_ONCE = 50
+"""Games that are held to be put into other shards [C]."""
+
+Code = Mapping[str, str]
+"""Digests by module, that of CalBench by the package's name; empty where there is no such code."""
+
+
+class _Note(BaseModel):
+    """What a run's folder says: by team, the code that played its games."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    schema_version: Literal[1] = 1
+    teams: dict[str, dict[str, str]]
+
+
+@cache
+def package_digest(package: Path = PACKAGE, label_banks: Path = LABEL_BANKS) -> str:
+    """Return the digest of the part of the package that plays, and of the banks of labels."""
+    files = files_below(package).items()
+    playing = {name: path for name, path in files if name.partition("/")[0] in PLAYING}
+    banks = {f"label bank {name}": path for name, path in files_below(label_banks).items()}
+    return files_digest({**playing, **banks})
+
+
+@cache
+def own_digest(module: str) -> str:
+    """Return the digest of the code that a module runs of its own; empty if it is not here.
+
+    What is read first counts as long as the process lives, as what is imported first does.
+    """
+    files = {f"{name} {path.name}": path for name, path in closure(module).items()}
+    return files_digest(files) if files else ""
+
+
+def code_of(modules: Iterable[str]) -> Code:
+    """Return the code of some modules as it is here; none of them is imported."""
+    return {
+        module: package_digest() if module == PACKAGE.name else own_digest(module)
+        for module in modules
+    }
+
+
+def modules_of(team: Team) -> set[str]:
+    """Return the modules whose code plays a team, the package among them."""
+    found = {PACKAGE.name}
+    for seat in team.seats:
+        path, module = str(seat.settings.get("agent")), None
+        if seat.kind == "custom":
+            module = path.partition(":")[0] if ":" in path else module_of("agent", path)
+        elif is_outside(seat.settings):
+            module = module_of("protocol", seat.player)
+        if module is not None and module.partition(".")[0] != PACKAGE.name:
+            found.add(module)
+    return found
+
+
+def read_note(out: Path) -> Mapping[str, Code]:
+    """Return the code that a run's folder notes, by team; none without a note.
+
+    Raises:
+        FileError: what is there is no such note.
+    """
+    path = out / CODE_NOTE
+    if not path.exists():
+        return {}
+    try:
+        return _Note.model_validate_json(read_bytes(path, MOST_BYTES)).teams
+    except ValidationError as error:
+        raise FileError(
+            f"{path}: is no note of a run's code ({first_problem(error)}); move it away, or choose "
+            "another folder"
+        ) from error
+
+
+def count_codes(paths: Iterable[Path]) -> Counter[str]:
+    """Count the games of runs by their code, ``other`` than is here or ``unknown``.
+
+    Args:
+        paths: of traces; those that are in no run are not counted.
+
+    Raises:
+        FileError: a run has another file in the place of its note.
+    """
+    counts: Counter[str] = Counter()
+    teams = Counter((path.absolute().parents[1], path.parent.name) for path in paths)
+    for (traces, team), count in teams.items():
+        noted = read_note(traces.parent).get(team, {}) if traces.name == TRACES_FOLDER else None
+        if noted is not None:
+            now = code_of(noted)
+            is_other = any(now[module] not in {"", digest} for module, digest in noted.items())
+            is_unknown = not noted or "" in now.values()
+            counts["other" if is_other else "unknown" if is_unknown else "same"] += count
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class SeatCode:
+    """The code of a run's teams, and that which its folder ``out`` notes, both by team."""
+
+    out: Path
+    now: Mapping[str, Code]
+    noted: Mapping[str, Code]
+
+    @classmethod
+    def of(cls, out: Path, teams: Sequence[Team]) -> "SeatCode":
+        """Compare the code of teams with the note of a folder.
+
+        Raises:
+            FileError: the folder has another file in the place of the note.
+        """
+        return cls(out, {team.team_id: code_of(modules_of(team)) for team in teams}, read_note(out))
+
+    def missing(self, jobs: Sequence[Job], *, is_fresh: bool) -> list[Job]:
+        """Return the games that still have to be played.
+
+        Args:
+            jobs: all of the run.
+            is_fresh: whether those of a team whose games are of other code are among them.
+
+        Raises:
+            OutputError: there are games of other code, or other files in the place of games.
+        """
+        strange = self._strange()
+        if is_fresh:
+            if not strange:
+                say("fresh=true: no game there is of other code")
+            left = {job.path for job in unfinished([j for j in jobs if j.team_id not in strange])}
+            return [job for job in jobs if job.team_id in strange or job.path in left]
+        if changed := sorted(team for team, modules in strange.items() if modules):
+            modules = ", ".join(
+                sorted({shorten(printable(m)) for t in changed for m in strange[t]})
+            )
+            raise self._refused(f"games of {_shown(changed)} are of other code ({modules})")
+        missing = unfinished(jobs)
+        unknown = "games of {} are of unknown code, see evaluate.html#code of the site"
+        if begun := sorted(strange.keys() & {job.team_id for job in missing}):
+            raise self._refused(unknown.format(_shown(begun)))
+        if strange:
+            warn(f"{self.out}: {unknown.format(_shown(sorted(strange)))}")
+        return missing
+
+    def begin(self, missing: Sequence[Job]) -> None:
+        """Set aside what is of other code of the teams that are about to play, and note theirs."""
+        teams = {job.team_id for job in missing}
+        if aside := teams & self._strange().keys():
+            say(f"games of other code are in {_set_aside(self.out / TRACES_FOLDER, aside)}")
+        note = {**self.noted, **{team: self.now[team] for team in teams}}
+        if note != self.noted:
+            text = _Note(teams={t: dict(note[t]) for t in sorted(note)}).model_dump_json(indent=1)
+            write_atomically(self.out / CODE_NOTE, f"{text}\n".encode())
+
+    def _strange(self) -> dict[str, list[str]]:
+        """Return the teams with games of other code, and its modules; none where it is unknown."""
+        found = {}
+        for team, now in self.now.items():
+            noted = self.noted.get(team, {})
+            names = {*now, *noted} if noted else ()
+            changed = [name for name in names if not now.get(name) or noted.get(name) != now[name]]
+            if (changed or not noted) and holds_traces(self.out / TRACES_FOLDER / team):
+                found[team] = changed
+        return found
+
+    def _refused(self, what: str) -> OutputError:
+        return OutputError(
+            f"{self.out}: {what}; nothing was written: choose another folder, e.g. "
+            f"out={self.out}-2, or play these teams anew with fresh=true, which sets their games "
+            "aside and asks for no recorded reply again"
+        )
+
+
+def _shown(teams: Sequence[str]) -> str:
+    """Return the names of teams, or of many of them the first ones."""
+    return ", ".join(teams[:3]) + (f" and {len(teams) - 3} more teams" if len(teams) > 3 else "")
+
+
+def _set_aside(traces: Path, teams: Collection[str]) -> Path:
+    """Move the games of some teams into a new folder beside that of the traces, and return it.
+
+    Of shards the new folder has all, and the games of other teams are written into new ones.
+    """
+    number = 1
+    while (aside := traces.with_name(f"{traces.name}-before-{number}")).exists():
+        number += 1
+    games = list(trace_paths(traces))
+    if all(path.is_file() for path in games if path.parent.name in teams):
+        aside.mkdir()
+        for team in teams:
+            (traces / team).rename(aside / team)
+        return aside
+    shutil.copytree(traces, aside)
+    kept = [path.relative_to(traces) for path in games if path.parent.name not in teams]
+    with replaced(traces, is_marked=False) as beside:
+        store = open_store(beside, "shards")
+        for start in range(0, len(kept), AT_ONCE):
+            some = kept[start : start + AT_ONCE]
+            store.commit(
+                store.prepare([(beside / name, read_trace(aside / name)) for name in some])
+            )
+    return aside
