@@ -137,7 +137,7 @@ def test_no_output_of_a_stage_is_in_git() -> None:
 
 
 UNUSED = {
-    **dict.fromkeys(("executor", "jobs", "out", "traces"), "how and where a run is made"),
+    **dict.fromkeys(("executor", "fresh", "jobs", "out", "traces"), "how and where a run is made"),
     **dict.fromkeys(("budget", "games_at_once", "preflight", "models"), "how models are asked"),
     "subset": "of a user's own runs: compose refuses it",
 }
