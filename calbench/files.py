@@ -1,13 +1,14 @@
 """Files: written whole or not at all, and read with one clear line when they do not fit."""
 
 import gc
+import json
 import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from calbench.endings import undone
 from calbench.errors import FileError, OutputError
@@ -115,6 +116,16 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         raise _unreadable(path, error) from error
 
 
+def sync_folder(folder: Path) -> None:
+    """Wait until the names of new files in a folder survive a crash of the machine."""
+    if os.name == "posix":  # elsewhere folders are no files
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 def unpacked_pieces(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
     """Yield a file packed with gzip piece by piece, of at most so many bytes unpacked.
 
@@ -201,6 +212,39 @@ def first_problem(error: "ValidationError") -> str:
         text = f"{text}, got {shorten(ascii(shown))}"
     place = _dotted(_field(loc))
     return f"{place}: {text}" if place else text
+
+
+class KeyTwiceError(ValueError):
+    """An object of JSON has a key twice: readers differ in which of the two they take."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"key {shorten(ascii(key), 40)} is given twice")
+        self.key = key
+
+
+def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON: the ``object_pairs_hook`` of whoever reads a stranger's document.
+
+    Raises:
+        KeyTwiceError: a key is there twice.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise KeyTwiceError(next(name for name in names if names.count(name) > 1))
+    return found
+
+
+def check_keys(place: str, document: bytes) -> None:
+    """Refuse valid JSON in which an object has a key twice, which validation cannot see.
+
+    Raises:
+        FileError: naming the place and the key.
+    """
+    try:
+        json.loads(document, object_pairs_hook=unique_keys)
+    except KeyTwiceError as error:
+        raise FileError(f"{place}: {error}; correct it, or get it again") from error
 
 
 def _dotted(names: Sequence[int | str]) -> str:

@@ -9,7 +9,7 @@ from calbench.analysis.scoring import Extent, facts_of, measure_games
 from calbench.console import progress
 from calbench.errors import FileError
 from calbench.metrics.measure import MeasureSpec
-from calbench.traces.paths import trace_paths
+from calbench.traces.catalog import trace_paths
 from stages import paths
 from stages.parts import Part, read_parts
 

@@ -4,6 +4,7 @@ In a row every slot is ``.`` (free), ``E`` (movable errand) or ``B`` (blocked er
 after the letter is its cost, 1 if absent: ``"..E5.B2"`` has five slots.
 """
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -119,3 +120,9 @@ def make_scenario(
         ),
         **(defaults | fields),
     )
+
+
+def as_written(document: Any) -> bytes:
+    """Return a trace's document laid out as we write it; what UTF-8 cannot hold is escaped."""
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    return text.encode(errors="backslashreplace") + b"\n"

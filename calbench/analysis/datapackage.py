@@ -4,6 +4,7 @@
 of every table, and the settings that made them.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import Table
 from calbench.errors import FileError
 from calbench.facts.columns import Column, Kind
-from calbench.files import read_bytes, write_atomically
+from calbench.files import read_bytes, unique_keys, write_atomically
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
 from calbench.stats.spec import AnalysisSpec
 
@@ -63,7 +64,7 @@ def read_settings(folder: Path) -> Settings:
     if not path.is_file():
         return Settings()
     try:
-        found = orjson.loads(read_bytes(path))["calbench"]
+        found = json.loads(read_bytes(path), object_pairs_hook=unique_keys)["calbench"]
         return Settings(
             MeasureSpec.model_validate_json(orjson.dumps(found["measure"])),
             AnalysisSpec.model_validate_json(orjson.dumps(found["analysis"])),

@@ -27,8 +27,7 @@ from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.writing import write_site
 from calbench.scenarios.storage import write_suite
-from calbench.traces.catalog import raw_trace
-from calbench.traces.paths import trace_paths
+from calbench.traces.catalog import Catalog, trace_paths
 from calbench.traces.storage import TraceReader
 from calbench.tree import DATA, SITE
 
@@ -260,9 +259,10 @@ def _link_games(view: View, runs: Sequence[Run], folder: Path) -> None:
 def _copy_games(traces: Path, team: str, folder: Path) -> None:
     """Write a team's games, which are in shards, as files."""
     folder.mkdir()
+    catalog = Catalog()
     for path in trace_paths(traces):
         if path.parent.name == team:
-            (folder / path.name).write_bytes(raw_trace(path))
+            (folder / path.name).write_bytes(catalog.read(path))
 
 
 def _write_suite(view: View, runs: Sequence[Run], path: Path) -> None:

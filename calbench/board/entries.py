@@ -17,7 +17,7 @@ from calbench.pool import Pool
 from calbench.report.experiment import checked_id
 from calbench.runs.naming import renamed_trace, run_name, team_of_run
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
-from calbench.traces.catalog import raw_trace
+from calbench.traces.catalog import Catalog
 from calbench.traces.outlines import trace_name
 
 Place = tuple[str, str]
@@ -98,7 +98,8 @@ def read_runs(
             for team in {game.team_id for game in own}
         }
         folder = scratch / str(number)
-        staged = [_staged(game, names[game.team_id], folder / "traces") for game in own]
+        catalog = Catalog()
+        staged = [_staged(game, names[game.team_id], folder / "traces", catalog) for game in own]
         rank = team_rank()
         staged.sort(key=lambda game: (*rank(game.team_id), game.scenario_id))
         with progress("tables", len(staged)) as tick:
@@ -125,7 +126,7 @@ def run_names(paths: Iterable[Path]) -> dict[str, Path]:
     return named
 
 
-def _staged(game: RecordedGame, team: str, folder: Path) -> Staged:
+def _staged(game: RecordedGame, team: str, folder: Path, catalog: Catalog) -> Staged:
     """Put a game where its name on the site says; with that name in it if it is another."""
     scenario_id = checked_id(game.scenario_id, "scenario")
     path = folder / trace_name(checked_id(team, "team"), scenario_id, game.head.replicate)
@@ -136,11 +137,11 @@ def _staged(game: RecordedGame, team: str, folder: Path) -> Staged:
             "settings; name the runs apart"
         )
     if team != game.team_id:
-        path.write_bytes(renamed_trace(game.path, team))
+        path.write_bytes(renamed_trace(game.path, catalog.read(game.path), team))
     elif game.path.is_file():
         path.symlink_to(game.path.resolve())
     else:
-        path.write_bytes(raw_trace(game.path))
+        path.write_bytes(catalog.read(game.path))
     return Staged(path, team, game.scenario_id, game.seconds)
 
 

@@ -8,8 +8,8 @@ from calbench.console import warn
 from calbench.errors import CalbenchError
 from calbench.report.experiment import Unfinished
 from calbench.runs.fragments import STORE, read_fragments
+from calbench.traces.catalog import Catalog
 from calbench.traces.models import Trace
-from calbench.traces.paths import holds_traces
 
 LONGEST = 24
 """Most characters of a setting in the name of a group [C]."""
@@ -27,7 +27,7 @@ def has_traces(path: Path) -> bool:
     """Whether games of a path are measured; a store alone has none, nor a run before its first."""
     if not has_store(path):
         return True
-    return (path / "traces").is_dir() and holds_traces(path)
+    return (path / "traces").is_dir() and Catalog().holds_traces(path)
 
 
 def unfinished_of(named: Mapping[str, Path], taken: Collection[str]) -> list[Unfinished]:

@@ -379,6 +379,19 @@ _keyed(
 )
 
 _keyed(
+    "convert",
+    "RUN out=DIR",
+    """Write the games of shards of an earlier version as shards into a new folder.
+
+    RUN is a folder of a run, or of traces. Heads and index files are not looked at, so this also
+    reads the games of shards whose heads are damaged.
+    """,
+    Key("out=DIR", "a new folder for the shards"),
+    answer="traces.main_convert",
+    group=traces,
+)
+
+_keyed(
     "rescore",
     "TRACES... out=DIR [key=value ...]",
     """Write all tables of games from their traces alone.

@@ -29,7 +29,7 @@ from calbench.files import printable
 from calbench.folders import scratch_folder
 from calbench.runs.folder import has_columns
 from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE
-from calbench.traces.paths import TRACES_FOLDER
+from calbench.traces.catalog import TRACES_FOLDER
 from calbench.tree import CONF
 
 os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; we print them in one line

@@ -27,8 +27,8 @@ from calbench.files import printable, read_bytes, write_atomically
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.players import Player, players_of
 from calbench.oracle.cache import OracleCache
+from calbench.traces.catalog import trace_paths
 from calbench.traces.models import Seat, Team
-from calbench.traces.paths import trace_paths
 from calbench.traces.storage import read_trace
 
 PROPOSED = "# Proposed from the games so far"

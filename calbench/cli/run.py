@@ -18,8 +18,8 @@ from calbench.report.tables import Row, read_table
 from calbench.runs.faults import closed_channels, faults_of
 from calbench.runs.play import RunSummary, execute
 from calbench.runs.sweep import write_sweep_table
-from calbench.traces.index import SHARD_GLOB
-from calbench.traces.paths import TRACES_FOLDER
+from calbench.traces.catalog import TRACES_FOLDER
+from calbench.traces.shards import SHARD_GLOB
 
 SHOWN = {
     "coordination": "Coord %",

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,10 +13,8 @@ from calbench.cli.words import Words
 from calbench.console import verdict
 from calbench.errors import ConfigError, FileError
 from calbench.files import printable
-from calbench.traces.catalog import kept_game, raw_trace, trace_outline
-from calbench.traces.index import index_path
-from calbench.traces.packing import pack, unpack
-from calbench.traces.paths import trace_paths
+from calbench.traces.catalog import Catalog, trace_paths
+from calbench.traces.packing import convert, pack, unpack
 
 NAME = re.compile(r"(?P<scenario>.+?)(\.r(?P<replicate>[1-9][0-9]*))?\.json")
 """File of a game."""
@@ -48,6 +47,14 @@ def main_unpack(words: Words) -> int:
     return Status.DONE
 
 
+def main_convert(words: Words) -> int:
+    """Write the games of earlier or damaged shards as shards into a new folder."""
+    source, out = _source(words), words.folder("out", "the new folder for the shards")
+    count = convert(source, out)
+    verdict(f"{count} games converted: {out}", is_good=True)
+    return Status.DONE
+
+
 def _source(words: Words) -> Path:
     if len(words.paths) != 1:
         raise ConfigError("name one folder of a run, or of traces")
@@ -57,14 +64,15 @@ def _source(words: Words) -> Path:
 def print_list(path: Path, *, as_json: bool) -> int:
     """List the games of a folder, a line each, and what they take."""
     games: list[Listed] = []
-    for each in trace_paths(path):
-        game = _listed(each)
+    catalog, paths = Catalog(), list(trace_paths(path))
+    for each in paths:
+        game = _listed(each, catalog)
         games.append(game)
         if not as_json:
             again = f".r{game.replicate}" if game.replicate else ""
             halted = "  halted" if game.is_halted else ""
             print(f"{game.team}  {game.scenario}{again}  {game.game_id}  {game.size}{halted}")
-    size, stored = sum(game.size for game in games), _stored(path)
+    size, stored = sum(game.size for game in games), _stored(paths, catalog)
     if as_json:
         listed: dict[str, Any] = {
             "games": [game._asdict() for game in games],
@@ -78,8 +86,8 @@ def print_list(path: Path, *, as_json: bool) -> int:
     return Status.DONE
 
 
-def _listed(path: Path) -> Listed:
-    kept, outline = kept_game(path), trace_outline(path)
+def _listed(path: Path, catalog: Catalog) -> Listed:
+    kept, outline = catalog.find(path), catalog.outline(path)
     size = path.stat().st_size if kept is None or path.is_file() else kept.game.length
     named = NAME.fullmatch(path.name)
     scenario = path.name if named is None else named["scenario"]
@@ -87,16 +95,16 @@ def _listed(path: Path) -> Listed:
     return Listed(path.parent.name, scenario, replicate, outline.game_id, size, outline.is_halted)
 
 
-def _stored(path: Path) -> int:
-    """Return the bytes on disk of the traces below a path, with those of their indices."""
+def _stored(paths: Iterable[Path], catalog: Catalog) -> int:
+    """Return the bytes on disk of some traces."""
     files: set[Path] = set()
-    for each in trace_paths(path):
-        kept = kept_game(each)
+    for each in paths:
+        kept = catalog.find(each)
         if kept is None or each.is_file():
             files.add(each)
         if kept is not None:
-            files |= {kept.shard, index_path(kept.shard)}
-    return sum(file.stat().st_size for file in files if file.exists())
+            files.add(kept.shard)
+    return sum(file.stat().st_size for file in files)
 
 
 def print_traces(path: Path, name: str | None, *, is_all: bool) -> int:
@@ -104,8 +112,9 @@ def print_traces(path: Path, name: str | None, *, is_all: bool) -> int:
     if is_all == (name is not None):
         raise ConfigError("name one game, as <team>/<scenario>, or give --all")
     paths = trace_paths(path) if name is None else [_named(path, name)]
+    catalog = Catalog()
     for each in paths:
-        sys.stdout.buffer.write(raw_trace(each))
+        sys.stdout.buffer.write(catalog.read(each))
     sys.stdout.buffer.flush()
     return Status.DONE
 

@@ -15,7 +15,8 @@ from calbench.errors import FileError
 from calbench.llm.client import open_recorded
 from calbench.runs.seats import count_codes
 from calbench.runs.verification import UnprovenError, Verified, verify_file
-from calbench.traces.paths import holds_traces, trace_paths
+from calbench.traces.catalog import Catalog, trace_paths
+from calbench.traces.storage import TraceReader
 
 
 @dataclass(slots=True)
@@ -68,15 +69,15 @@ class Report:
 def main(names: Sequence[Path], *, replies: Path | None = None, as_json: bool = False) -> int:
     """Verify every trace that is named; say which fail."""
     for name in names:
-        if not name.exists() and not holds_traces(name):
+        if not name.exists() and not Catalog().holds_traces(name):
             raise FileError(f"{name}: cannot be read (No such file or directory)")
     paths = [path for name in names for path in trace_paths(name)]
-    report = Report(count_codes(paths))
+    report, reader = Report(count_codes(paths)), TraceReader()
     opened = nullcontext() if replies is None else open_recorded(replies)
     with opened as store, progress("verified", len(paths)) as tick:
         for path in paths:
             try:
-                report.proven[path] = verify_file(path, store)
+                report.proven[path] = verify_file(path, store, reader)
             except UnprovenError as error:
                 report.failures[path] = error
                 alert(f"error: {error}")

@@ -35,3 +35,16 @@ def digest(value: Any) -> str:
 def digest_of_text(text: str) -> str:
     """Return the SHA-256 of a text such as canonical JSON, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def first_difference(found: bytes, expected: bytes) -> str:
+    """Return where bytes differ first from others, and how, on one line of printable ASCII."""
+    same, behind = 0, min(len(found), len(expected)) + 1
+    while same < behind - 1:  # whole slices are compared: a document may have a million bytes
+        middle = (same + behind) // 2
+        if found[same:middle] == expected[same:middle]:
+            same = middle
+        else:
+            behind = middle
+    one, other = (ascii(data[same : same + 30])[1:] for data in (found, expected))
+    return f"at byte {same} is {one}, not {other}"

@@ -2,7 +2,7 @@
 
 A game is finished if its trace is a complete document with the game id that this run would give
 it; any other file at that path stops the run before anything is written. Of a document only the
-outline is read, of a game in a shard the index: traces are read strictly when they are measured.
+outline is read, of a game in a shard its head: traces are read strictly when they are measured.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from calbench.engine.game import game_id
 from calbench.errors import CalbenchError, ConfigError, OutputError
 from calbench.files import no_collection
 from calbench.scenarios.models import Scenario
-from calbench.traces.catalog import is_taken, trace_outline
+from calbench.traces.catalog import Catalog
 from calbench.traces.models import GameConfig, Team
 from calbench.traces.outlines import trace_name
 
@@ -137,23 +137,24 @@ def unfinished(jobs: Sequence[Job]) -> list[Job]:
     Raises:
         OutputError: naming a file at a game's path that is not that game.
     """
-    there = {job.path for job in jobs if is_taken(job.path)}
+    catalog = Catalog()
+    there = {job.path for job in jobs if catalog.is_taken(job.path)}
     missing = []
     with progress("checked", len(there)) as tick, no_collection():
         for job in jobs:
             if job.path not in there:
                 missing.append(job)
                 continue
-            if not _is_finished(job):
+            if not _is_finished(job, catalog):
                 missing.append(job)
             tick()
     return missing
 
 
-def _is_finished(job: Job) -> bool:
+def _is_finished(job: Job, catalog: Catalog) -> bool:
     """Whether what is at the place of a game is this game, played to its end."""
     try:
-        found = trace_outline(job.path)
+        found = catalog.outline(job.path)
     except CalbenchError as error:
         raise OutputError(_taken(job.path, f"is not a complete trace ({error})")) from error
     if found.game_id != job.game_id:

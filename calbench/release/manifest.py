@@ -22,13 +22,13 @@ from calbench.code import PACKAGE_VERSION
 from calbench.console import progress
 from calbench.domain.rules import RULES_VERSION
 from calbench.errors import FileError
-from calbench.files import first_problem, read_bytes, unpacked_pieces
+from calbench.files import check_keys, first_problem, read_bytes, unpacked_pieces
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.release.values import Values, read_values
 from calbench.scenarios.models import SCHEMA_VERSION
-from calbench.traces.catalog import catalog, raw_trace
-from calbench.traces.index import INDEX_GLOB, REST_GLOB, SHARD_GLOB
+from calbench.traces.catalog import Catalog
 from calbench.traces.models import TRACE_SCHEMA_VERSION
+from calbench.traces.shards import SHARD_GLOB
 
 MANIFEST = "manifest.json"
 GAMES = "traces.json.gz"
@@ -133,18 +133,18 @@ def game_digests(folder: Path, is_wanted: Callable[[str], bool] = lambda _: True
     Raises:
         FileError: naming the file that cannot be read.
     """
-    shards = {name for glob in (SHARD_GLOB, INDEX_GLOB) for name in map(str, folder.rglob(glob))}
-    unread = shards | set(map(str, folder.rglob(REST_GLOB)))
-    found = digests(folder, lambda name: is_wanted(name) and str(folder / name) not in unread)
+    shards = set(map(str, folder.rglob(SHARD_GLOB)))
+    found = digests(folder, lambda name: is_wanted(name) and str(folder / name) not in shards)
+    catalog = Catalog()
     for place in sorted({Path(name).parent for name in shards}):
         below = place.relative_to(folder)
-        games = catalog(place)
+        games = catalog.games(place)
         # By frame, so that each is unpacked once.
         kept = sorted(games.values(), key=lambda each: (each.shard, each.frame.offset, each.start))
         with progress(f"read {below}", len(kept)) as tick:
             for each in kept:
                 if is_wanted(name := (below / each.game.name).as_posix()):
-                    found[name] = digest(raw_trace(place / each.game.name))
+                    found[name] = digest(catalog.read(place / each.game.name))
                 tick()
     return found
 
@@ -214,10 +214,13 @@ def read_manifest(release: Path) -> Manifest:
         FileError: it is missing or invalid.
     """
     path = release / MANIFEST
+    data = read_bytes(path)
     try:
-        return Manifest.model_validate_json(read_bytes(path))
+        found = Manifest.model_validate_json(data)
     except ValidationError as error:
         raise FileError(f"{path}: {first_problem(error)}; get it again with git") from error
+    check_keys(str(path), data)
+    return found
 
 
 def read_games(release: Path) -> Digests:
@@ -227,7 +230,10 @@ def read_games(release: Path) -> Digests:
         FileError: they are missing or broken.
     """
     path = release / GAMES
+    data = unpacked(path)
     try:
-        return TypeAdapter(dict[str, str]).validate_json(unpacked(path))
+        found = TypeAdapter(dict[str, str]).validate_json(data)
     except ValidationError as error:
         raise FileError(f"{path}: {first_problem(error)}; get it again with git") from error
+    check_keys(str(path), data)
+    return found

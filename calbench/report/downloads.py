@@ -18,7 +18,7 @@ from calbench.files import read_bytes
 from calbench.report.archive import write_archive, write_copy, write_gzip
 from calbench.report.site import Site
 from calbench.report.tables import csv_bytes, read_table
-from calbench.traces.index import INDEX_GLOB, SHARD_GLOB
+from calbench.traces.shards import SHARD_GLOB
 
 FOLDER = "downloads"
 SUMS, MANIFEST = f"{FOLDER}/SHA256SUMS", f"{FOLDER}/MANIFEST.json"
@@ -48,7 +48,6 @@ READ: Mapping[str, str] = {
     "parquet": 'import pandas; pandas.read_parquet("{path}")',
     "traces": 'import calbench; calbench.read_run("{folder}").messages()',
     "csv": 'import pandas; pandas.read_csv("{path}")',
-    "index": 'import pandas; pandas.read_json("{path}", lines=True)',
     "schema": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())',
     "notebook": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())["cells"]',
     "predictive": "import pandas, tarfile; "
@@ -218,10 +217,9 @@ def _of_experiments(site: Site) -> Iterator[_Task]:
         if each.suite.is_file():
             path = f"{FOLDER}/suites/{each.name}.jsonl.gz"
             yield _Task("suite", each.name, path, partial(write_gzip, each.suite))
-        for kind, glob in (("traces", SHARD_GLOB), ("index", INDEX_GLOB)):
-            for shard in sorted(each.traces.glob(glob)):
-                path = f"{FOLDER}/traces/{each.name}/{shard.name}"
-                yield _Task(kind, each.name, path, partial(write_copy, shard))
+        for shard in sorted(each.traces.glob(SHARD_GLOB)):
+            path = f"{FOLDER}/traces/{each.name}/{shard.name}"
+            yield _Task("traces", each.name, path, partial(write_copy, shard))
     folders = {each.name: each.folder for each in site.experiments}
     for name, folder in {**folders, "summary": site.summary.folder}.items():
         if folder.is_dir():

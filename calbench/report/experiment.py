@@ -15,7 +15,7 @@ from calbench.report.role import Role
 from calbench.report.tables import Row, Tables
 from calbench.scenarios.models import ID_PATTERN, Scenario
 from calbench.scenarios.storage import iter_suite, read_suite
-from calbench.traces.catalog import has_trace
+from calbench.traces.catalog import Catalog
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader
 
@@ -157,10 +157,11 @@ class Experiment:
         Raises:
             FileError: a trace does not fit, or is of another scenario, team or file name.
         """
+        catalog = Catalog()
         for scenario in self.scenarios if scenarios is None else scenarios:
             path = self.traces / team / f"{scenario.scenario_id}.json"
-            if has_trace(path):
-                yield ScenarioTraces(self.suite, scenario).read(path, team)
+            if catalog.has(path):
+                yield ScenarioTraces(self.suite, scenario, catalog).read(path, team)
 
 
 def percent(share: float) -> str:
@@ -181,10 +182,10 @@ def level_of(experiments: Iterable[Experiment]) -> str:
 class ScenarioTraces:
     """Reads the traces of games on one scenario of a suite."""
 
-    def __init__(self, suite: Path, scenario: Scenario) -> None:
+    def __init__(self, suite: Path, scenario: Scenario, catalog: Catalog) -> None:
         self._suite = suite
         self._scenario = scenario
-        self._reader = TraceReader(scenario)
+        self._reader = TraceReader(scenario, catalog)
         self._same = scenario
 
     def read(self, path: Path, team: str) -> Trace:

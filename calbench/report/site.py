@@ -14,7 +14,7 @@ from calbench.report.kind import kind_of
 from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting, player_of
 from calbench.report.tables import Row, Tables
-from calbench.traces.catalog import has_trace
+from calbench.traces.catalog import Catalog
 
 LEAKING = "leaking_messages.csv"
 """The messages that told private labels or passed them on."""
@@ -194,11 +194,12 @@ class GameLinks:
     def __init__(self, played: Sequence[Experiment]) -> None:
         """Take the experiments of which the trace browser has games."""
         self._played = {each.name: each for each in played}
+        self._catalog = Catalog()
         self._shown = {each.name: {s.scenario_id for s in each.shown} for each in played}
 
     def has(self, experiment: str, team: str, scenario_id: str) -> bool:
         """Return whether the trace browser has this game."""
-        return scenario_id in self._shown.get(experiment, ()) and has_trace(
+        return scenario_id in self._shown.get(experiment, ()) and self._catalog.has(
             self._played[experiment].traces / team / f"{scenario_id}.json"
         )
 

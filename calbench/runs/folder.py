@@ -15,8 +15,8 @@ from calbench.errors import OutputError
 from calbench.facts.storage import SPOOL
 from calbench.files import printable
 from calbench.runs.results import TABLES_FOLDER
-from calbench.traces.index import INDEX_GLOB, REST_GLOB, SHARD_GLOB
-from calbench.traces.paths import TRACES_FOLDER
+from calbench.traces.catalog import TRACES_FOLDER
+from calbench.traces.shards import EARLIER_GLOB, SHARD_GLOB
 
 LOCK = ".lock"
 
@@ -86,7 +86,7 @@ def check_run(out: Path) -> None:
         OutputError: naming the first such file.
     """
     instead = f"{out}-2"
-    kept = ["*/*.json", SHARD_GLOB, INDEX_GLOB, REST_GLOB]
+    kept = ["*/*.json", SHARD_GLOB, EARLIER_GLOB]
     check_folder(out / TRACES_FOLDER, kept, what="trace", instead=instead)
     tables = out / TABLES_FOLDER
     check_folder(tables, KEPT, KEYS, instead=instead)

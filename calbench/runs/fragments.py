@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-import orjson
 from pydantic import ValidationError
 
 from calbench.agents.base import Agent
@@ -20,11 +20,12 @@ from calbench.console import progress
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing, Observation
 from calbench.domain.replies import Reply
+from calbench.engine.batch import begun_game
 from calbench.engine.fragment import Fragment, play_fragment
 from calbench.engine.game import game_id
 from calbench.engine.seating import seat_agents
 from calbench.errors import CalbenchError, FileError, ReplayMissError
-from calbench.files import first_problem, printable, read_bytes
+from calbench.files import first_problem, printable
 from calbench.llm.client import Source, open_completer
 from calbench.llm.completion import Completion, Request
 from calbench.llm.replies.games import BegunGame
@@ -32,7 +33,7 @@ from calbench.llm.replies.shards import open_replies
 from calbench.protocols.registry import is_outside
 from calbench.runs.verification import is_known
 from calbench.scenarios.models import Scenario
-from calbench.traces.catalog import kept_game
+from calbench.traces.catalog import TRACES_FOLDER, Catalog
 from calbench.traces.models import GameConfig, Seat, Trace
 from calbench.traces.outlines import trace_name
 
@@ -79,6 +80,13 @@ class Fragments:
         return len(frozenset[str]().union(*(game.replies for game in self.games)))
 
 
+class _Run(NamedTuple):
+    """The folder of a run, and what finds its traces."""
+
+    path: Path
+    catalog: Catalog
+
+
 def store_of(path: Path) -> Path:
     """Return the reply store that a path names: its file, or the one in the folder of a run.
 
@@ -105,12 +113,13 @@ def read_fragments(path: Path) -> Fragments:
         begun = list(replies.begun())
         found = Fragments(is_silent=not begun and replies.count() > 0)
     if begun:
-        asyncio.run(_play_all(begun, store, path if path.is_dir() else None, found))
+        run = _Run(path, Catalog()) if path.is_dir() else None
+        asyncio.run(_play_all(begun, store, run, found))
     return found
 
 
 async def _play_all(
-    begun: Sequence[BegunGame], store: Path, run: Path | None, found: Fragments
+    begun: Sequence[BegunGame], store: Path, run: _Run | None, found: Fragments
 ) -> None:
     source = Source(mode="replay", store=store)
     with progress("looked at", len(begun)) as tick:
@@ -121,7 +130,7 @@ async def _play_all(
 
 
 async def _add(
-    found: Fragments, begun: BegunGame, completer: Completer, store: Path, run: Path | None
+    found: Fragments, begun: BegunGame, completer: Completer, store: Path, run: _Run | None
 ) -> None:
     try:
         game = await _played(begun, completer, run)
@@ -140,11 +149,11 @@ def _what(error: Exception) -> str:
     return str(error) if isinstance(error, CalbenchError) else f"breaks ({type(error).__name__})"
 
 
-async def _played(begun: BegunGame, completer: Completer, run: Path | None) -> HalfPlayed | None:
+async def _played(begun: BegunGame, completer: Completer, run: _Run | None) -> HalfPlayed | None:
     """Play a game as far as its replies go; ``None`` if its run has a trace of it."""
     scenario = Scenario.model_validate_json(begun.scenario)
     config = GameConfig.model_validate_json(begun.config)
-    if begun.id != game_id(scenario, config):
+    if begun != begun_game(scenario, config):
         raise FileError("was begun under other rules than those of this package, or was changed")
     if run is not None and _has_trace(run, scenario, config):
         return None
@@ -158,19 +167,15 @@ async def _played(begun: BegunGame, completer: Completer, run: Path | None) -> H
     return HalfPlayed(fragment.trace, fragment.waiting, frozenset(noting.keys), tuple(own))
 
 
-def _has_trace(run: Path, scenario: Scenario, config: GameConfig) -> bool:
+def _has_trace(run: _Run, scenario: Scenario, config: GameConfig) -> bool:
     name = trace_name(config.team.team_id, scenario.scenario_id, config.replicate)
-    path = run / "traces" / name
-    kept = kept_game(path)
-    if kept is not None:
-        return kept.game.game_id == game_id(scenario, config)
-    if not path.is_file():
+    path = run.path / TRACES_FOLDER / name
+    if not run.catalog.has(path):
         return False
     try:
-        document = orjson.loads(read_bytes(path))
-    except orjson.JSONDecodeError:
+        return run.catalog.outline(path).game_id == game_id(scenario, config)
+    except FileError:
         return False
-    return isinstance(document, dict) and document.get("game_id") == game_id(scenario, config)
 
 
 def _is_playable(seat: Seat) -> bool:

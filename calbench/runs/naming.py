@@ -1,12 +1,11 @@
 """Names by which the teams of several runs are told apart: that of a run behind that of a team."""
 
-import json
 import re
 from pathlib import Path
 
 from calbench.runs.fragments import STORE
-from calbench.traces.catalog import raw_trace
-from calbench.traces.paths import TRACES_FOLDER
+from calbench.traces.catalog import TRACES_FOLDER
+from calbench.traces.storage import parsed_trace, trace_bytes
 
 LONGEST = 64
 """Most characters of the name of a team."""
@@ -27,12 +26,17 @@ def team_of_run(team: str, run: str) -> str:
     return f"{team[: LONGEST - len(run) - 1]}.{run}"
 
 
-def renamed_trace(path: Path, team: str) -> bytes:
-    """Return a trace as bytes, with another name for its team.
+def renamed_trace(path: Path, data: bytes, team: str) -> bytes:
+    """Return the bytes of a trace with another name for its team.
+
+    Args:
+        path: of the trace, for messages.
+        data: its bytes.
+        team: the name.
 
     Raises:
-        FileError: it cannot be read.
+        FileError: it is no trace.
     """
-    document = json.loads(raw_trace(path))  # whole numbers of any size stay whole
-    document["config"]["team"]["team_id"] = team
-    return json.dumps(document, separators=(",", ":")).encode("ascii")
+    trace = parsed_trace(path, data)
+    config = trace.config.updated(team=trace.config.team.model_copy(update={"team_id": team}))
+    return trace_bytes(trace.model_copy(update={"config": config}))

@@ -34,7 +34,7 @@ from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import count_scenarios
 from calbench.scenarios.subsets import chosen_ids
 from calbench.scenarios.suites import build_suites, together
-from calbench.traces.catalog import has_trace
+from calbench.traces.catalog import Catalog
 from calbench.traces.store import TraceStore, open_store
 
 LONG_SECONDS = 3.0
@@ -232,7 +232,8 @@ def _raise_if(is_interrupted: bool) -> None:
 
 
 def _progress(jobs: Sequence[Job], out: Path) -> str:
-    count = sum(has_trace(job.path) for job in jobs)
+    catalog = Catalog()
+    count = sum(catalog.has(job.path) for job in jobs)
     return (
         f"Stopped: {count} of {len(jobs)} games are in {out / 'traces'}; the same command resumes"
     )

@@ -8,9 +8,8 @@ from calbench.console import progress
 from calbench.errors import FileError
 from calbench.files import no_collection
 from calbench.pool import Pool, cut, mapped
-from calbench.traces.catalog import raw_trace
+from calbench.traces.catalog import Catalog, trace_paths
 from calbench.traces.heads import TraceHead, head_of
-from calbench.traces.paths import trace_paths
 
 TEAM_ORDER = (
     "imap",
@@ -143,10 +142,10 @@ def consistent(games: Iterable[RecordedGame]) -> list[RecordedGame]:
 
 
 def _read_heads(files: Sequence[Path]) -> list[RecordedGame]:
+    catalog = Catalog()
     with no_collection():
-        return [_read_head(file) for file in files]
+        return [_read_head(file, catalog.read(file)) for file in files]
 
 
-def _read_head(file: Path) -> RecordedGame:
-    data = raw_trace(file)
+def _read_head(file: Path, data: bytes) -> RecordedGame:
     return RecordedGame(str(file), head_of(file, data), BYTE_SECONDS * len(data))

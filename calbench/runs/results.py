@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from calbench.errors import ConfigError, FileError
 from calbench.files import printable
-from calbench.traces.paths import TRACES_FOLDER, holds_traces, trace_paths
+from calbench.traces.catalog import TRACES_FOLDER, Catalog, trace_paths
 from calbench.tree import DATA, IS_INSTALLED
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def read_run(path: str | os.PathLike[str]) -> Results:
     traces = path / TRACES_FOLDER
     if not found and not traces.is_dir():
         traces = path
-    if not found and not holds_traces(traces):
+    if not found and not Catalog().holds_traces(traces):
         raise FileError(f"{path}: holds neither tables nor games; name the folder of a run")
     return Results(found, [traces])
 

@@ -25,8 +25,8 @@ from calbench.folders import replaced
 from calbench.protocols.registry import is_outside
 from calbench.runs.closure import closure
 from calbench.scenarios.labels import LABEL_BANKS
+from calbench.traces.catalog import CODE_NOTE, TRACES_FOLDER, Catalog, trace_paths
 from calbench.traces.models import Team
-from calbench.traces.paths import CODE_NOTE, TRACES_FOLDER, holds_traces, trace_paths
 from calbench.traces.storage import read_trace
 from calbench.traces.store import open_store
 
@@ -199,7 +199,7 @@ class SeatCode:
             noted = self.noted.get(team, {})
             names = {*now, *noted} if noted else ()
             changed = [name for name in names if not now.get(name) or noted.get(name) != now[name]]
-            if (changed or not noted) and holds_traces(self.out / TRACES_FOLDER / team):
+            if (changed or not noted) and Catalog().holds_traces(self.out / TRACES_FOLDER / team):
                 found[team] = changed
         return found
 

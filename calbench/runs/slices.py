@@ -19,8 +19,8 @@ from calbench.files import printable, shorten
 from calbench.metrics.players import Player, players_of
 from calbench.runs.naming import renamed_trace, run_name, team_of_run
 from calbench.runs.recorded import RecordedGame, consistent
+from calbench.traces.catalog import TRACES_FOLDER, Catalog
 from calbench.traces.models import Seat, Team
-from calbench.traces.paths import TRACES_FOLDER
 
 
 class Meaning(NamedTuple):
@@ -111,7 +111,7 @@ def _called(game: RecordedGame, team: str | None) -> RecordedGame:
 
 def _renamed(game: RecordedGame, folder: Path) -> RecordedGame:
     """Write the trace of a game with the name that its team has here."""
-    data = renamed_trace(game.path, game.team_id)
+    data = renamed_trace(game.path, Catalog().read(game.path), game.team_id)
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{sha256(data).hexdigest()}.json"
     file.write_bytes(data)

@@ -10,7 +10,7 @@ from calbench.analysis.tables.registry import write_frames
 from calbench.facts.columns import text
 from calbench.facts.frames import read_csv
 from calbench.runs.results import TABLES_FOLDER
-from calbench.traces.paths import TRACES_FOLDER
+from calbench.traces.catalog import TRACES_FOLDER
 
 JOB = text("job", "folder of the run: the settings that distinguish it from the others")
 

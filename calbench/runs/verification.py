@@ -37,7 +37,7 @@ from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import complete
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import GameConfig, Seat, Trace
-from calbench.traces.storage import read_trace
+from calbench.traces.storage import TraceReader
 
 Level = Literal["file", "rules", "numbers", "replies"]
 """What a trace can fail at: being a trace at all, or one of the three that are proven."""
@@ -81,14 +81,21 @@ class Verified:
         return asdict(self)
 
 
-def verify_file(path: Path, replies: Completer | None = None) -> Verified:
+def verify_file(
+    path: Path, replies: Completer | None = None, reader: TraceReader | None = None
+) -> Verified:
     """Verify one trace file.
+
+    Args:
+        path: of the trace, which may be in a shard.
+        replies: as :func:`verify_trace`.
+        reader: of several traces, which looks at their shards once.
 
     Raises:
         UnprovenError: naming the file and what does not hold.
     """
     try:
-        trace = read_trace(path)
+        trace = (reader or TraceReader()).read(path)
     except FileError as error:
         problem = str(error).removeprefix(f"{printable(str(path))}: ")
         raise UnprovenError("file", problem, path) from error

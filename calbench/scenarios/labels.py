@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError
 from calbench.domain.ids import AgentId, ErrandId, ItemId
 from calbench.domain.randomness import stream
 from calbench.errors import ConfigError, FileError
-from calbench.files import first_problem, printable, read_bytes, shorten
+from calbench.files import KeyTwiceError, first_problem, printable, read_bytes, shorten, unique_keys
 from calbench.scenarios.models import Model, One, Scenario
 from calbench.tree import in_tree
 
@@ -246,22 +246,16 @@ def _parsed(model: type[M], place: str, line: bytes) -> M:
 
 def _json_object(place: str, line: bytes) -> dict[str, Any]:
     """Return the JSON object of a line; refuses duplicate keys, which validation cannot see."""
-    twice: list[str] = []
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in pairs]
-        twice.extend(key for key in keys if keys.count(key) > 1)
-        return dict(pairs)
-
     try:
-        value = json.loads(line.decode("utf-8"), object_pairs_hook=unique)
+        value = json.loads(line.decode("utf-8"), object_pairs_hook=unique_keys)
+    except KeyTwiceError as error:
+        field = printable(shorten(error.key))
+        raise FileError(f"{place}, field {field}: is given twice") from error
     except (ValueError, RecursionError) as error:
         reason = shorten(printable(str(error)), 120)
         raise FileError(f"{place}: not JSON: {reason}; write one object per line") from error
     if not isinstance(value, dict):
         raise FileError(f"{place}: not a JSON object; write one object per line")
-    if twice:
-        raise FileError(f"{place}, field {printable(shorten(twice[0]))}: is given twice")
     return value
 
 

@@ -18,10 +18,12 @@ from calbench.domain.canonical import canonical_json
 from calbench.errors import FileError, OutputError
 from calbench.files import (
     MOST_BYTES,
+    KeyTwiceError,
     check_readable,
     no_collection,
     printable,
     shorten,
+    unique_keys,
     unpacked_pieces,
     write_atomically,
 )
@@ -192,22 +194,16 @@ def _check_json(place: str, text: str) -> None:
             oddities.append(f"{literal} is not a finite number")
         return value
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(pairs)
-        if len(result) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            oddities.append(f"key {_shown(twice, 40)} is given twice")
-        return result
-
     try:
         value = json.loads(
-            text, parse_float=number, parse_constant=number, object_pairs_hook=unique
+            text, parse_float=number, parse_constant=number, object_pairs_hook=unique_keys
         )
     except json.JSONDecodeError as error:
         _refuse(
             place, None, f"not JSON: {error.msg} at column {error.colno}", "one object per line"
         )
+    except KeyTwiceError as error:
+        _refuse(place, None, str(error), "correct the line")
     except RecursionError:
         _refuse(place, None, "nested too deeply", f"at most {MAX_DEPTH} levels are read")
     except ValueError as error:

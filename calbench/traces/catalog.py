@@ -1,34 +1,41 @@
-"""The games in the shards of a folder, by name; what was read is kept for the next question.
+"""The traces below some folders: a file for each game, or shards, or both.
 
-A folder of traces holds one file for each game, or shards, or both. A game is always named by the
-path that its file has or would have.
+A game is always named by the path that its file has or would have.
 """
 
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from calbench.console import warn
 from calbench.errors import FileError
 from calbench.files import printable, read_bytes
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
-from calbench.traces.frames import unpacked_frame, whole_frames
-from calbench.traces.index import (
-    FIRST_SHARD,
-    INDEX_GLOB,
+from calbench.traces.outlines import Outline, outline
+from calbench.traces.shards import (
     SHARD_GLOB,
     Frame,
     Game,
-    index_path,
-    indexed,
-    shard_path,
+    Shard,
+    read_shard,
+    shards_of,
+    unpacked,
 )
-from calbench.traces.outlines import Outline, outline
+
+PAGES = "site/.calbench-site"
+"""Marks the pages of a run in its folder; they have JSON files, too."""
+
+TRACES_FOLDER = "traces"
+"""Folder of the traces in that of a run."""
+
+CODE_NOTE = "code.json"
+"""Note of the code of a run's seats, in its folder."""
 
 MOST_HELD = 2**26
-"""Bytes of unpacked frames that a process keeps [C]: those of 25 teams, of which each scenario is
+"""Bytes of unpacked frames that a catalogue keeps [C]: those of 25 teams, of which each scenario is
 read in turn."""
 
 
@@ -41,189 +48,85 @@ class Kept(NamedTuple):
     game: Game
 
 
-class _Stamp(NamedTuple):
-    """Tells whether a file was written since."""
-
-    mtime_ns: int
-    inode: int
-    size: int
-
-
-Stamps = tuple[_Stamp | None, ...]
-
-_frames: dict[str, tuple[Stamps, tuple[Frame, ...]]] = {}
-"""Frames of shards, with the stamps of shard and index that they were read from."""
-
-
-class _Catalog(NamedTuple):
-    """The games of a folder.
+class Catalog:
+    """Finds and reads traces. The shards of a folder are looked at once, when first asked for.
 
     Attributes:
-        following: the shard that it has not; only the last of the others grows.
-        stamps: of the last shard and its index.
+        tails: shards with bytes that a stopped writer left behind, and how many; they count for
+            nothing.
     """
 
-    following: str
-    last: Path
-    stamps: Stamps
-    games: Mapping[str, Kept]
+    def __init__(self) -> None:
+        self.tails: dict[Path, int] = {}
+        self._kept_by_folder: dict[str, Mapping[str, Kept]] = {}
+        self._held: OrderedDict[tuple[Path, int], bytes] = OrderedDict()
 
-    def is_current(self) -> bool:
-        """Whether the folder is as it was read."""
-        has_grown = os.path.exists(self.following)  # noqa: PTH110 - asked often
-        return not has_grown and _stamps(self.last) == self.stamps
+    def games(self, folder: Path) -> Mapping[str, Kept]:
+        """Return the games in the shards of a folder, by name; the last of a resumed one.
 
+        Raises:
+            FileError: a shard does not fit, or they hold one game twice.
+        """
+        key = os.path.abspath(folder)  # noqa: PTH100 - asked for every trace
+        if (known := self._kept_by_folder.get(key)) is not None:
+            return known
+        games: dict[str, Kept] = {}
+        for shard in map(read_shard, shards_of(Path(key))):
+            _add(games, shard)
+            if shard.tail:
+                self.tails[shard.path] = shard.tail
+        self._kept_by_folder[key] = games
+        return games
 
-_catalogs: dict[str, _Catalog] = {}
-"""Games by folder, of those that have shards."""
+    def tell(self) -> None:
+        """Warn of what stopped writers left behind in shards, a line each."""
+        for shard, size in self.tails.items():
+            warn(f"{shard}: its last {size} bytes, left by a run that was stopped, are not read")
 
-_held: OrderedDict[tuple[str, int, str], bytes] = OrderedDict()
-"""What the frames that were read last hold."""
+    def find(self, path: Path) -> Kept | None:
+        """Return where a game is, if it is in a shard.
 
+        Args:
+            path: that its file has or would have.
 
-def shards_of(folder: Path) -> list[Path]:
-    """Return the shards of a folder.
+        Raises:
+            FileError: the shards of its folder do not fit.
+        """
+        above, _, name = os.path.abspath(path).rpartition(os.sep)  # noqa: PTH100
+        folder, _, team = above.rpartition(os.sep)
+        return self.games(Path(folder or os.sep)).get(f"{team}/{name}")
 
-    Raises:
-        FileError: one is missing, whose index or followers are there.
-    """
-    named = {int(path.name[:5]) for glob in (SHARD_GLOB, INDEX_GLOB) for path in folder.glob(glob)}
-    found = [shard_path(folder, number) for number in range(max(named, default=-1) + 1)]
-    for shard in found:
-        if not shard.is_file():
-            raise FileError(
-                f"{printable(str(shard))}: is missing, and others of its folder are there; get it "
-                "again"
-            )
-    return found
+    def has(self, path: Path) -> bool:
+        """Whether there is a trace at a path, as a file or in a shard."""
+        return path.is_file() or self.find(path) is not None
 
+    def is_taken(self, path: Path) -> bool:
+        """Whether anything is at the place of a trace, be it one or not."""
+        return os.path.lexists(path) or self.find(path) is not None
 
-def catalog(folder: Path) -> Mapping[str, Kept]:
-    """Return the games in the shards of a folder, by name; of a game that was resumed, the last.
+    def outline(self, path: Path) -> Outline:
+        """Return what a trace says it is, that of a shard by its head.
 
-    Raises:
-        FileError: a shard or its index does not fit, or they hold one game twice.
-    """
-    return _catalog(str(folder))
+        Raises:
+            FileError: it is no complete trace, or is there twice and differs.
+        """
+        kept = self.find(path)
+        if kept is None or os.path.lexists(path):
+            return outline(path, self.read(path))
+        return Outline(kept.game.name, kept.game.game_id, kept.game.is_halted)
 
+    def read(self, path: Path) -> bytes:
+        """Return the bytes of a trace, which is a file or in a shard.
 
-def _catalog(key: str) -> Mapping[str, Kept]:
-    """Return the games of a folder, read again if it has grown; this is asked for every trace."""
-    known = _catalogs.get(key)
-    if known is not None:
-        if known.is_current():
-            return known.games
-        del _catalogs[key]
-    if not os.path.isfile(os.path.join(key, FIRST_SHARD)):  # noqa: PTH113, PTH118 - asked often
-        return {}
-    games: dict[str, Kept] = {}
-    shards = shards_of(Path(key))
-    for shard in shards:
-        for frame in frames_of(shard):
-            _add(games, shard, frame)
-    last, following = shards[-1], shard_path(Path(key), len(shards))
-    _catalogs[key] = _Catalog(str(following), last, _stamps(last), games)
-    return games
-
-
-def _add(games: dict[str, Kept], shard: Path, frame: Frame) -> None:
-    start = 0
-    for game in frame.games:
-        earlier = games.get(game.name)
-        if earlier and not earlier.game.is_halted and earlier.game.sha256 != game.sha256:
-            raise FileError(
-                f"{printable(str(shard))}: holds {game.name}, which is in {earlier.shard.name} "
-                "already with other bytes; get the folder again"
-            )
-        games[game.name] = Kept(shard, frame, start, game)
-        start += game.length
-
-
-def frames_of(shard: Path) -> tuple[Frame, ...]:
-    """Return the frames of a shard that its index names; without an index, those that are whole.
-
-    Raises:
-        FileError: the index does not fit, or names more than is there.
-    """
-    stamps = _stamps(shard)
-    known = _frames.get(str(shard))
-    if known is not None and known[0] == stamps:
-        return known[1]
-    of_shard, of_index = stamps
-    frames = tuple(whole_frames(shard, 0) if of_index is None else indexed(index_path(shard)))
-    size = 0 if of_shard is None else of_shard.size
-    if frames and frames[-1].end > size:
-        raise FileError(
-            f"{printable(str(shard))}: ends at byte {size}, but its index names games up to "
-            f"{frames[-1].end}; get it again, or resume its run, which plays those games"
-        )
-    _frames[str(shard)] = stamps, frames
-    return frames
-
-
-def _stamps(shard: Path) -> Stamps:
-    return _stamp(shard), _stamp(index_path(shard))
-
-
-def _stamp(path: Path) -> _Stamp | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return _Stamp(found.st_mtime_ns, found.st_ino, found.st_size)
-
-
-def kept_game(path: Path) -> Kept | None:
-    """Return where a game is, if it is in a shard.
-
-    Args:
-        path: that its file has or would have.
-
-    Raises:
-        FileError: the shards of its folder do not fit.
-    """
-    text = str(path)
-    if text.count(os.sep) < 2:
-        text = os.path.abspath(text)  # noqa: PTH100 - asked often
-    folder, team, name = text.rsplit(os.sep, 2)
-    return _catalog(folder or os.sep).get(f"{team}/{name}")
-
-
-def has_trace(path: Path) -> bool:
-    """Whether there is a trace at a path, as a file or in a shard."""
-    return path.is_file() or kept_game(path) is not None
-
-
-def is_taken(path: Path) -> bool:
-    """Whether anything is at the place of a trace, be it one or not."""
-    return os.path.lexists(path) or kept_game(path) is not None
-
-
-def trace_outline(path: Path) -> Outline:
-    """Return what a trace says it is, that of a shard by its index.
-
-    Raises:
-        FileError: it is no complete trace, or is there twice and differs.
-    """
-    kept = kept_game(path)
-    if kept is None or os.path.lexists(path):
-        return outline(printable(str(path)), _raw(path, kept))
-    return Outline(kept.game.game_id, kept.game.is_halted)
-
-
-def raw_trace(path: Path) -> bytes:
-    """Return the bytes of a trace, which is a file or in a shard.
-
-    Raises:
-        FileError: it cannot be read, or is not what the index says, or is there twice and differs.
-    """
-    return _raw(path, kept_game(path))
-
-
-def _raw(path: Path, kept: Kept | None) -> bytes:
-    if kept is None:
-        return read_bytes(path, MOST_TRACE_BYTES)
-    if os.path.lexists(path):
+        Raises:
+            FileError: it cannot be read, is not what the head of its frame says, or is there twice
+                and differs.
+        """
+        kept = self.find(path)
+        if kept is None:
+            return read_bytes(path, MOST_TRACE_BYTES)
+        if not os.path.lexists(path):
+            return self._game(kept)
         data = read_bytes(path, MOST_TRACE_BYTES)
         # A game that was halted may have been resumed into a file.
         if not kept.game.is_halted and _sha256(data) != kept.game.sha256:
@@ -232,35 +135,117 @@ def _raw(path: Path, kept: Kept | None) -> bytes:
                 "the two away"
             )
         return data
-    return kept_bytes(kept)
+
+    def _game(self, kept: Kept) -> bytes:
+        """Return the bytes of a game in a shard."""
+        game = kept.game
+        data = self._contents(kept)[kept.start : kept.start + game.length]
+        if _sha256(data) != game.sha256:
+            raise FileError(f"{_place(kept)} has another checksum than its head says; {_REMEDY}")
+        if outline(kept.shard, data) != (game.name, game.game_id, game.is_halted):
+            raise FileError(f"{_place(kept)} is another game than its head says; {_REMEDY}")
+        return data
+
+    def _contents(self, kept: Kept) -> bytes:
+        """Return what a frame holds, from memory if it was read lately."""
+        key = (kept.shard, kept.frame.start)
+        if key in self._held:
+            self._held.move_to_end(key)
+            return self._held[key]
+        contents = self._held[key] = unpacked(kept.shard, kept.frame)
+        while len(self._held) > 1 and sum(map(len, self._held.values())) > MOST_HELD:
+            self._held.popitem(last=False)
+        return contents
+
+    def paths(self, path: Path) -> Iterator[Path]:
+        """Yield a trace, or the sorted ones below a folder, of a run, of a team or in a shard.
+
+        A game in a shard has the path that its file would have.
+
+        Raises:
+            FileError: the folder holds none, or its shards do not fit.
+        """
+        if path.match(SHARD_GLOB) and path.is_file():
+            kept = self.games(path.parent)
+            names = [name for name, each in kept.items() if each.shard.name == path.name]
+            yield from sorted(path.parent / name for name in names)
+            return
+        if not path.is_dir():
+            yield from self._of_team(path) or [path]
+            return
+        found = sorted(self._below(path))
+        if not found:
+            is_begun = (path / "replies.sqlite").is_file()
+            hint = "; calbench verify --partial shows what was said so far" if is_begun else ""
+            raise FileError(f"{path}: holds no trace (*.json, *.jsonl.zst){hint}")
+        yield from found
+
+    def _of_team(self, path: Path) -> list[Path]:
+        """Return the games in shards of a team whose folder has, or would have, this path."""
+        names = (Path(name) for name in self.games(path.parent))
+        return sorted(path.parent / name for name in names if name.parent.name == path.name)
+
+    def holds_traces(self, path: Path) -> bool:
+        """Whether there is a trace at a path, below a folder or in a run.
+
+        Raises:
+            FileError: the shards of a folder do not fit.
+        """
+        if path.is_dir():
+            return bool(self._below(path))
+        return self.has(path) or bool(self._of_team(path))
+
+    def _below(self, path: Path) -> set[Path]:
+        folder = traces_folder(path)
+        pages = folder / "site" if (folder / PAGES).is_file() else None
+        files = {
+            file
+            for file in folder.rglob("*.json")
+            if not file.name.startswith(".")
+            and file != folder / CODE_NOTE
+            and (pages is None or pages not in file.parents)
+        }
+        folders = {shard.parent for shard in folder.rglob(SHARD_GLOB)}
+        return files | {each / name for each in folders for name in self.games(each)}
 
 
-def kept_bytes(kept: Kept) -> bytes:
-    """Return the bytes of a game in a shard.
+def _add(games: dict[str, Kept], shard: Shard) -> None:
+    for frame in shard.frames:
+        start = 0
+        for game in frame.head.games:
+            earlier = games.get(game.name)
+            if earlier and not earlier.game.is_halted and earlier.game.sha256 != game.sha256:
+                raise FileError(
+                    f"{printable(str(shard.path))}: holds {game.name}, which is in "
+                    f"{earlier.shard.name} already with other bytes; get the folder again"
+                )
+            games[game.name] = Kept(shard.path, frame, start, game)
+            start += game.length
+
+
+def trace_paths(path: Path) -> Iterator[Path]:
+    """Yield the traces at a path, as :meth:`Catalog.paths` does, and tell of stopped writers.
 
     Raises:
-        FileError: they are not what the index says.
+        FileError: there is none, or shards do not fit.
     """
-    data = _contents(kept.shard, kept.frame)[kept.start : kept.start + kept.game.length]
-    if _sha256(data) != kept.game.sha256:
-        raise FileError(
-            f"{printable(str(kept.shard))}: {kept.game.name} has another checksum than its index "
-            "says; get both files again"
-        )
-    return data
+    catalog = Catalog()
+    found = list(catalog.paths(path))
+    catalog.tell()
+    yield from found
 
 
-def _contents(shard: Path, frame: Frame) -> bytes:
-    """Return what a frame holds, from memory if it was read lately."""
-    key = (str(shard), frame.offset, frame.games[0].sha256)
-    if key in _held:
-        _held.move_to_end(key)
-        return _held[key]
-    contents = unpacked_frame(shard, frame)
-    _held[key] = contents
-    while len(_held) > 1 and sum(map(len, _held.values())) > MOST_HELD:
-        _held.popitem(last=False)
-    return contents
+def traces_folder(path: Path) -> Path:
+    """Return the folder of the traces: that of a run, whose tables are JSON too, or the path."""
+    inside = path / TRACES_FOLDER
+    return inside if inside.is_dir() else path
+
+
+_REMEDY = "get the shard again"
+
+
+def _place(kept: Kept) -> str:
+    return f"{printable(str(kept.shard))}: {kept.game.name}, in the frame at {kept.frame.start},"
 
 
 def _sha256(data: bytes) -> str:

@@ -1,22 +1,15 @@
 """What traces are about: read without their events, which are most of a file."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
-import orjson
-
 from calbench.domain.canonical import canonical_json, digest
-from calbench.errors import FileError
-from calbench.files import printable
 from calbench.scenarios.bounds import MOST_AGENTS
-from calbench.traces.catalog import raw_trace
-from calbench.traces.outlines import checked_version, written_id
-from calbench.traces.storage import read_trace
-
-_SCENARIO_KEY, _CONFIG_KEY, _EVENTS_KEY = b',"scenario":', b',"config":', b',"events":['
-"""Keys of what a trace is about, and of what follows."""
+from calbench.traces.catalog import Catalog
+from calbench.traces.outlines import before_events
+from calbench.traces.storage import parsed_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +34,8 @@ class TraceHead:
 
     def shared(self) -> Self:
         """Return the same with interned texts, because many games repeat them."""
-        return type(self)(
-            setting=sys.intern(self.setting),
-            team_id=sys.intern(self.team_id),
-            scenario_id=sys.intern(self.scenario_id),
-            scenario_digest=sys.intern(self.scenario_digest),
-            lineup=sys.intern(self.lineup),
-            rules=sys.intern(self.rules),
-            replicate=self.replicate,
-        )
+        *texts, replicate = (getattr(self, field.name) for field in fields(self))
+        return type(self)(*map(sys.intern, texts), replicate)
 
 
 def read_head(path: Path) -> TraceHead:
@@ -58,7 +44,7 @@ def read_head(path: Path) -> TraceHead:
     Raises:
         FileError: naming the file and the field that does not fit.
     """
-    return head_of(path, raw_trace(path))
+    return head_of(path, Catalog().read(path))
 
 
 def head_of(path: Path, data: bytes) -> TraceHead:
@@ -71,7 +57,7 @@ def head_of(path: Path, data: bytes) -> TraceHead:
     Raises:
         FileError: as :func:`read_head`.
     """
-    document = _beginning(data) or checked_version(printable(str(path)), data)
+    document, _ = before_events(path, data)
     try:
         scenario = {
             key: value
@@ -89,9 +75,9 @@ def head_of(path: Path, data: bytes) -> TraceHead:
             rules=canonical_json(rules),
             replicate=int(config.get("replicate", 0)),
         )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        read_trace(path)  # says what is wrong
-        raise FileError(f"{path}: not a trace") from error
+    except (AttributeError, KeyError, TypeError, ValueError):
+        parsed_trace(path, data)  # says what is wrong
+        raise
     return head
 
 
@@ -104,21 +90,3 @@ def _lineup(team: dict[str, Any]) -> str:
     first = min(turns, key=lambda turn: texts[turn:] + texts[:turn])
     rest = {key: value for key, value in team.items() if key != "team_id"}
     return canonical_json(rest | {"seats": [*seats[first:], *seats[:first]]})
-
-
-def _beginning(data: bytes) -> dict[str, Any] | None:
-    """Return what is before the events of a trace that begins and ends as we write them.
-
-    Any other document is parsed whole.
-    """
-    if written_id(data) is None:
-        return None
-    beginning, found, rest = data.partition(_EVENTS_KEY)
-    # Of a key that is there twice, the last one counts.
-    if not found or _SCENARIO_KEY in rest or _CONFIG_KEY in rest:
-        return None
-    try:
-        document: dict[str, Any] = orjson.loads(beginning + b"}")
-    except orjson.JSONDecodeError:  # the key was one of an inner object
-        return None
-    return document

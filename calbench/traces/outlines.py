@@ -4,13 +4,14 @@ Enough to know whether a game is finished. What is measured or verified is read 
 """
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import orjson
 
 from calbench.errors import FileError
-from calbench.files import shorten
+from calbench.files import printable, shorten
 from calbench.traces.models import TRACE_SCHEMA_VERSION, Trace
 
 
@@ -21,63 +22,44 @@ def trace_name(team_id: str, scenario_id: str, replicate: int) -> str:
 
 
 _BEGINNING = re.compile(
-    rb'\{"schema_version":%d,"rules_version":[0-9]+,"game_id":"([0-9a-f-]{36})","scenario":\{'
+    rb'\{"schema_version":%d,"rules_version":[0-9]+,"game_id":"[0-9a-f-]{36}",(?="scenario":\{)'
     % TRACE_SCHEMA_VERSION
 )
-_END = b'"started_at":null,"ended_at":null}\n'
-"""How every trace begins and ends that we write."""
+_BEFORE_EVENTS = frozenset({"schema_version", "rules_version", "game_id", "scenario", "config"})
+_EVENTS_KEY, _END = b',"events":[', b',"started_at":null,"ended_at":null}\n'
+"""How every trace that we write begins, goes on behind its configuration, and ends."""
 
 _HALT = b'"type":"game_halted"'
 """Event of a game that ended before its last round; inside of a text its quotes are escaped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """What a trace says of itself.
 
     Attributes:
+        name: path of its file below the folder of traces.
         is_halted: whether it ended before its last round.
     """
 
+    name: str
     game_id: str
     is_halted: bool
 
 
-def outline(place: str, data: bytes) -> Outline:
+def outline(path: Path, data: bytes) -> Outline:
     """Return what the bytes of a trace say it is.
 
     What begins and ends as we write traces is whole, for they are written whole: parsing ten
     thousand takes seconds. Of any other document the fields are looked at.
 
     Args:
-        place: where it is, for messages.
+        path: of the trace, for messages.
         data: the whole document.
 
     Raises:
         FileError: it is no complete document, or none of a trace of this version.
     """
-    game_id = written_id(data)
-    if game_id is not None:
-        return Outline(game_id, _HALT in data)
-    return named_outline(place, data)[1]
-
-
-def written_id(data: bytes) -> str | None:
-    """Return the game id of a document that begins and ends as we write traces."""
-    begins = _BEGINNING.match(data)
-    return begins[1].decode() if begins is not None and data.endswith(_END) else None
-
-
-def named_outline(place: str, data: bytes) -> tuple[str, Outline]:
-    """Return the name of a trace's file by what it holds, and what it says it is.
-
-    Raises:
-        FileError: it is no complete document, or none of a trace of this version.
-    """
-    document = checked_version(place, data)
-    for key in Trace.model_fields:
-        if key not in document:
-            raise FileError(f"{place}: not a trace: {key}: is missing")
+    document, behind = before_events(path, data)
     config, scenario = document["config"], document["scenario"]
     try:
         name = trace_name(
@@ -85,10 +67,41 @@ def named_outline(place: str, data: bytes) -> tuple[str, Outline]:
             _text(scenario["scenario_id"]),
             int(config.get("replicate", 0)),
         )
-        is_halted = any(event["type"] == "game_halted" for event in document["events"])
-        return name, Outline(_text(document["game_id"]), is_halted)
+        return Outline(name, _text(document["game_id"]), data.find(_HALT, behind) >= 0)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
+        place = printable(str(path))
         raise FileError(f"{place}: not a trace: its fields are not those of a game") from error
+
+
+def scenario_place(data: bytes) -> int:
+    """Return the byte at which the key of a trace's scenario begins; 0 if it is not as we write it.
+
+    Only numbers and an id are before it, so it is the key of the document, not one within it.
+    """
+    begins = _BEGINNING.match(data)
+    return 0 if begins is None else begins.end()
+
+
+def before_events(path: Path, data: bytes) -> tuple[dict[str, Any], int]:
+    """Return what a trace holds before its events, and the byte at which these begin.
+
+    Raises:
+        FileError: it is no complete document, or none of a trace of this version.
+    """
+    if scenario_place(data) and data.endswith(_END):
+        beginning, found, _ = data.partition(_EVENTS_KEY)
+        with suppress(orjson.JSONDecodeError):  # the key was one of an inner object
+            document = orjson.loads(beginning + b"}")
+            if found and document.keys() == _BEFORE_EVENTS:
+                return document, len(beginning)
+    place = printable(str(path))
+    document = checked_version(place, data)
+    for key in Trace.model_fields:
+        if key not in document:
+            raise FileError(f"{place}: not a trace: {key}: is missing")
+    if (behind := data.rfind(_EVENTS_KEY)) < 0:
+        raise FileError(f"{place}: not as calbench writes it: its events do not follow the rest")
+    return document, behind
 
 
 def _text(value: object) -> str:

@@ -1,18 +1,21 @@
 """Traces from one form to the other: files into shards and back, to the byte."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BufferedReader
+from itertools import count
 from pathlib import Path
+
+import zstandard
 
 from calbench.console import progress
 from calbench.errors import FileError, OutputError
 from calbench.files import printable, written_atomically
 from calbench.folders import replaced, scratch_folder
-from calbench.traces.catalog import kept_game, raw_trace
-from calbench.traces.frames import described_line, packed_frames
-from calbench.traces.index import Game
-from calbench.traces.paths import holds_traces, trace_paths, traces_folder
+from calbench.scenarios.bounds import MOST_TRACE_BYTES
+from calbench.traces.catalog import Catalog, trace_paths, traces_folder
+from calbench.traces.outlines import outline
+from calbench.traces.shards import Game, described, file_name_pattern, packed_frames, shards_of
 from calbench.traces.store import Batch, ShardStore
 
 
@@ -38,11 +41,12 @@ def pack(source: Path, out: Path) -> int:
 def _write_shards(paths: Sequence[Path], folder: Path) -> None:
     """Write traces as shards, in the order of their scenarios."""
     ordered = sorted(paths, key=lambda path: (path.name, path.parent.name))
+    catalog = Catalog()
     with progress("packed", len(paths)) as tick:
 
         def games() -> Iterator[tuple[Game, bytes]]:
             for path in ordered:
-                yield _checked(path)
+                yield _checked(path, catalog)
                 tick()
 
         store = ShardStore(folder, is_synced=False)
@@ -60,16 +64,54 @@ def unpack(source: Path, out: Path) -> int:
         FileError: a trace does not fit.
         OutputError: the new folder is not new, or cannot be written.
     """
-    paths = _paths(source)
+    paths, catalog = _paths(source), Catalog()
     with _new_folder(source, out) as folder, progress("unpacked", len(paths)) as tick:
         for path in paths:
-            data = raw_trace(path)
+            data = catalog.read(path)
             with written_atomically(
                 folder / path.parent.name / path.name, is_synced=False
             ) as beside:
                 beside.write_bytes(data)
             tick()
     return len(paths)
+
+
+def convert(source: Path, out: Path) -> int:
+    """Write the games of shards as shards into a new folder, whatever is between their frames.
+
+    This reads shards of earlier versions, which had no heads, and those with damaged heads.
+
+    Returns:
+        How many games there are.
+
+    Raises:
+        FileError: a frame is damaged, or a line is no trace; or there is no shard.
+        OutputError: the new folder is not new, or cannot be written.
+    """
+    folder, games = traces_folder(source), 0
+    shards = shards_of(folder)
+    if not shards:
+        raise FileError(f"{source}: holds no shard (*.jsonl.zst)")
+    with _new_folder(source, out) as beside:
+        store = ShardStore(beside, is_synced=False)
+        for frame in packed_frames(game for shard in shards for game in _lines(shard)):
+            store.commit(Batch((frame,)))
+            games += frame.num_games
+    return games
+
+
+def _lines(shard: Path) -> Iterator[tuple[Game, bytes]]:
+    """Yield the games of a shard as any program reads it that knows Zstandard."""
+    try:
+        with shard.open("rb") as file:
+            reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+            lines = BufferedReader(reader)
+            for number in count(1):
+                if not (line := lines.readline(MOST_TRACE_BYTES + 1)):
+                    return
+                yield _described(shard.with_name(f"{shard.name}, line {number}"), line), line
+    except (OSError, zstandard.ZstdError) as error:
+        raise FileError(f"{printable(str(shard))}: cannot be read to its end ({error})") from error
 
 
 @contextmanager
@@ -84,7 +126,7 @@ def packed_at(folder: Path) -> Iterator[Path]:
         place.mkdir()
         yield place
         with replaced(folder, is_marked=False) as beside:
-            if holds_traces(place):
+            if Catalog().holds_traces(place):
                 _write_shards(_paths(place), beside)
 
 
@@ -105,20 +147,31 @@ def _paths(source: Path) -> Sequence[Path]:
     return paths
 
 
-def _checked(path: Path) -> tuple[Game, bytes]:
-    """Return a trace with what an index says of it."""
-    data = raw_trace(path)
-    kept = kept_game(path)
-    # A halted game may have been resumed into a file, even one of the same length.
-    if kept is not None and kept.game.sha256 == hashlib.sha256(data).hexdigest():
-        return kept.game, data
-    game = described_line(printable(str(path)), data)
+def _checked(path: Path, catalog: Catalog) -> tuple[Game, bytes]:
+    """Return a trace with what a head says of it."""
+    data = catalog.read(path)
+    game = _described(path, data)
     if game.name != f"{path.parent.name}/{path.name}":
         raise FileError(
             f"{printable(str(path))}: is {game.name} by its contents; name it so, in a folder of "
             "its own"
         )
     return game, data
+
+
+def _described(path: Path, line: bytes) -> Game:
+    """Return what a head says of a game, from its bytes alone.
+
+    Raises:
+        FileError: it is not one line, or not a trace, or its names are none of a file.
+    """
+    place = printable(str(path))
+    if not line.endswith(b"\n") or line.count(b"\n") != 1:
+        raise FileError(f"{place}: is not one line, as calbench writes traces; keep it as a file")
+    found = outline(path, line)
+    if not file_name_pattern.fullmatch(found.name):
+        raise FileError(f"{place}: {printable(found.name)[:99]!r} is no name of a trace")
+    return described(*found, line)
 
 
 @contextmanager

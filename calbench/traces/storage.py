@@ -1,18 +1,18 @@
 """The only module that turns games into documents and back: one JSON document per game."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
+from calbench.domain.canonical import first_difference
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, write_atomically
 from calbench.scenarios.models import Scenario
-from calbench.traces.catalog import raw_trace
+from calbench.traces.catalog import Catalog
 from calbench.traces.models import FinalState, Trace
-from calbench.traces.outlines import checked_version
+from calbench.traces.outlines import checked_version, scenario_place
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
 
@@ -70,7 +70,7 @@ def read_trace(path: Path) -> Trace:
     Raises:
         FileError: naming the file and the field that does not fit.
     """
-    return _parsed(path, raw_trace(path))
+    return TraceReader().read(path)
 
 
 class TraceReader:
@@ -81,27 +81,67 @@ class TraceReader:
     protocols.
     """
 
-    def __init__(self, scenario: Scenario | None = None) -> None:
-        """Begin with a scenario that the first trace probably has, or without one."""
+    def __init__(self, scenario: Scenario | None = None, catalog: Catalog | None = None) -> None:
+        """Begin with a scenario that the first trace probably has, or without one.
+
+        Args:
+            scenario: the first trace's, perhaps.
+            catalog: finds the traces; shared by readers, it looks at shards once.
+        """
         self._last = scenario
+        self._catalog = catalog or Catalog()
 
     def read(self, path: Path) -> Trace:
-        """Read one trace, as :func:`read_trace` does; equal scenarios are one object.
+        """Read one trace; equal scenarios are one object.
 
         Raises:
-            FileError: naming the file and the field that does not fit.
+            FileError: naming the file and the field that does not fit, or where its bytes are not
+                those that we write of the same game.
         """
-        data = raw_trace(path)
-        if self._last is not None and self._last.scenario_id.encode() in data:
-            head, found, rest = data.partition(_SCENARIO_BYTES.of(self._last))
-            # One brace: only the trace's own fields precede the scenario.
-            if found and head.count(b"{") == 1:
-                with suppress(ValidationError):  # reading the whole document names the problem
-                    others = _OTHERS.validate_json(head + _CONFIG_KEY + rest)
-                    return Trace.model_construct(scenario=self._last, **dict(others))
-        trace = _parsed(path, data)
+        data = self._catalog.read(path)
+        trace = parsed_trace(path, data, self._last)
         self._last = trace.scenario
         return trace
+
+
+def parsed_trace(path: Path, data: bytes, known: Scenario | None = None) -> Trace:
+    """Return the game that a document holds.
+
+    Args:
+        path: of the trace, for messages.
+        data: the whole document.
+        known: a scenario that it probably holds; if these are its bytes, it is not parsed again.
+
+    Raises:
+        FileError: naming the field that does not fit, or where the bytes are not those that we
+            write of the same game.
+    """
+    trace = None if known is None else _with_scenario(data, known)
+    try:
+        trace = _TRACE.validate_json(data) if trace is None else trace
+    except ValidationError as error:
+        place = printable(str(path))
+        checked_version(place, data)  # says if it is no JSON document or has another version
+        raise FileError(f"{place}: not a trace: {first_problem(error)}") from error
+    # Other bytes may mean the same to us and something else to others: a key that is there twice.
+    if data != (written := trace_bytes(trace)):
+        differs = first_difference(data, written)
+        raise FileError(f"{printable(str(path))}: not as calbench writes it: {differs}")
+    return trace
+
+
+def _with_scenario(data: bytes, known: Scenario) -> Trace | None:
+    """Return the game that a document holds if its scenario has the bytes of this one."""
+    place, scenario = scenario_place(data), _SCENARIO_BYTES.of(known)
+    if not place or not data.startswith(scenario, place):
+        return None
+    try:
+        others = _OTHERS.validate_json(
+            b"".join((data[:place], _CONFIG_KEY, data[place + len(scenario) :]))
+        )
+    except ValidationError:  # reading the whole document names the problem
+        return None
+    return Trace.model_construct(scenario=known, **dict(others))
 
 
 class _ScenarioBytes:
@@ -123,15 +163,6 @@ class _ScenarioBytes:
 
 
 _SCENARIO_BYTES = _ScenarioBytes()
-
-
-def _parsed(path: Path, data: bytes) -> Trace:
-    try:
-        return _TRACE.validate_json(data)
-    except ValidationError as error:
-        place = printable(str(path))
-        checked_version(place, data)  # says if it is no JSON document or has another version
-        raise FileError(f"{place}: not a trace: {first_problem(error)}") from error
 
 
 def trace_schema() -> dict[str, Any]:

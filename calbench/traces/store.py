@@ -4,15 +4,21 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from calbench.console import say, warn
+from calbench.console import say
 from calbench.errors import OutputError
-from calbench.traces.catalog import frames_of, shards_of
-from calbench.traces.frames import Packed, described, packed_frames
-from calbench.traces.index import Frame, index_line, index_path, shard_path
+from calbench.files import sync_folder
+from calbench.traces.catalog import Catalog
 from calbench.traces.models import Format, Trace
-from calbench.traces.recovery import recover
+from calbench.traces.shards import (
+    Packed,
+    described,
+    packed_frames,
+    read_shard,
+    shard_path,
+    shards_of,
+)
 from calbench.traces.storage import trace_bytes, write_trace
 
 SHARD_GAMES = 10_000
@@ -60,7 +66,8 @@ FILES = FileStore()
 class ShardStore:
     """Shards of a folder: compressed where traces are prepared, appended where they are committed.
 
-    Nothing that a shard holds is changed. A frame is on disk before the index names it.
+    Nothing that a shard holds is changed, and nothing is written behind what a stopped writer left:
+    then the next shard begins.
     """
 
     def __init__(self, folder: Path, *, is_synced: bool = True) -> None:
@@ -91,75 +98,65 @@ class ShardStore:
         """Append frames to the last shard; what is written when this returns survives a crash.
 
         Raises:
+            FileError: the last shard is damaged.
             OutputError: they cannot be written; what was there is as it was.
         """
-        if self._end is None:
-            recover(self._folder)
-            self._end = _last(self._folder)
+        end = self._end or _last(self._folder)
+        self._end = None  # unless all is well: an error may have left the beginning of a frame
         for frame in batch.frames:
-            self._end = self._end.followed_by(frame, self._is_synced)
+            end = self._appended(end, frame)
+        self._end = end
 
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    """Where the next frame goes.
-
-    Attributes:
-        number: of the shard.
-        size: its bytes so far.
-        games: its games so far.
-    """
-
-    folder: Path
-    number: int
-    size: int
-    games: int
-
-    def followed_by(self, packed: Packed, is_synced: bool) -> "_End":
-        """Write a frame here; return the end behind it."""
-        end = self if self.takes_more else _End(self.folder, self.number + 1, 0, 0)
-        shard = shard_path(end.folder, end.number)
-        frame = Frame(end.size, len(packed.data), packed.games)
+    def _appended(self, end: "_End", frame: Packed) -> "_End":
+        """Write a frame with its head at an end; return the end behind it."""
+        if end.games >= SHARD_GAMES or end.size >= SHARD_BYTES:
+            end = _End(end.number + 1)
+        shard = shard_path(self._folder, end.number)
         try:
-            end.folder.mkdir(parents=True, exist_ok=True)
-            _put(shard, end.size, packed.data, is_synced)
-            index = index_path(shard)
-            place = index.stat().st_size if end.size else 0
-            _put(index, place, index_line(frame), is_synced)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            _append(shard, end.size, frame.data, self._is_synced)
         except OSError as error:
             raise OutputError(
                 f"{shard}: cannot be written ({error.strerror or error}); the same command goes on"
             ) from error
-        return _End(end.folder, end.number, frame.end, end.games + len(packed.games))
-
-    @property
-    def takes_more(self) -> bool:
-        """Whether the shard takes another frame."""
-        return self.games < SHARD_GAMES and self.size < SHARD_BYTES
+        return _End(end.number, end.size + len(frame.data), end.games + frame.num_games)
 
 
-def _put(path: Path, place: int, data: bytes, is_synced: bool) -> None:
-    """Write at the end of a file until it is on disk; an error leaves the file as it was."""
-    with path.open("r+b" if place else "wb") as file:
+class _End(NamedTuple):
+    """Where the next frame goes: the number of a shard, its bytes so far, and its games."""
+
+    number: int
+    size: int = 0
+    games: int = 0
+
+
+def _append(path: Path, size: int, data: bytes, is_synced: bool) -> None:
+    """Write at the end of a file of a size; an error leaves it as it was."""
+    with path.open("ab", buffering=0) as file:  # a buffer would be written once more on closing
+        if file.tell() != size:
+            raise OSError(f"it has {file.tell()} bytes, not {size}: another program wrote it")
         try:
-            file.seek(place)
-            file.truncate()  # bytes that no index names
-            file.write(data)
-            file.flush()
+            written = 0
+            while written < len(data):
+                written += file.write(memoryview(data)[written:])
             if is_synced:
                 os.fsync(file.fileno())
-        except OSError:
-            file.truncate(place)
+        except BaseException:
+            os.truncate(path, size)
             raise
+    if is_synced and not size:
+        sync_folder(path.parent)
 
 
 def _last(folder: Path) -> _End:
+    """Return where the next frame of a folder goes, never behind a tail."""
     shards = shards_of(folder)
     if not shards:
-        return _End(folder, 0, 0, 0)
-    frames = frames_of(shards[-1])
-    size = frames[-1].end if frames else 0
-    return _End(folder, len(shards) - 1, size, sum(len(frame.games) for frame in frames))
+        return _End(0)
+    last = read_shard(shards[-1])
+    if last.tail:
+        return _End(len(shards))
+    return _End(len(shards) - 1, last.end, sum(len(frame.head.games) for frame in last.frames))
 
 
 def open_store(folder: Path, wanted: Format) -> TraceStore:
@@ -175,9 +172,9 @@ def open_store(folder: Path, wanted: Format) -> TraceStore:
         CalbenchError: its shards do not fit.
     """
     has_files = next(folder.glob("*/*.json"), None) is not None
-    has_shards = bool(shards_of(folder))
-    if has_shards and (lost := recover(folder)):
-        warn(f"{folder}: {lost} games are lost, because a shard is shorter than it was")
+    catalog = Catalog()
+    has_shards = bool(catalog.games(folder)) or bool(catalog.tails)
+    catalog.tell()
     if has_files and wanted == "shards":
         say(f"{folder} holds files, and goes on so; `calbench traces pack` makes shards of them")
     is_sharded = has_shards if has_shards or has_files else wanted == "shards"

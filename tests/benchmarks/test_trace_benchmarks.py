@@ -15,8 +15,8 @@ from calbench.api import play_game
 from calbench.config.composition import compose
 from calbench.engine.jobs import Job, plan_jobs, unfinished
 from calbench.scenarios.suites import build_suite
+from calbench.traces.catalog import trace_paths
 from calbench.traces.models import Format, Trace
-from calbench.traces.paths import trace_paths
 from calbench.traces.storage import TraceReader
 from calbench.traces.store import open_store
 

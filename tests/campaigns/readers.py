@@ -26,9 +26,9 @@ from calbench.runs.results import read_run
 from calbench.scenarios.labels import LABEL_BANKS, read_label_bank
 from calbench.scenarios.storage import read_suite, write_suite
 from calbench.scenarios.suites import build_suite
+from calbench.traces.catalog import trace_paths
 from calbench.traces.heads import read_head
 from calbench.traces.packing import pack
-from calbench.traces.paths import trace_paths
 from calbench.traces.storage import TraceReader, read_trace
 from calbench.tree import CONF, DATA
 from tests.campaigns.mutations import BINARY, PACKED, TEXT, YAML, Mutation
@@ -113,7 +113,8 @@ def _events(path: Path) -> object:
 
 
 def _games(path: Path) -> object:
-    return [read_trace(each) for each in trace_paths(path.parent)]
+    reader = TraceReader()
+    return [reader.read(each) for each in trace_paths(path.parent)]
 
 
 READERS: Mapping[str, Reader] = {
@@ -127,9 +128,6 @@ READERS: Mapping[str, Reader] = {
     ),
     "events of a run": Reader("run/traces/imap/taste-varied-001.json", TEXT, _events, whole="run"),
     "shard of games": Reader("games/00000.jsonl.zst", BINARY, _games, whole="games"),
-    "index of games": Reader(
-        "games/00000.index.jsonl", TEXT, _games, place=r"/00000\.jsonl\.zst: ", whole="games"
-    ),
     "suite": Reader("suite.jsonl", TEXT, read_suite),
     "packed suite": Reader("packed.jsonl.gz", PACKED, read_suite),
     "label bank": Reader("banks/v1.jsonl", TEXT, lambda path: read_label_bank("v1", path.parent)),

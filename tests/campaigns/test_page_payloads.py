@@ -19,6 +19,7 @@ from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP, Tab, opened, pages_
 from tests.campaigns.payloads import ELEMENT, name_of, payload
 from tests.conftest import Figures
 from tests.effort import attacks
+from tests.factories import as_written
 from tests.report.hostile import FIELDS, spoil
 from tests.report.language_samples import make_cohort
 
@@ -86,7 +87,7 @@ def _spoil_settings(path: Path, texts: list[str]) -> None:
     for seat in trace["config"]["team"]["seats"]:
         seat["settings"] = {**dict.fromkeys(sorted(texts), sorted(texts)), "model": min(texts)}
     trace["scenario"]["params"] = {**trace["scenario"]["params"], **dict.fromkeys(texts, texts)}
-    path.write_text(json.dumps(trace))
+    path.write_bytes(as_written(trace))
     read_trace(path)
 
 

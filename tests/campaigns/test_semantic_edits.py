@@ -22,6 +22,7 @@ from calbench.traces.storage import trace_bytes
 from tests.campaigns.edits import ANSWERS, CLAIMS, EDITS, Trace
 from tests.conftest import Figures
 from tests.effort import attacks
+from tests.factories import as_written
 from tests.runs.model_games import CANDID, IMAP, PROBING, STUB, answering, played
 
 pytestmark = pytest.mark.heavy
@@ -153,7 +154,7 @@ def proven(trace: Trace, *, are_replies_given: bool) -> Trace:
 def outcome(case: str, game: Game, honest: Trace, trace: Trace, replies: Completer | None) -> str:
     """Verify an edited trace, and return what came of it; fail if it holds and should not."""
     path = game.path.with_name("edited.json")
-    path.write_text(json.dumps(trace))
+    path.write_bytes(as_written(trace))
     try:
         verified = verify_file(path, replies)
     except UnprovenError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from tests.effort import GUARD_S
+from tests.factories import as_written
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -182,4 +183,4 @@ def edited(trace: bytes, *changes: tuple[Sequence[str | int], object]) -> bytes:
         for key in parents:
             place = place[key]
         place[last] = value
-    return json.dumps(document).encode()
+    return as_written(document)

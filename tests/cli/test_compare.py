@@ -11,6 +11,7 @@ from calbench.cli.main import answer
 from calbench.config.composition import compose
 from calbench.runs.play import execute
 from tests.cli.runs import SMALL, files
+from tests.factories import as_written
 
 SETTINGS = tuple(text for text in SMALL if text.startswith("analysis."))
 
@@ -109,7 +110,7 @@ def test_scenarios_that_only_share_a_name_are_left_out(
         document["scenario"]["seed"] += index == 0
         target = tmp_path / "other" / "imap" / path.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(document))
+        target.write_bytes(as_written(document))
     assert compared(finished, tmp_path / "other", f"out={tmp_path / 'out'}") == 0
     assert "1 scenarios mean something else" in capsys.readouterr().err
     found = rows(tmp_path / "out" / "differences.csv")

@@ -23,7 +23,7 @@ from calbench.llm.model import Endpoint
 from calbench.llm.transport import AttemptError, Transport
 from calbench.metrics.judge.cases import cases_of
 from calbench.runs.play import execute
-from calbench.traces.paths import trace_paths
+from calbench.traces.catalog import trace_paths
 from calbench.traces.storage import read_trace
 from tests.cli.runs import SMALL, files, without_progress
 from tests.cli.test_killed_recording import keys_in

@@ -10,6 +10,7 @@ from calbench.analysis.scoring import facts_of
 from calbench.analysis.tables import TABLES
 from calbench.cli.main import answer
 from tests.cli.runs import SMALL, files
+from tests.factories import as_written
 
 pytestmark = pytest.mark.heavy
 
@@ -98,7 +99,7 @@ def test_two_scenarios_of_one_name_are_refused(
     document = json.loads(traces(finished)[0].read_bytes())
     document["scenario"]["seed"] += 1
     document["config"]["team"]["team_id"] = "another"
-    (tmp_path / "other.json").write_text(json.dumps(document))
+    (tmp_path / "other.json").write_bytes(as_written(document))
     line = refused(capsys, finished, tmp_path / "other.json", f"out={tmp_path / 'out'}")
     assert "is another scenario than in" in line
 
@@ -126,7 +127,7 @@ def test_a_trace_that_breaks_off_late_leaves_no_table(
 ) -> None:
     document = json.loads(traces(finished)[0].read_bytes())
     document["events"][-1]["total_cost"] = "much"
-    (tmp_path / "x.json").write_text(json.dumps(document))
+    (tmp_path / "x.json").write_bytes(as_written(document))
     assert "total_cost" in refused(capsys, tmp_path / "x.json", f"out={tmp_path / 'out'}")
     assert files(tmp_path / "out") == {}
 

@@ -17,7 +17,7 @@ from calbench.report.tables import read_table
 from calbench.runs import seats
 from calbench.runs.play import execute
 from calbench.runs.seats import count_codes
-from calbench.traces.paths import trace_paths
+from calbench.traces.catalog import trace_paths
 from tests.cli.conftest import Command
 from tests.cli.recording import recording, spoken
 from tests.cli.runs import REPO, SMALL, Ended, environment, files, python

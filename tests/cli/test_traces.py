@@ -27,10 +27,7 @@ def sharded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_run_in_shards_has_the_tables_of_one_in_files(finished: Path, sharded: Path) -> None:
     assert files(sharded / "tables") == files(finished / "tables")
-    assert sorted(path.name for path in (sharded / "traces").iterdir()) == [
-        "00000.index.jsonl",
-        "00000.jsonl.zst",
-    ]
+    assert [path.name for path in (sharded / "traces").iterdir()] == ["00000.jsonl.zst"]
 
 
 @pytest.mark.heavy
@@ -55,7 +52,7 @@ def test_run_plays_only_what_a_cut_shard_lost(sharded: Path, tmp_path: Path) -> 
     assert files(run / "tables") == files(sharded / "tables")
 
 
-def test_run_of_other_games_is_refused_by_the_index(sharded: Path) -> None:
+def test_run_of_other_games_is_refused_by_the_heads(sharded: Path) -> None:
     spec = compose([*SMALL, "limits.max_turns_per_round=3", f"out={sharded}"])
     jobs = planned(spec, load_suites(spec.suites))
     with pytest.raises(OutputError, match="holds another game"):

@@ -14,6 +14,7 @@ from calbench.config.composition import compose
 from calbench.runs.play import execute
 from tests.cli.runs import REPO, SMALL, environment, python
 from tests.extensions.distributions import install
+from tests.factories import as_written
 
 pytestmark = pytest.mark.heavy
 
@@ -140,7 +141,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Watche
         _spoil(trace["events"], _texts(canary))
         path = theirs / name / "traces" / "their-team" / "game.json"
         path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(trace))
+        path.write_bytes(as_written(trace))
     _write_others(theirs, canary)
     _install(root / "installed", canary)
     commands = [*_commands(theirs, root / "out"), *_others(theirs, root / "out")]

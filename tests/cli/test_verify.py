@@ -22,7 +22,7 @@ from tests.cli.conftest import Command
 from tests.cli.runs import verify
 from tests.effort import examples
 from tests.engine.scripts import altered
-from tests.factories import make_scenario
+from tests.factories import as_written, make_scenario
 from tests.runs.model_games import IMAP, STUB, played
 
 Trace = dict[str, Any]
@@ -195,7 +195,7 @@ def test_edited_event_is_named_with_its_difference(
     index = first(trace, kind)
     edit(trace)
     path = tmp_path / "edited.json"
-    path.write_text(json.dumps(trace))
+    path.write_bytes(as_written(trace))
     line = refusal(path, capsys)
     assert f": event {index}" in line
     assert difference in line
@@ -212,7 +212,7 @@ def test_edited_number_is_named_with_its_difference(
     trace = json.loads(honest)
     edit(trace)
     path = tmp_path / "edited.json"
-    path.write_text(json.dumps(trace))
+    path.write_bytes(as_written(trace))
     assert difference in refusal(path, capsys)
 
 
@@ -229,10 +229,10 @@ def disguised(honest: bytes, path: Path, change: Callable[[Trace], object]) -> T
     """Change what a game is and give it the id that then belongs to it."""
     trace: Trace = json.loads(honest)
     change(trace)
-    path.write_text(json.dumps(trace))
+    path.write_bytes(as_written(trace))
     read = read_trace(path)
     trace["game_id"] = game_id(read.scenario, read.config)
-    path.write_text(json.dumps(trace))
+    path.write_bytes(as_written(trace))
     return trace
 
 
@@ -282,7 +282,7 @@ def test_game_of_an_unknown_player_is_replayed_from_its_turns(
     trace = disguised(honest, path, rename)
     assert answer(["verify", str(path)]) == 0
     event(trace, "batch_applied")["cost"] = 99
-    path.write_text(json.dumps(trace))
+    path.write_bytes(as_written(trace))
     capsys.readouterr()
     assert f"event {first(trace, 'batch_applied')} (batch_applied): cost: " in refusal(path, capsys)
 
@@ -369,7 +369,7 @@ def test_last_line_says_whether_replies_were_checked(recorded: Path, command: Co
 def test_programs_are_told_everything(recorded: Path, tmp_path: Path, command: Command) -> None:
     trace = json.loads((recorded / "traces" / "a.json").read_bytes())
     event(trace, "turn_end").update(usage=None)
-    (tmp_path / "forged.json").write_text(json.dumps(trace))
+    (tmp_path / "forged.json").write_bytes(as_written(trace))
     (tmp_path / "none.json").write_text("{}")
     paths = (str(recorded), str(tmp_path))
     ended = command("verify", "--json", "--replies", str(recorded / "replies.sqlite"), *paths)
@@ -402,7 +402,7 @@ def test_store_is_refused_before_anything_is_verified(
 def test_process_ends_with_one_when_a_trace_was_edited(honest: bytes, tmp_path: Path) -> None:
     trace = json.loads(honest)
     event(trace, "batch_applied")["cost"] = 99
-    (tmp_path / "edited.json").write_text(json.dumps(trace))
+    (tmp_path / "edited.json").write_bytes(as_written(trace))
     ended = verify(tmp_path)
     assert ended.status == 1
     assert len(ended.error_lines) == 1
@@ -443,7 +443,7 @@ def test_trace_is_refused_in_one_line_whatever_is_edited(
     before = holder[last]
     holder[last] = data.draw(values.filter(lambda value: value != before))
     path = tmp_path / "edited.json"
-    path.write_text(json.dumps(trace))
+    path.write_bytes(as_written(trace))
     if [*parents, last] == ["scenario", "difficulty", "tertile"]:
         return  # it belongs to the suite, not to the game
     with pytest.raises(CalbenchError) as refused:

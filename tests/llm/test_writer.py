@@ -125,6 +125,32 @@ def test_settlement_that_fails_is_told_and_tried_again(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("has_log", [True, False])
+def test_only_replies_without_a_log_wait_for_the_disk_in_their_transaction(
+    tmp_path: Path, has_log: bool
+) -> None:
+    waits: list[bool] = []
+
+    class Noting(ReplyStore):
+        @contextmanager
+        def writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
+            waits.append(is_synced)
+            with super().writing(is_synced=is_synced) as connection:
+                yield connection
+
+    async def run() -> None:
+        with Noting.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as recorder:
+            store.has_log = has_log
+            waits.clear()
+            entry = recorder.reserve("m", 8)
+            await entry
+            await recorder.put(*recorded("Hi"))
+            recorder.settle(entry, 1)
+
+    asyncio.run(run())
+    assert waits == [False, not has_log, False]
+
+
 def test_what_arrives_together_is_written_together(tmp_path: Path) -> None:
     class Counting(ReplyStore):
         transactions = 0

@@ -83,7 +83,7 @@ def test_every_kind_is_there(packed: Path) -> None:
     kinds = {row["kind"] for row in rows(packed)}
 
     assert kinds == {
-        "suite", "tables", "parquet", "traces", "index", "schema", "cohorts", "label_banks",
+        "suite", "tables", "parquet", "traces", "schema", "cohorts", "label_banks",
         "audit_sample", "published", "predictive", "notebook",
     }  # fmt: skip
 
@@ -206,7 +206,7 @@ def test_page_shows_size_and_checksum_of_the_files(sample_site: SampleSite) -> N
 
     assert offered
     for row in offered:
-        if row["kind"] not in {"traces", "index"}:
+        if row["kind"] != "traces":
             assert f'href="{row["path"]}"' in page
             assert f'<data value="{row["bytes"]}">' in page
             assert row["sha256"] in page

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from calbench.api import play_game
 from calbench.config.players import Player
 from calbench.errors import FileError
 from calbench.runs.results import read_run
+from calbench.traces.events import DmSent
 from calbench.traces.storage import write_trace
 from tests.factories import make_scenario
 
@@ -117,3 +119,17 @@ def test_broken_game_is_told_in_one_line(tmp_path: Path) -> None:
         with pytest.raises(FileError, match=r"next\.json") as found:
             read()
         assert str(found.value).isprintable()
+
+
+@pytest.mark.parametrize(("number", "fits"), [(2**63 - 1, True), (2**63, False)])
+def test_number_of_more_than_64_bits_is_refused(tmp_path: Path, number: int, fits: bool) -> None:
+    trace = play_game(SCENARIO, "imap")
+    place = next(at for at, event in enumerate(trace.events) if isinstance(event, DmSent))
+    first = replace(trace.events[place], turn=number)
+    events = (*trace.events[:place], first, *trace.events[place + 1 :])
+    write_trace(tmp_path / "imap/game.json", trace.model_copy(update={"events": events}))
+    if fits:
+        assert read_run(tmp_path).messages()["turn"][0] == number
+        return
+    with pytest.raises(FileError, match=r"game\.json: holds a number of more than 64 bits"):
+        read_run(tmp_path).messages()

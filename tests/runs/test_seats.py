@@ -9,7 +9,7 @@ from calbench.code import PACKAGE
 from calbench.config.composition import compose
 from calbench.runs.seats import PLAYING, modules_of, package_digest, read_note
 from calbench.scenarios.labels import LABEL_BANKS
-from calbench.traces.paths import holds_traces
+from calbench.traces.catalog import Catalog
 from stages.dependencies import closure, files_of, imports
 from tests.extensions.conftest import given, page  # noqa: F401 - fixtures
 
@@ -56,5 +56,5 @@ def test_modules_of_a_team_are_those_that_a_configuration_names() -> None:
 
 def test_note_is_no_trace(tmp_path: Path) -> None:
     (tmp_path / "code.json").write_text('{"schema_version": 1, "teams": {}}')
-    assert not holds_traces(tmp_path)
+    assert not Catalog().holds_traces(tmp_path)
     assert read_note(tmp_path) == {}

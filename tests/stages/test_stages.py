@@ -17,8 +17,7 @@ from calbench.errors import ConfigError
 from calbench.facts.games import SCORES
 from calbench.runs.play import execute
 from calbench.scenarios.storage import read_suite
-from calbench.traces.catalog import raw_trace
-from calbench.traces.paths import trace_paths
+from calbench.traces.catalog import Catalog, trace_paths
 from stages import paths
 from stages.compose import PARTS, role
 from stages.parts import write_parts
@@ -173,7 +172,8 @@ def test_analyze_stage_brings_experiments_together(run_stage: Stage, tmp_path: P
 
 def games(folder: Path) -> dict[str, bytes]:
     """Return every game of a folder, in files or in shards."""
-    return {path.relative_to(folder).as_posix(): raw_trace(path) for path in trace_paths(folder)}
+    catalog = Catalog()
+    return {path.relative_to(folder).as_posix(): catalog.read(path) for path in trace_paths(folder)}
 
 
 def test_stages_and_command_write_the_same_tables_and_traces(

@@ -5,11 +5,10 @@ from pathlib import Path
 from calbench.api import play_game
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
-from calbench.traces.catalog import raw_trace
+from calbench.traces.catalog import Catalog
 from calbench.traces.events import GameHalted
 from calbench.traces.models import Trace
 from calbench.traces.outlines import trace_name
-from calbench.traces.paths import trace_paths
 from calbench.traces.storage import trace_bytes
 from calbench.traces.store import ShardStore
 from tests.factories import make_scenario
@@ -51,5 +50,8 @@ def keep(folder: Path, *batches: list[Trace]) -> dict[str, bytes]:
 
 
 def kept(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of all games of a folder by name, as readers find them."""
-    return {path.relative_to(folder).as_posix(): raw_trace(path) for path in trace_paths(folder)}
+    """Return the bytes of all games of a folder by name."""
+    catalog = Catalog()
+    return {
+        path.relative_to(folder).as_posix(): catalog.read(path) for path in catalog.paths(folder)
+    }

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.errors import CalbenchError, FileError, OutputError
-from calbench.traces.catalog import trace_outline
-from calbench.traces.frames import GAMES_PER_FRAME, packed_frames
-from calbench.traces.packing import pack, packed_at, unpack
-from calbench.traces.storage import trace_bytes, write_trace
+from calbench.traces.packing import convert, pack, packed_at, unpack
+from calbench.traces.shards import GAMES_PER_FRAME, packed_frames, read_shard
+from calbench.traces.storage import write_trace
 from calbench.traces.store import ShardStore
 from tests.effort import examples
 from tests.traces.kept_games import game, keep, kept, name_of
@@ -52,7 +51,7 @@ def test_frame_holds_so_many_games_and_then_the_next_begins(tmp_path: Path) -> N
     store = ShardStore(tmp_path)
     traces = [(tmp_path / name_of(game(n)), game(n)) for n in range(2 * GAMES_PER_FRAME + 1)]
     frames = store.prepare(traces).frames
-    assert [len(frame.games) for frame in frames] == [GAMES_PER_FRAME, GAMES_PER_FRAME, 1]
+    assert [frame.num_games for frame in frames] == [GAMES_PER_FRAME, GAMES_PER_FRAME, 1]
     assert list(packed_frames([])) == []
 
 
@@ -137,17 +136,40 @@ def test_nothing_takes_its_place_when_playing_fails(tmp_path: Path) -> None:
     assert contents(tmp_path) == before
 
 
-def test_resumed_game_of_equal_length_is_outlined_anew(tmp_path: Path) -> None:
-    """The file of a game that was halted counts, whatever its length."""
-    name = name_of(game(0))
-    data = trace_bytes(game(0))
-    halted = trace_bytes(game(0, is_halted=True))
-    padded = data[:-2] + b" " * (len(halted) - len(data)) + data[-2:]
-    keep(tmp_path / "run", [game(0, is_halted=True)])
-    path = tmp_path / "run" / name
-    path.parent.mkdir()
-    path.write_bytes(padded)
-    assert len(padded) == len(halted)
-    pack(tmp_path / "run", tmp_path / "out")
-    assert kept(tmp_path / "out") == {name: padded}
-    assert not trace_outline(tmp_path / "out" / name).is_halted
+def without_heads(folder: Path, out: Path) -> None:
+    """Write the shards of a folder as earlier versions did: frames alone, and an index beside."""
+    out.mkdir(parents=True)
+    for shard in folder.iterdir():
+        data = shard.read_bytes()
+        frames = [data[frame.start : frame.end] for frame in read_shard(shard).frames]
+        (out / shard.name).write_bytes(b"".join(frames))
+        (out / f"{shard.name[:5]}.index.jsonl").write_text("not looked at\n")
+
+
+def test_shards_of_earlier_versions_are_converted(tmp_path: Path) -> None:
+    games = [game(0, is_halted=True), *map(game, (1, 2)), game(0), *map(game, range(3, 40))]
+    expected = keep(tmp_path / "new", games)
+    without_heads(tmp_path / "new", tmp_path / "run/traces")
+    assert convert(tmp_path / "run", tmp_path / "converted") == 41
+    assert kept(tmp_path / "converted") == expected
+    assert contents(tmp_path / "converted") == contents(tmp_path / "new")
+    assert convert(tmp_path / "new", tmp_path / "again") == 41
+
+
+def test_games_behind_a_damaged_head_are_converted(tmp_path: Path) -> None:
+    expected = keep(tmp_path / "new", [game(0)], [game(1)], [game(2)])
+    shard = tmp_path / "new/00000.jsonl.zst"
+    data, second = bytearray(shard.read_bytes()), read_shard(shard).frames[1]
+    data[second.offset + 30] ^= 1
+    shard.write_bytes(data)
+    with pytest.raises(FileError, match="calbench traces convert"):
+        kept(tmp_path / "new")
+    assert convert(tmp_path / "new", tmp_path / "converted") == 3
+    assert kept(tmp_path / "converted") == expected
+    data[second.start + 30] ^= 1
+    shard.write_bytes(data)
+    with pytest.raises(FileError, match="cannot be read to its end"):
+        convert(tmp_path / "new", tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+    with pytest.raises(FileError, match="holds no shard"):
+        convert(tmp_path, tmp_path / "other")

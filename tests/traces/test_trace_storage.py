@@ -20,7 +20,7 @@ from calbench.traces.events import InvalidToolCall, Reflection, ReplyNote
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader, read_trace, trace_bytes, write_trace
 from tests.effort import examples
-from tests.factories import make_scenario
+from tests.factories import as_written, make_scenario
 
 SCENARIO = make_scenario(
     ["..E2.", "E...", ".B..", "...E3"], [(0, 1, 2), (3, 1)], prior=[((0, 1), 1)]
@@ -49,7 +49,7 @@ def edited(*place: str | int, value: Any) -> bytes:
     for key in place[:-1]:
         inner = inner[key]
     inner[place[-1]] = value
-    return json.dumps(document).encode()
+    return as_written(document)
 
 
 def without(*place: str | int) -> bytes:
@@ -58,7 +58,7 @@ def without(*place: str | int) -> bytes:
     for key in place[:-1]:
         inner = inner[key]
     del inner[place[-1]]
-    return json.dumps(document).encode()
+    return as_written(document)
 
 
 def test_trace_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -359,7 +359,7 @@ def test_any_edit_is_refused_in_one_line_or_read_exactly(
     if isinstance(outcome, str):
         assert outcome.isprintable()
     else:
-        assert json.loads(trace_bytes(outcome)) == json.loads(data)
+        assert trace_bytes(outcome) == data
 
 
 def read_or_refusal(path: Path, read: Callable[[Path], Trace] = read_trace) -> Trace | str:
@@ -385,14 +385,46 @@ def test_reader_of_many_reads_or_refuses_any_edit_as_the_reader_of_one_does(
     assert read_or_refusal(path, reader.read) == read_or_refusal(path)
 
 
+OTHER_LAYOUTS: dict[str, Callable[[], bytes]] = {
+    "spaces": lambda: raw(b'"events":', b'"events": '),
+    "lines": lambda: json.dumps(DOCUMENT, indent=1).encode(),
+    "no end of line": lambda: BYTES[:-1],
+    "more behind it": lambda: BYTES + b"\n",
+    "an escape": lambda: raw(b'"game_start"', b'"game\\u005fstart"'),
+    "another order": lambda: as_written(dict(reversed(DOCUMENT.items()))),
+    "another order within": lambda: raw(b'"round":0,"turn":1,', b'"turn":1,"round":0,'),
+    "a flag that is not set": lambda: raw(b'"seats":[', b'"mediator":false,"seats":['),
+    "a key twice": lambda: raw(b'{"schema_version":1,', b'{"schema_version":1,"schema_version":1,'),
+    "a key of an event twice": lambda: raw(b'"seed":0,"num_a', b'"seed":1,"seed":0,"num_a'),
+    "a key of a setting twice": lambda: raw(b'"settings":{}', b'"settings":{"a":1,"a":1}'),
+    "events twice": lambda: raw(b'"final_state":', b'"events":[],"final_state":'),
+    "another number": lambda: raw(b'"cost_vs_optimal":null', b'"cost_vs_optimal":1.0e0'),
+}
+"""Bytes that mean the game to a reader that is not strict."""
+
+
+@pytest.mark.parametrize("make", OTHER_LAYOUTS.values(), ids=OTHER_LAYOUTS)
+@pytest.mark.parametrize("is_known", [False, True])
+def test_bytes_that_we_would_not_write_are_refused_by_what_differs(
+    tmp_path: Path, make: Callable[[], bytes], is_known: bool
+) -> None:
+    """Also by a reader that knows the scenario, as one of many traces does."""
+    path, reader = tmp_path / "t.json", TraceReader()
+    if is_known:
+        path.write_bytes(BYTES)
+        reader.read(path)
+    path.write_bytes(make())
+    with pytest.raises(FileError, match=r"not as calbench writes it: at byte \d+ is '") as refused:
+        reader.read(path)
+    assert str(refused.value).isprintable()
+
+
 def scenario_bytes() -> bytes:
     return BYTES[BYTES.index(b'"scenario":') : BYTES.index(b'"config":')]
 
 
 LIKE_THE_LAST: dict[str, Callable[[], bytes]] = {
     "the same": lambda: BYTES,
-    "another layout": lambda: json.dumps(DOCUMENT, indent=1).encode(),
-    "another order": lambda: json.dumps(dict(reversed(DOCUMENT.items()))).encode(),
     "the scenario twice": lambda: raw(b'"config":', scenario_bytes() + b'"config":'),
     "another scenario behind it": lambda: raw(
         b'"config":', scenario_bytes().replace(b'"seed":0', b'"seed":1') + b'"config":'

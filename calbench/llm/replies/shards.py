@@ -13,10 +13,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from calbench.console import progress
-from calbench.domain.canonical import canonical_json
+from calbench.domain.canonical import canonical_json, first_difference
 from calbench.domain.canonical import digest as content_digest
 from calbench.errors import FileError, OutputError
-from calbench.files import first_problem, printable, read_bytes, write_atomically
+from calbench.files import check_keys, first_problem, printable, read_bytes, write_atomically
 from calbench.llm.replies.database import BESIDE, is_store_file
 from calbench.llm.replies.record import Record
 from calbench.llm.replies.request import Digest, Link, link_digest, message_digest
@@ -180,10 +180,13 @@ def _read_index(folder: Path) -> dict[str, int] | None:
     path = folder / INDEX
     if not path.exists():
         return None
+    data = read_bytes(path)
     try:
-        return _COUNTS.validate_json(read_bytes(path))
+        counts = _COUNTS.validate_json(data)
     except ValidationError as error:
         raise FileError(f"{path}: {first_problem(error)}") from error
+    check_keys(str(path), data)
+    return counts
 
 
 def _compare(folder: Path, expected: Mapping[str, int], counts: Mapping[str, int]) -> None:
@@ -197,14 +200,16 @@ def _compare(folder: Path, expected: Mapping[str, int], counts: Mapping[str, int
             )
 
 
-def _read(path: Path, store: ReplyStore, add: Callable[[ReplyStore, bytes], None]) -> int:
-    """Add the lines of a shard; return how many there are."""
+def _read(path: Path, store: ReplyStore, add: Callable[[ReplyStore, bytes], Any]) -> int:
+    """Add the lines of a shard, which are as we write them; return how many there are."""
     lines = read_bytes(path).split(b"\n")
     if lines.pop() != b"":
         raise FileError(f"{path}:{len(lines) + 1}: the last line is incomplete")
     for number, line in enumerate(lines, 1):
         try:
-            add(store, line)
+            if line != (written := canonical_json(add(store, line)).encode()):
+                differs = first_difference(line, written)
+                raise FileError(f"{path}:{number}: not as calbench writes it: {differs}")
         except ValidationError as error:
             raise FileError(f"{path}:{number}: {first_problem(error)}") from error
         except ValueError as error:
@@ -212,29 +217,33 @@ def _read(path: Path, store: ReplyStore, add: Callable[[ReplyStore, bytes], None
     return len(lines)
 
 
-def _add_message(store: ReplyStore, line: bytes) -> None:
+def _add_message(store: ReplyStore, line: bytes) -> dict[str, Any]:
     found = _MessageLine.model_validate_json(line)
     if found.digest != message_digest(found.role, found.content):
         raise ValueError("digest: is not that of the message; the line was changed")
     store.add_message(found.digest, found.role, found.content)
+    return dict(found)
 
 
-def _add_link(store: ReplyStore, line: bytes) -> None:
+def _add_link(store: ReplyStore, line: bytes) -> dict[str, Any]:
     found = _ThreadLine.model_validate_json(line)
     if found.digest != link_digest(found.parent, found.message):
         raise ValueError("digest: is not that of the thread; the line was changed")
     store.add_link(Link(found.digest, found.parent, found.message))
+    return dict(found)
 
 
-def _add_record(store: ReplyStore, line: bytes) -> None:
+def _add_record(store: ReplyStore, line: bytes) -> dict[str, Any]:
     found = _ReplyLine.model_validate_json(line)
     fields = dict(found)
     digest = fields.pop("digest")
+    record = Record.model_construct(**fields)
+    written = _with_digest(record)
     if digest is None:
         store.without_digest += 1
-    elif digest != content_digest(_without_digest(line)):
+        del written["digest"]
+    elif digest != written["digest"]:
         raise ValueError("digest: is not that of the reply; the line was changed")
-    record = Record.model_construct(**fields)
     try:
         problem = store.check_key(record)
     except FileError as error:
@@ -245,7 +254,4 @@ def _add_record(store: ReplyStore, line: bytes) -> None:
         raise ValueError(f"key: {problem}")
     if not store.add(record):
         raise ValueError("key: occurs twice")
-
-
-def _without_digest(line: bytes) -> dict[str, Any]:
-    return {name: value for name, value in json.loads(line).items() if name != "digest"}
+    return written

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from calbench.console import progress
+from calbench.domain.canonical import first_difference
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, shorten
 from calbench.llm.completion import ChatMessage
@@ -55,6 +56,11 @@ _CHANGED = "is not as it was written; the store is damaged, or was changed"
 _FALSE_KEY = "is not that of its request; it was changed"
 
 
+def _body(record: Record) -> str:
+    """Return a reply as its row has it."""
+    return record.model_dump_json(exclude_none=True)
+
+
 class ReplyStore(BegunGames):
     """Recorded replies in one SQLite file; also the ledger of what they cost.
 
@@ -99,6 +105,9 @@ class ReplyStore(BegunGames):
             record = Record.model_validate_json(body)
         except ValidationError as error:
             raise FileError(self._place("reply", key, first_problem(error))) from error
+        if body != (written := _body(record)):
+            differs = first_difference(str(body).encode(), written.encode())
+            raise FileError(self._place("reply", key, f"not as calbench writes it: {differs}"))
         if (record.key, record.thread) != (key, thread):
             raise FileError(self._place("reply", key, "is recorded under another key or thread"))
         return record
@@ -134,7 +143,7 @@ class ReplyStore(BegunGames):
 
     def add(self, record: Record) -> bool:
         """Add a reply unless its request has one; inside of :meth:`writing`."""
-        row = (record.key, record.thread, record.model_dump_json(exclude_none=True))
+        row = (record.key, record.thread, _body(record))
         cursor = self._connection.execute(
             "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?)", (*row, row_digest(*row))
         )

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, V
 from pydantic_core import PydanticCustomError
 
 from calbench.errors import FileError
-from calbench.files import first_problem, printable, read_bytes, shorten
+from calbench.files import first_problem, printable, read_bytes, shorten, unique_keys
 from calbench.metrics.speech.leakage import PrivateLabel, leaks_in
 from calbench.metrics.speech.own_slot import own_slot
 from calbench.metrics.speech.patterns import message_patterns
@@ -129,7 +129,7 @@ def read_line(line: bytes, place: str) -> tuple[dict[str, Any], MessageLine]:
     if len(line) > MAX_LINE:
         raise FileError(f"{place}: longer than {MAX_LINE} bytes; write one message per line")
     try:
-        given: Any = json.loads(line, parse_constant=_refuse)
+        given: Any = json.loads(line, parse_constant=_refuse, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         reason = shorten(printable(str(error)), 120)
         raise FileError(f"{place}: not JSON: {reason}; write one object per line") from error

@@ -15,7 +15,7 @@ from typing import Annotated, Final, Literal, Self, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from calbench.errors import FileError
-from calbench.files import first_problem, printable, read_bytes
+from calbench.files import check_keys, first_problem, printable, read_bytes
 from calbench.metrics.speech.audit_lines import LabelLine
 from calbench.scenarios.labels import LABEL_BANK, LabelBank, released_bank
 
@@ -173,11 +173,11 @@ def read_others(path: Path, bank: LabelBank | None = None) -> list[LabelledMessa
 
 
 def _read(path: Path, model: type[Line]) -> list[Line]:
-    lines = []
+    lines, file = [], printable(str(path))
     for place, line in enumerate(read_bytes(path).splitlines(), 1):
         try:
             lines.append(model.model_validate_json(line))
         except ValidationError as error:
-            file = printable(str(path))
             raise FileError(f"{file}, line {place}: {first_problem(error)}") from error
+        check_keys(f"{file}, line {place}", line)
     return lines

@@ -31,7 +31,7 @@ from calbench.report.games.sentence import (
 from calbench.report.games.whole import write_whole
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
-from calbench.traces.catalog import has_trace, raw_trace
+from calbench.traces.catalog import Catalog
 from calbench.traces.events import GameEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
@@ -177,11 +177,12 @@ def write_task(task: GameTask) -> list[WrittenGame]:
 
 
 def _written(task: GameTask) -> Iterator[WrittenGame]:
+    catalog = Catalog()
     for scenario in map(Scenario.model_validate_json, task.scenarios):
         scenario_id = scenario.scenario_id
-        traces = ScenarioTraces(task.suite, scenario)
+        traces = ScenarioTraces(task.suite, scenario, catalog)
         path_by_team = {team: task.traces / team / f"{scenario_id}.json" for team in task.teams}
-        present = [team for team, path in path_by_team.items() if has_trace(path)]
+        present = [team for team, path in path_by_team.items() if catalog.has(path)]
         for place, team in enumerate(present):
             trace = traces.read(path_by_team[team], team)
             if place == 0:
@@ -190,7 +191,7 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
             of_tables = OfTables(
                 task.unreachable.get((team, scenario_id)), task.rows.get((team, scenario_id))
             )
-            data = raw_trace(path_by_team[team])
+            data = catalog.read(path_by_team[team])
             yield write_game(task.folder, trace, task.experiment, of_tables, task.measure, data)
 
 
