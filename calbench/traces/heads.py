@@ -34,8 +34,9 @@ class TraceHead:
 
     def shared(self) -> Self:
         """Return the same with interned texts, because many games repeat them."""
-        *texts, replicate = (getattr(self, field.name) for field in fields(self))
-        return type(self)(*map(sys.intern, texts), replicate)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        texts = {name: sys.intern(text) for name, text in values.items() if name != "replicate"}
+        return type(self)(**texts, replicate=self.replicate)
 
 
 def read_head(path: Path) -> TraceHead:
