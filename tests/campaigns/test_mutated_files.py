@@ -95,6 +95,26 @@ def test_good_file_is_read(name: str, samples: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("trace", "trace of talk", "suite", "label bank", "messages", "labelled sample"),
+        *("shard of messages", "shard of threads", "shard of replies"),
+        *("manifest", "description of tables"),
+    ],
+)
+def test_key_that_is_there_twice_is_refused(name: str, samples: Path, tmp_path: Path) -> None:
+    path = _copy(samples, READERS[name], tmp_path)
+    data = path.read_bytes()
+    places = list(re.finditer(rb'"\w+": ?(?:\d+|"[^"\\]*"),', data))
+    for found in (places[0], places[len(places) // 2], places[-1]):
+        path.write_bytes(data[: found.end()] + found.group() + data[found.end() :])
+        with pytest.raises(CalbenchError) as refusal:
+            READERS[name].read(path)
+        assert _names_it(READERS[name], path, str(refusal.value))
+
+
+@pytest.mark.heavy
 def test_damaged_file_is_read_or_named_in_one_line(
     samples: Path, tmp_path: Path, figures: Figures
 ) -> None:
