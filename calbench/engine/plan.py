@@ -6,6 +6,7 @@ A scenario is fifty times as long as a reference to it, and is read where its ga
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -50,13 +51,18 @@ class Task:
                 for piece in {game.scenario for game in self.games}
             }
             configs = {
-                piece: GameConfig.model_validate_json(_read(file, piece))
-                for piece in {game.config for game in self.games}
+                piece: _config(_read(file, piece)) for piece in {game.config for game in self.games}
             }
         return [
             Job(scenarios[game.scenario], configs[game.config], Path(game.path))
             for game in self.games
         ]
+
+
+@lru_cache(maxsize=256)
+def _config(line: bytes) -> GameConfig:
+    """Return a configuration: the next task most likely has the same ones."""
+    return GameConfig.model_validate_json(line)
 
 
 def _read(file: BinaryIO, piece: Piece) -> bytes:

@@ -132,7 +132,7 @@ def initial_state(
         message_cap=config.limits.dm_cap,
         cost_by_item=scenario.cost_by_item,
         calendars=list(scenario.shown_calendars),
-        calendar_ids=[item_ids(calendar) for calendar in scenario.shown_calendars],
+        calendar_ids=list(scenario.shown_ids),
         standing=standing,
         unsure=set(standing),
         cost_by_agent=[0] * count,

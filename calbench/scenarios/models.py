@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from calbench.domain.calendars import Booking, Calendar, Errand, Meeting
+from calbench.domain.calendars import Booking, Calendar, Errand, Meeting, item_ids
 from calbench.domain.canonical import digest, plain
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 from calbench.oracle.problem import PriorMeeting, Problem
@@ -435,6 +435,11 @@ class Scenario(Model):
             )
             for calendar in self.calendars
         )
+
+    @cached_property
+    def shown_ids(self) -> tuple[tuple[ItemId | None, ...], ...]:
+        """The same as bare ids, the form in traces."""
+        return tuple(map(item_ids, self.shown_calendars))
 
     @cached_property
     def cost_by_item(self) -> dict[ItemId, int]:

@@ -1,6 +1,8 @@
 import pickle
 
+import orjson
 import pytest
+from pydantic import TypeAdapter
 
 from calbench.domain.actions import DirectMessage, Schedule
 from calbench.domain.ids import AgentId, MeetingId, Slot
@@ -27,3 +29,11 @@ def test_tag_of_a_frequent_value_is_never_taken_in_order() -> None:
 def test_frequent_values_survive_the_way_to_another_process() -> None:
     action = DirectMessage(AgentId(1), Propose(Slot(3)))
     assert pickle.loads(pickle.dumps(action)) == action  # noqa: S301
+
+
+def test_a_frequent_value_that_was_read_has_its_fields_in_the_order_of_one_that_was_made() -> None:
+    made = DirectMessage(AgentId(1), Propose(Slot(3)))
+    read = TypeAdapter(DirectMessage).validate_json(orjson.dumps(made))
+    assert read == made
+    assert orjson.dumps(read) == orjson.dumps(made)
+    assert list(vars(read)) == ["type", "to", "content"]

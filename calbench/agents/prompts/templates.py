@@ -49,15 +49,16 @@ class Templates(NamedTuple):
         form = _form(self.text_by_name[name])
         if form is None:
             raise ConfigError(f"{self._place(name)}: a stray $; write $$ for a dollar sign")
-        further = form.placeholders & optional.keys() if optional else frozenset()
-        if form.placeholders != values.keys() | further:
-            odd = ", ".join(sorted(form.placeholders ^ values.keys() ^ further))
+        further = form.placeholders & optional.keys() if optional else None
+        if form.placeholders != (values.keys() | further if further else values.keys()):
+            odd = ", ".join(sorted(form.placeholders ^ values.keys() ^ (further or set())))
             raise ConfigError(f"{self._place(name)}: placeholders and values do not fit: {odd}")
-        for key in further:
+        for key in further or ():
             values[key] = str(optional[key]())
-        kept = [
-            part.text for part in form.paragraphs if part.only is None or values[part.only] != ""
-        ]
+        empty = [name for name in form.alone if values[name] == ""]
+        if not empty:
+            return form.whole % values
+        kept = [part.text for part in form.paragraphs if part.only not in empty]
         return "\n\n".join(kept) % values
 
     def _place(self, name: str) -> str:

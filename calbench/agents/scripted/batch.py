@@ -1,6 +1,7 @@
 """VOLUNTARY and DECISION: a speaker does what was agreed."""
 
 import re
+from collections.abc import Iterator
 
 from calbench.agents.scripted.difficulty import IMPOSSIBLE
 from calbench.agents.scripted.outbox import Written
@@ -31,12 +32,18 @@ def decision(view: View, voice: Voice) -> list[Written]:
     return []
 
 
-def _choices(view: View) -> list[Slot]:
-    """Return the slots to schedule in: what was agreed, else the likeliest, else any."""
-    first = [slot for slot in (view.agreed, best_guess(view)) if slot is not None]
-    rest = sorted(range(len(view.levels)), key=lambda slot: (view.levels[slot], slot))
-    slots = dict.fromkeys([*first, *[Slot(slot) for slot in rest]])
-    return [slot for slot in slots if view.levels[slot] is not IMPOSSIBLE]
+def _choices(view: View) -> Iterator[Slot]:
+    """Yield the slots to schedule in: what was agreed, else the likeliest, else any."""
+    agreed, levels = view.agreed, view.levels
+    if agreed is not None and levels[agreed] is not IMPOSSIBLE:
+        yield agreed
+    guess = best_guess(view)
+    if guess is not None and guess != agreed:
+        yield guess
+    possible = [slot for slot, level in enumerate(levels) if level is not IMPOSSIBLE]
+    for slot in sorted(possible, key=levels.__getitem__):
+        if slot not in (agreed, guess):
+            yield Slot(slot)
 
 
 def _moves(
