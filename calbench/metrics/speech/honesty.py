@@ -9,6 +9,7 @@ claims that were not true, not intentions.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from calbench.domain.ids import ItemId
@@ -56,8 +57,13 @@ class Claim(NamedTuple):
     kind: ClaimKind
 
 
-def claims_in(message: str) -> Iterator[Claim]:
-    """Yield what a message claims about its sender's slots; one claim for each named slot."""
+@lru_cache(maxsize=4096)  # players repeat themselves
+def claims_in(message: str) -> tuple[Claim, ...]:
+    """Return what a message claims about its sender's slots; one claim for each named slot."""
+    return tuple(_claims(message))
+
+
+def _claims(message: str) -> Iterator[Claim]:
     for clause in clauses_of(message):
         if clause.slots and tells_availability(clause):
             kind = _kind(clause)

@@ -1,8 +1,8 @@
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -142,7 +142,7 @@ def test_slots_are_told_from_other_numbers(message: str, slots: list[tuple[int, 
     "remembered",
     [cues_of, partial(states_of, is_named=True), puts_forward, tells_availability, tells_cost],
 )
-def test_what_is_remembered_of_a_clause_is_of_its_words(remembered: Callable[..., object]) -> None:
+def test_what_is_remembered_of_a_clause_is_of_its_words(remembered: Any) -> None:
     """So clauses that are equal, being worded alike, have equal answers."""
     function = getattr(remembered, "func", remembered).__wrapped__
     keywords = getattr(remembered, "keywords", {})
