@@ -1,5 +1,6 @@
 """Proportions: Wilson's interval, and whether two differ (paper, appendix G.5)."""
 
+from math import sqrt
 from typing import NamedTuple
 
 from calbench.stats.spec import AnalysisSpec
@@ -15,12 +16,16 @@ class Proportion(NamedTuple):
 
 def wilson(successes: int, trials: int, spec: AnalysisSpec) -> Proportion | None:
     """Return a proportion with its interval of ``spec.confidence``; ``None`` without trials."""
-    from scipy.stats import binomtest
+    from scipy.special import ndtri
 
     if not trials:
         return None
-    interval = binomtest(successes, trials).proportion_ci(spec.confidence, method="wilson")
-    return Proportion(successes / trials, float(interval.low), float(interval.high))
+    share, z = successes / trials, float(ndtri((1 + spec.confidence) / 2))
+    centre = share + z**2 / (2 * trials)
+    half = z * sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
+    low, high = (end / (1 + z**2 / trials) for end in (centre - half, centre + half))
+    # At 0 and 1 an end is the share but for rounding.
+    return Proportion(share, min(max(low, 0.0), share), max(min(high, 1.0), share))
 
 
 def fisher_p_value(one: tuple[int, int], other: tuple[int, int]) -> float | None:
