@@ -6,6 +6,7 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from calbench.stats.sums import Floats, exact_totals
 
@@ -50,9 +51,10 @@ def spearmans(xs: Floats, ys: Floats) -> Floats:
 
     Ranks are halves of integers, so all sums are exact.
     """
-    from scipy.stats import rankdata
-
-    ranked = [2 * rankdata(np.round(each, DECIMALS), axis=0) - len(xs) - 1 for each in (xs, ys)]
+    ranked = [
+        2 * pd.DataFrame(np.round(each, DECIMALS)).rank().to_numpy() - len(xs) - 1
+        for each in (xs, ys)
+    ]
     x, y = ranked
     spread = (x * x).sum(axis=0) * (y * y).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

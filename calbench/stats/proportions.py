@@ -3,7 +3,12 @@
 from math import sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from calbench.stats.spec import AnalysisSpec
+
+ROUNDING = 1e-9
+"""Ways to split successes that differ by less, relatively, are equally likely."""
 
 
 class Proportion(NamedTuple):
@@ -40,9 +45,16 @@ def fisher_p_value(one: tuple[int, int], other: tuple[int, int]) -> float | None
     Returns:
         ``None`` where either has no trials.
     """
-    from scipy.stats import fisher_exact
+    from scipy.special import gammaln
 
-    if not one[1] or not other[1]:
+    (first, of_first), (second, of_second) = one, other
+    if not of_first or not of_second:
         return None
-    table = [[successes, trials - successes] for successes, trials in (one, other)]
-    return float(fisher_exact(table).pvalue)
+    successes = first + second
+    split = np.arange(max(0, successes - of_second), min(successes, of_first) + 1)
+    # Of every way to split the successes, how often it comes, as a logarithm but for a constant.
+    parts = (split, of_first - split, successes - split, of_second - successes + split)
+    weights = -np.sum([gammaln(part + 1) for part in parts], axis=0)
+    shares = np.exp(weights - weights.max())
+    seen = shares[first - split[0]] * (1 + ROUNDING)
+    return float(min(1.0, shares[shares <= seen].sum() / shares.sum()))

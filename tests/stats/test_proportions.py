@@ -39,3 +39,13 @@ def test_fisher_is_that_of_the_tea_tasting() -> None:
     assert fisher_p_value((3, 4), (1, 4)) == pytest.approx(34 / 70)
     assert fisher_p_value((4, 4), (0, 4)) == pytest.approx(2 / 70)
     assert fisher_p_value((2, 4), (2, 4)) == pytest.approx(1)
+
+
+COUNTS = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@given(COUNTS, COUNTS)
+def test_fisher_is_that_of_scipy(one: tuple[int, int], other: tuple[int, int]) -> None:
+    table = [[successes, trials - successes] for successes, trials in (one, other)]
+    expected = float(stats.fisher_exact(table).pvalue)
+    assert fisher_p_value(one, other) == pytest.approx(expected, abs=1e-9)
