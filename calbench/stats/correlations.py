@@ -6,6 +6,7 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from calbench.stats.sums import Floats, exact_totals
 
@@ -50,9 +51,10 @@ def spearmans(xs: Floats, ys: Floats) -> Floats:
 
     Ranks are halves of integers, so all sums are exact.
     """
-    from scipy.stats import rankdata
-
-    ranked = [2 * rankdata(np.round(each, DECIMALS), axis=0) - len(xs) - 1 for each in (xs, ys)]
+    ranked = [
+        2 * pd.DataFrame(np.round(each, DECIMALS)).rank().to_numpy() - len(xs) - 1
+        for each in (xs, ys)
+    ]
     x, y = ranked
     spread = (x * x).sum(axis=0) * (y * y).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -101,10 +103,10 @@ def fisher_ends(rho: Floats, freedom: Floats, confidence: float) -> tuple[Floats
         freedom: of each, the units less 3 for each stratum.
         confidence: of the interval.
     """
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     within = np.where(np.abs(rho) < 1, rho, np.nan)
-    half = float(norm.ppf((1 + confidence) / 2)) * np.sqrt((1 + within**2 / 2) / freedom)
+    half = float(ndtri((1 + confidence) / 2)) * np.sqrt((1 + within**2 / 2) / freedom)
     z = np.arctanh(within)
     return np.tanh(z - half), np.tanh(z + half)
 
@@ -121,7 +123,7 @@ def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> C
         strata: values of each, one pair for each unit, without missing ones.
         confidence: of the interval.
     """
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
     every = [each for each in strata if len(each[0]) >= LEAST_UNITS]
     sizes = np.array([len(xs) for xs, _ in every], dtype=np.float64)
@@ -132,7 +134,7 @@ def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> C
     (mean,), (low,), (high,) = pooled(rhos[:, np.newaxis], sizes, confidence)
     units = int(known.sum())
     null = sqrt((known**2 / (known - 1)).sum())
-    p = min(1.0, float(2 * norm.sf(abs(mean) * units / null)))
+    p = min(1.0, float(2 * ndtr(-abs(mean) * units / null)))
     return Correlation(float(mean), float(low), float(high), p, units)
 
 

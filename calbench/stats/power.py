@@ -66,16 +66,16 @@ def noncentrality(num_units: int, level: float, power: float) -> float:
         power: share of samples in which it is detected.
     """
     from scipy.optimize import brentq
-    from scipy.stats import nct, norm, t
+    from scipy.special import nctdtr, ndtri, stdtrit
 
     if num_units >= NORMAL_FROM:
-        return float(norm.isf(level / 2) + norm.ppf(power))
+        return float(ndtri(power) - ndtri(level / 2))
     freedom = num_units - 1
-    limit = t.isf(level / 2, freedom)
+    limit = -stdtrit(freedom, level / 2)
 
     def excess_power(shift: float) -> float:
-        wrong_side = nct.cdf(-limit, freedom, shift)  # scipy returns NaN for tiny probabilities
-        found = nct.sf(limit, freedom, shift) + (0.0 if isnan(wrong_side) else wrong_side)
-        return float(found - power)
+        wrong_side = nctdtr(freedom, shift, -limit)  # scipy returns NaN for tiny probabilities
+        missed = nctdtr(freedom, shift, limit) - (0.0 if isnan(wrong_side) else wrong_side)
+        return float(1 - missed - power)
 
     return float(brentq(excess_power, 0.0, 10 * limit, xtol=1e-10))

@@ -135,6 +135,9 @@ def test_without_any_difference_the_p_value_is_one() -> None:
 @given(st.lists(st.floats(0.0001, 1), max_size=30))
 def test_adjusted_p_values_are_larger_and_in_the_same_order(p_values: list[float]) -> None:
     found = adjusted_p_values(p_values)
+    if p_values:
+        expected = stats.false_discovery_control(p_values, method="bh")
+        assert found == pytest.approx(expected, abs=1e-12)
     order = np.argsort(p_values, kind="stable")
     assert all(p <= q <= 1 for p, q in zip(p_values, found.tolist(), strict=True))
     assert all(np.diff(found[order]) >= 0)

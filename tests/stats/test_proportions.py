@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,18 +13,14 @@ SPEC = AnalysisSpec()
     st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
     st.sampled_from([0.95, 0.8]),
 )
-def test_wilson_intervals_are_those_of_the_formula(
-    outcome: tuple[int, int], confidence: float
-) -> None:
+def test_wilson_intervals_are_those_of_scipy(outcome: tuple[int, int], confidence: float) -> None:
     successes, trials = outcome
     found = wilson(successes, trials, AnalysisSpec(confidence=confidence))
     assert found is not None
-    z, share = stats.norm.ppf((1 + confidence) / 2), successes / trials
-    centre = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
-    half = z / (1 + z**2 / trials) * np.sqrt(share * (1 - share) / trials + (z / 2 / trials) ** 2)
-    assert found.value == share
-    assert (found.low, found.high) == pytest.approx((centre - half, centre + half), abs=1e-9)
-    assert found.low <= share <= found.high
+    expected = stats.binomtest(successes, trials).proportion_ci(confidence, method="wilson")
+    assert found.value == successes / trials
+    assert found[1:] == pytest.approx((expected.low, expected.high), abs=1e-9)
+    assert found.low <= found.value <= found.high
 
 
 def test_wilson_intervals_of_none_and_half() -> None:
@@ -44,3 +39,13 @@ def test_fisher_is_that_of_the_tea_tasting() -> None:
     assert fisher_p_value((3, 4), (1, 4)) == pytest.approx(34 / 70)
     assert fisher_p_value((4, 4), (0, 4)) == pytest.approx(2 / 70)
     assert fisher_p_value((2, 4), (2, 4)) == pytest.approx(1)
+
+
+COUNTS = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@given(COUNTS, COUNTS)
+def test_fisher_is_that_of_scipy(one: tuple[int, int], other: tuple[int, int]) -> None:
+    table = [[successes, trials - successes] for successes, trials in (one, other)]
+    expected = float(stats.fisher_exact(table).pvalue)
+    assert fisher_p_value(one, other) == pytest.approx(expected, abs=1e-9)

@@ -77,7 +77,7 @@ def with_teams(seats: pd.DataFrame) -> pd.DataFrame:
     sat = seats.drop_duplicates([NUMBER, "team"]).sort_values("team_place")
     teams = sat.groupby(NUMBER)["team"].agg(" ".join)
     players = sat.drop_duplicates(NUMBER)[[NUMBER, *BY, "team_place"]]
-    players = players.assign(teams=players[NUMBER].map(teams))
+    players = players.assign(teams=players[NUMBER].map(teams).astype("str"))  # also of nobody
     return players.sort_values(ORDER, ignore_index=True)
 
 

@@ -364,17 +364,22 @@ def _losses(beliefs: pd.DataFrame, own: float) -> pd.DataFrame:
     return group_totals(rows[[GAME, "target_agent", *BY_PRIOR]], [GAME, "target_agent"])
 
 
+def _kendall_tau(xs: Floats, ys: Floats) -> float:
+    """Return Kendall's tau-b of two orders; not a number where either knows no order."""
+    x, y = (np.sign(np.subtract.outer(each, each)) for each in (xs, ys))
+    spread = np.sqrt((x * x).sum() * (y * y).sum())
+    return float((x * y).sum() / spread) if spread else float("nan")
+
+
 def prior_order(means: pd.DataFrame) -> pd.DataFrame:
     """Return for each prior how far the order of a setting's teams is that of the paper's."""
-    from scipy.stats import kendalltau
-
     papers: Floats = means[str(PAPERS)].to_numpy(dtype=np.float64)
     pairs = [(a, b) for a, b in combinations(range(len(means)), 2) if papers[a] != papers[b]]
     rows = []
     for name, prior in BY_PRIOR.items():
         values: Floats = means[name].to_numpy(dtype=np.float64)
         num_reversed = sum((papers[a] - papers[b]) * (values[a] - values[b]) < 0 for a, b in pairs)
-        tau = float(kendalltau(papers, values).statistic) if pairs else float("nan")
+        tau = _kendall_tau(papers, values)
         rows.append((means["setting"].iloc[0], prior, tau, len(pairs), num_reversed))
     names = ["setting", "prior", "kendall_tau", "pairs", "pairs_reversed"]
     found = pd.DataFrame(rows, columns=names)
