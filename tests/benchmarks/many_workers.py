@@ -41,7 +41,7 @@ OVERRIDES = [
     "suite=large-20",
     "suite.tertiles=false",
     f"suite.num_scenarios={SAMPLED}",
-    "teams=[imap,sd-map,dsm-private,dsm-welfare,mediator]",
+    "teams=[imap,sd-map,dsm-welfare,dsm-private,mediator,secure-sum,tell-all,first-free,silent]",
 ]
 
 
