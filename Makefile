@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check dependencies edits serve check-slow lint types contracts test heavy campaign slow bench mutants release card lock lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
+.PHONY: check dependencies edits serve check-slow lint types contracts test heavy campaign slow bench mutants release card lock oldest lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -56,6 +56,16 @@ lock:  ## resolve again, with no release younger than two weeks
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra pipeline \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements.lock
+
+oldest:  ## install the oldest libraries that pyproject.toml allows, together, and try them
+	python3.11 -m venv build/oldest
+	build/oldest/bin/pip install -q uv
+	build/oldest/bin/uv pip compile -q pyproject.toml --resolution lowest-direct --python-version 3.11 \
+		--extra test --extra pipeline --no-header --no-annotate -o build/oldest/requirements.txt
+	build/oldest/bin/uv pip install -q --python build/oldest/bin/python -r build/oldest/requirements.txt
+	PYTHONPATH=. build/oldest/bin/python -c 'import calbench, importlib, pkgutil; \
+		[importlib.import_module(each.name) for each in pkgutil.walk_packages(calbench.__path__, "calbench.")]'
+	PYTHONPATH=. build/oldest/bin/python -m pytest -q tests/domain tests/engine tests/traces tests/facts tests/analysis
 
 lock-local:  ## the same for the small model; packages in both locks have one version
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra local \

@@ -12,7 +12,8 @@ from typing import BinaryIO, NamedTuple
 
 from calbench.endings import pruned, undone
 from calbench.engine.jobs import Job
-from calbench.files import written_atomically
+from calbench.errors import OutputError
+from calbench.files import write_atomically
 from calbench.pool import cut
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig
@@ -82,31 +83,35 @@ class Plan:
     scenarios: dict[int, Piece] = field(default_factory=dict)
     configs: dict[bytes, Piece] = field(default_factory=dict)
 
-    def write(self, path: Path, jobs: Sequence[Job]) -> None:
-        """Write each scenario and each configuration of games once, a line each."""
-        with path.open("wb") as file:
-            for job in jobs:
-                if id(job.scenario) not in self.scenarios:
-                    self.scenarios[id(job.scenario)] = _put(file, job.scenario.written)
-                if job.config.written not in self.configs:
-                    self.configs[job.config.written] = _put(file, job.config.written)
-
     def task(self, jobs: Sequence[Job]) -> Task:
-        """Return a reference to some of the games."""
-        games = (
-            PlannedGame(
-                self.scenarios[id(job.scenario)],
-                self.configs[job.config.written],
-                str(job.path),
-            )
-            for job in jobs
-        )
+        """Return a reference to some of the games, which is all that the first tasks wait for.
+
+        Each scenario and each configuration is written once, a line each, and the file closed:
+        workers on other machines see it then.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        games = []
+        try:
+            with self.path.open("ab") as file:
+                for job in jobs:
+                    if id(job.scenario) not in self.scenarios:
+                        self.scenarios[id(job.scenario)] = _put(file, job.scenario.written)
+                    config = job.config.written
+                    if config not in self.configs:
+                        self.configs[config] = _put(file, config)
+                    pieces = self.scenarios[id(job.scenario)], self.configs[config]
+                    games.append(PlannedGame(*pieces, str(job.path)))
+        except OSError as error:
+            reason = error.strerror or error
+            raise OutputError(f"{self.path}: cannot be written ({reason})") from error
         return Task(str(self.path), tuple(games))
 
 
 @contextmanager
 def planned(jobs: Sequence[Job]) -> Iterator[Plan]:
-    """Write the plan of games, at least one, beside their folder of traces; remove it after.
+    """Begin the plan of games, at least one, beside their folder of traces; remove it after.
 
     What a killed run leaves there is replaced by the next one.
 
@@ -122,8 +127,7 @@ def planned(jobs: Sequence[Job]) -> Iterator[Plan]:
 
     with pruned(folder.parent), undone(remove):
         try:
-            with written_atomically(plan.path, is_synced=False) as beside:
-                plan.write(beside, jobs)
+            write_atomically(plan.path, b"")
             yield plan
         finally:
             remove()
