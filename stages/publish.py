@@ -1,4 +1,4 @@
-"""Tables and traces -> build/site: the static site."""
+"""Tables, facts and traces -> build/site: the static site."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ SOURCES, PUBLISHED = Path("site"), paths.DATA / "published"
 
 READ = (
     *(Path("CHANGELOG.md"), Path("CONTRIBUTING.md"), SOURCES),
-    *(paths.SUITES, paths.TRACES, paths.TABLES),
+    *(paths.SUITES, paths.TRACES, paths.FACTS, paths.TABLES),
     *(paths.DATA / name for name in ("audit_sample", "cohorts", "label_banks", "predictive")),
     PUBLISHED,
 )
@@ -51,6 +51,7 @@ def site() -> Site:
             folder=paths.tables(name),
             traces=paths.traces(name),
             role=role,
+            facts=paths.facts(name),
         )
         for name, role in roles().items()
     ]

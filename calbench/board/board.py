@@ -208,6 +208,7 @@ def _experiment(
         is_joint=True,
         unpublished=frozenset(entry.team for entry in view.entries if is_beside),
         part=view.part,
+        facts=folder / "facts",
     )
 
 

@@ -37,6 +37,8 @@ class Experiment:
             experiments.
         unpublished: its teams that are of a run of one's own.
         part: how many scenarios of another experiment it has, in words.
+        facts: folder of what its games were measured into; absent: pages that show messages judge
+            them again.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Experiment:
     is_joint: bool = False
     unpublished: frozenset[str] = frozenset()
     part: str = ""
+    facts: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse a name that cannot be part of a file name."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from calbench.files import no_collection
+from calbench.facts.storage import Facts
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
@@ -19,6 +20,7 @@ from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
 from calbench.report.games.index import ExperimentIndex, index_data
+from calbench.report.games.judged import Judged, JudgedGames
 from calbench.report.games.ledger import OPTIMUM_COLUMNS, ledger_data
 from calbench.report.games.search import WordIndex, words_of
 from calbench.report.games.sentence import (
@@ -54,6 +56,7 @@ class GameTask:
         scenarios: each as JSON, which processes hand over faster than the object.
         unreachable: where the optimum of games became unreachable, by team and scenario.
         rows: what tables say happened, likewise.
+        judged: what facts say of messages, likewise.
         measure: settings of the metrics.
     """
 
@@ -65,6 +68,7 @@ class GameTask:
     scenarios: tuple[str, ...]
     unreachable: Mapping[tuple[str, str], Row]
     rows: Mapping[tuple[str, str], Rows]
+    judged: Mapping[tuple[str, str], Mapping[int, Judged]]
     measure: MeasureSpec
 
 
@@ -83,15 +87,17 @@ class WrittenGame:
 
 
 class OfTables(NamedTuple):
-    """What tables say of a game.
+    """What tables and facts say of a game.
 
     Attributes:
         unreachable: its row of ``optimum_unreachable.csv``, if there is one.
         rows: those of the tables that say what happened.
+        judged: what was found in its messages, if facts tell.
     """
 
     unreachable: Row | None = None
     rows: Rows | None = None
+    judged: Mapping[int, Judged] | None = None
 
 
 NOTHING = OfTables()
@@ -148,6 +154,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
     unreachable = _chosen(results.by_game("optimum_unreachable.csv"), OPTIMUM_COLUMNS)
     played = _chosen(results.by_game("games.csv"), PLAYED_COLUMNS)
     told = _chosen(results.by_game("audit_games.csv"), TOLD_COLUMNS)
+    judged = JudgedGames(None if results.facts is None else Facts(results.facts))
     while chunk := list(islice(scenarios, size)):
         games = [(team, each.scenario_id) for each in chunk for team in results.teams]
         yield GameTask(
@@ -159,6 +166,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
             scenarios=tuple(each.model_dump_json() for each in chunk),
             unreachable={game: unreachable[game] for game in games if game in unreachable},
             rows={game: Rows(played[game], told.get(game)) for game in games if game in played},
+            judged={game: found for game in games if (found := judged.of(*game))},
             measure=results.made_with.measure,
         )
 
@@ -188,7 +196,9 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
                 key = f"scenarios/{task.experiment}/{scenario_id}"
                 write_data(task.folder, key, scenario_data(trace.scenario, present))
             of_tables = OfTables(
-                task.unreachable.get((team, scenario_id)), task.rows.get((team, scenario_id))
+                task.unreachable.get((team, scenario_id)),
+                task.rows.get((team, scenario_id)),
+                task.judged.get((team, scenario_id)),
             )
             data = raw_trace(path_by_team[team])
             yield write_game(task.folder, trace, task.experiment, of_tables, task.measure, data)
@@ -215,7 +225,7 @@ def write_game(
         folder: where page data goes.
         trace: the game.
         experiment: its name.
-        of_tables: what tables say of it.
+        of_tables: what tables and facts say of it.
         measure: settings of the metrics.
         data: bytes of its file; absent: those that it would have.
     """
@@ -224,7 +234,7 @@ def write_game(
     game = packed_game(trace, experiment)
     if summary := _summary(trace, of_tables.rows):
         game["summary"] = summary
-    game["ledger"] = ledger_data(trace, of_tables.unreachable, measure)
+    game["ledger"] = ledger_data(trace, of_tables.unreachable, measure, judged=of_tables.judged)
     write_data(folder, f"games/{name}", game, PACKED)
     if "has_prompts" in game:
         write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
