@@ -173,6 +173,8 @@ def _as_published(results: Results) -> Experiment:
         results.tables,
         results.traces or nothing,
         role,
+        facts=results.facts,
+        about=results.about,
     )
 
 
@@ -209,6 +211,7 @@ def _experiment(
         unpublished=frozenset(entry.team for entry in view.entries if is_beside),
         part=view.part,
         facts=folder / "facts",
+        about={team: text for each in view.published for team, text in each.about.items()},
     )
 
 

@@ -39,6 +39,7 @@ class Experiment:
         part: how many scenarios of another experiment it has, in words.
         facts: folder of what its games were measured into; absent: pages that show messages judge
             them again.
+        about: what its teams do, by team.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Experiment:
     unpublished: frozenset[str] = frozenset()
     part: str = ""
     facts: Path | None = None
+    about: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Refuse a name that cannot be part of a file name."""
