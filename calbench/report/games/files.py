@@ -5,6 +5,7 @@ each is a handful of numbers, and the words of its messages. The files do not de
 processes there are.
 """
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +17,7 @@ from calbench.facts.storage import Facts
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
+from calbench.report.archive import gzipped
 from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
@@ -30,7 +32,6 @@ from calbench.report.games.sentence import (
     so_far,
     what_happened,
 )
-from calbench.report.games.whole import write_whole
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import has_trace, raw_trace
@@ -238,7 +239,8 @@ def write_game(
     write_data(folder, f"games/{name}", game, PACKED)
     if "has_prompts" in game:
         write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
-    write_whole(folder, name, trace_bytes(trace) if data is None else data)
+    whole = gzipped(trace_bytes(trace) if data is None else data)
+    write_data(folder, f"traces/{name}", b64encode(whole).decode("ascii"))  # as scripts hold it
     messages = said(trace) if team.uses_language else ()
     return WrittenGame(
         scenario_id=scenario_id,
