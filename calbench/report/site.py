@@ -79,8 +79,12 @@ class Site:
 
     @cached_property
     def about(self) -> Mapping[str, str]:
-        """What published teams do, with the origin of choices left out: the method page says it."""
-        said = {team: text for each in self.experiments for team, text in each.about.items()}
+        """What published teams do, with the origin of choices left out: the method page says it.
+
+        Of teams of one name it is the one whose experiment comes first.
+        """
+        shown = reversed(self.experiments)
+        said = {team: text for each in shown for team, text in each.about.items()}
         return {
             team: ORIGIN.sub("", text)
             for team, text in said.items()

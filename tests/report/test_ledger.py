@@ -22,8 +22,7 @@ from calbench.metrics.players import players_of
 from calbench.metrics.privacy.estimators import game_loss
 from calbench.metrics.speech.messages import audited_messages, labels_of_game
 from calbench.report.escape import data_script
-from calbench.report.games.judged import JudgedGames
-from calbench.report.games.ledger import DIGITS, ledger_data, vector_of
+from calbench.report.games.ledger import DIGITS, JudgedGames, ledger_data, vector_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from tests.factories import make_scenario

@@ -6,9 +6,10 @@ import pytest
 
 from calbench.report.pages import audits, inconsistencies, paper, regret, reproduction
 from calbench.report.pages.board import ratings
-from calbench.report.pages.said import cohort, erring, probes
+from calbench.report.pages.said import cohort, erring
 from calbench.report.pages.said.excerpt import largest, least
 from calbench.report.pages.said.standing import leaders, leaders_of
+from calbench.report.pages.speech import probes
 from calbench.report.sentence import Sentence, plain
 
 Row = dict[str, str]
