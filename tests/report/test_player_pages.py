@@ -10,10 +10,8 @@ import pytest
 from calbench.config.composition import compose
 from calbench.report.experiment import Experiment
 from calbench.report.pages import PAGES, navigation, pages_of
-from calbench.report.pages.board.names import has_page
-from calbench.report.pages.board.plane import HEIGHT, MARGIN, WIDTH, limits, marks
-from calbench.report.pages.board.player import _front, largest
-from calbench.report.pages.board.who import _first_games
+from calbench.report.pages.board.player import HEIGHT, MARGIN, WIDTH, _front, largest, limits, marks
+from calbench.report.pages.board.who import _first_games, has_page
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.writing import write_site

@@ -8,7 +8,19 @@ from calbench.report.experiment import Experiment
 from calbench.report.games.game import kind_words
 from calbench.report.kind import DEGENERATE, MODEL, PROTOCOL, SCRIPTED, Kind, kind_of
 from calbench.report.site import Site
-from calbench.report.tables import Tables
+from calbench.report.tables import Row, Tables
+
+TAKEN = frozenset({"index", "readme"})
+"""Names, in small letters, that MkDocs and file systems take for the page of a whole folder."""
+
+
+def has_page(row: Row) -> bool:
+    """Return whether a row of the leaderboard is of a team with a page.
+
+    The optimum, which is of no experiment, plays no games.
+    """
+    return bool(row["experiment"]) and row["team"].lower() not in TAKEN
+
 
 EXPLAINED = {PROTOCOL: "teams", SCRIPTED: "scripted", MODEL: "models", DEGENERATE: "degenerate"}
 """Where the method page has a kind of player."""
