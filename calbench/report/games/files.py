@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from calbench.files import no_collection
 from calbench.facts.storage import Facts
+from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
