@@ -26,12 +26,12 @@ FOOTER = (
 """Pages that every footer links to, if the site has them."""
 
 SEARCH = re.compile(r'<label class="md-header__button md-icon" for="__search">')
-FOOT = re.compile(r"(?:</div>\s*){2}</footer>")
+FOOT = re.compile(r"(?:</(?:div)>\s*){2}</footer>")
 HEAD = re.compile(r"</head>")
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)">')
 """Where the theme's pages have what something is put before, or in place of."""
 
-TABLE = re.compile(r"<table[\s>].*?</table>", re.DOTALL)
+TABLE = re.compile(r"<(?:table)[\s>].*?</(?:table)>", re.DOTALL)
 """Most of a page, and nothing that describes it."""
 
 MADE = environment(Path()).get_template("head.jinja").make_module()

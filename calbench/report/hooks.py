@@ -19,10 +19,13 @@ MOST_FILES = 3
 """Files that a paragraph of prose names; a longer row of them is a list of downloads [C]."""
 
 
-TABLE = re.compile(r"<table(?![^>]*\sid=)[\s>](?:(?!\sid=|</?table).)*</table>", re.DOTALL)
+TABLE = re.compile(
+    r"(<(?:table))(?![^>]*\sid=)[\s>](?:(?!\sid=|</?(?:table)).)*(</(?:table)>)", re.DOTALL
+)
 """A table without a place that a link may lead to: most of the text of our pages."""
 
-PLACE = re.compile(r'<table data-cut="(\d+)"></table>')
+PLACE = re.compile(r'<(?:table) data-cut="(\d+)"></(?:table)>')
+"""What stands where a table was: one without anything."""
 
 MIXED = ' markdown="1"'
 
@@ -40,7 +43,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
     def cut(found: re.Match[str]) -> str:
         tables.append(found[0])
-        return f'<table data-cut="{len(tables) - 1}"></table>'
+        return f'{found[1]} data-cut="{len(tables) - 1}">{found[2]}'
 
     return markdown if MIXED in markdown else TABLE.sub(cut, markdown)
 
