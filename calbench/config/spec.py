@@ -143,7 +143,7 @@ class RunSpec(BaseModel):
     label_bank: Annotated[str, Field(pattern=ID_PATTERN)]
     reflection: bool
     models: dict[str, ModelConfig]
-    about: dict[str, str] = Field(default_factory=dict)
+    about: dict[str, str]
     replies: RepliesSpec
     preflight: bool
     budget: BudgetSpec
