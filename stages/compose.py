@@ -94,8 +94,8 @@ def estimated(spec: RunSpec) -> dict[str, Any]:
 
 
 def shown(spec: RunSpec) -> dict[str, Any]:
-    """Return what an experiment is for on the site."""
-    return {"role": role(spec).model_dump(mode="json")}
+    """Return what an experiment is for on the site, and what its teams do."""
+    return {"role": role(spec).model_dump(mode="json"), "about": spec.about}
 
 
 PARTS: Mapping[str, Callable[[RunSpec], dict[str, Any]]] = {

@@ -1,6 +1,5 @@
-"""Tables and traces -> build/site: the static site."""
+"""Tables, facts and traces -> build/site: the static site."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from calbench.pool import processors
@@ -17,7 +16,7 @@ SOURCES, PUBLISHED = Path("site"), paths.DATA / "published"
 
 READ = (
     *(Path("CHANGELOG.md"), Path("CONTRIBUTING.md"), SOURCES),
-    *(paths.SUITES, paths.TRACES, paths.TABLES),
+    *(paths.SUITES, paths.TRACES, paths.FACTS, paths.TABLES),
     *(paths.DATA / name for name in ("audit_sample", "cohorts", "label_banks", "predictive")),
     PUBLISHED,
 )
@@ -25,9 +24,10 @@ READ = (
 
 
 class Shown(Part):
-    """What an experiment is for on the site."""
+    """What an experiment is for on the site, and what its teams do, by team."""
 
     role: Role
+    about: dict[str, str]
 
 
 def main() -> None:
@@ -35,11 +35,6 @@ def main() -> None:
     with paths.pool(processors()) as pool:
         write_site(site(), paths.BUILD / "site_src", pool)
     build_site(paths.BUILD / "site_src", paths.BUILD / "site")
-
-
-def roles() -> Mapping[str, Role]:
-    """Return what each experiment of the site is for, in the order of its pages."""
-    return {name: part.role for name, part in read_parts("publish", Shown).items()}
 
 
 def site() -> Site:
@@ -50,9 +45,11 @@ def site() -> Site:
             suite=paths.suite(name),
             folder=paths.tables(name),
             traces=paths.traces(name),
-            role=role,
+            role=part.role,
+            facts=paths.facts(name),
+            about=part.about,
         )
-        for name, role in roles().items()
+        for name, part in read_parts("publish", Shown).items()
     ]
     return Site(
         SOURCES,

@@ -7,12 +7,14 @@ from calbench.console import say
 from calbench.release.pack import PACK, write_pack
 from calbench.release.writer import write_release
 from stages import paths
-from stages.publish import roles
+from stages.parts import read_parts
+from stages.publish import Shown
 
 
 def main(_: list[str]) -> None:
     """Publish what is in ``data``."""
-    ranked = [name for name, role in roles().items() if role.is_ranked]
+    parts = read_parts("publish", Shown)
+    ranked = [name for name, part in parts.items() if part.role.is_ranked]
     made = write_release(paths.DATA, paths.RELEASE)
     write_pack(paths.DATA, paths.RELEASE / PACK, ranked)
     games = sum(each.games for each in made.traces.values())

@@ -172,6 +172,8 @@ def _as_published(results: Results) -> Experiment:
         results.tables,
         results.traces or nothing,
         role,
+        facts=results.facts,
+        about=results.about,
     )
 
 
@@ -207,6 +209,8 @@ def _experiment(
         is_joint=True,
         unpublished=frozenset(entry.team for entry in view.entries if is_beside),
         part=view.part,
+        facts=folder / "facts",
+        about={team: text for each in view.published for team, text in each.about.items()},
     )
 
 

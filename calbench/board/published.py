@@ -1,7 +1,7 @@
 """The published results, as the pipeline computed them here or as they come with the package."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -38,6 +38,7 @@ class Results:
         facts: folder of its facts; absent: its teams are not ranked.
         suite: its suite file; absent: neither suite nor games are here.
         traces: folder of its games.
+        about: what its teams do, by team.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Results:
     facts: Path | None
     suite: Path | None = None
     traces: Path | None = None
+    about: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def measured(self) -> Facts:
@@ -148,6 +150,7 @@ def _computed(data: Path, specs: Iterable[RunSpec]) -> Published:
             facts=data / "facts" / spec.name if _role(spec).is_ranked else None,
             suite=data / "suites" / f"{spec.name}.jsonl",
             traces=data / "traces" / spec.name,
+            about=spec.about,
         )
         for spec in specs
     ]
@@ -170,6 +173,7 @@ def _packed(data: Path, scratch: Path, pool: Pool | None) -> Published:
             _settings(spec),
             tables=tables / spec.name,
             facts=facts / spec.name if (facts / spec.name).is_dir() else None,
+            about=spec.about,
         )
         for spec in _specs(names)
     ]

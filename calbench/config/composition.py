@@ -42,6 +42,9 @@ BROKEN = (ValueError, OSError, YAMLError, RecursionError)
 NOT_PLAYED = ("model", "protocol")
 """Groups that only take seats of teams."""
 
+MADE = ("models", "about")
+"""Keys of a run that its teams say."""
+
 OmegaConf.register_new_resolver("player_of", player_of, replace=True)
 
 
@@ -266,7 +269,7 @@ def run_spec(config: DictConfig) -> RunSpec:
     if not isinstance(data, dict):
         raise ConfigError("configuration: expected keys and values")
     keys = {str(key): value for key, value in data.items() if key not in NOT_PLAYED}
-    known = [*(name for name in RunSpec.model_fields if name != "models"), *NOT_PLAYED]
+    known = [*(name for name in RunSpec.model_fields if name not in MADE), *NOT_PLAYED]
     for key in keys:
         if key not in known:
             hint = among(key, known)
@@ -276,5 +279,5 @@ def run_spec(config: DictConfig) -> RunSpec:
         use_prompts(Path(str(own["path"])))  # seats may name variants of it
     teams = played_teams(keys.get("teams"))
     prompts = chosen_prompts(own, teams.teams, teams.models)
-    made = {"teams": teams.teams, "models": teams.models, "prompts": prompts}
+    made = {"teams": teams.teams, **{key: getattr(teams, key) for key in MADE}, "prompts": prompts}
     return parse_spec({**keys, **made}, "configuration")

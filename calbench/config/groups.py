@@ -5,6 +5,7 @@ Imports no library, for ``--help`` and the shell's completion.
 
 import re
 from collections.abc import Sequence
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 from calbench.tree import CONF
@@ -28,6 +29,13 @@ GROUPS = (
 """Groups from which a command line chooses a file."""
 
 
+ABOUT = re.compile(r'^  about: "(.*)"$', re.MULTILINE)
+"""Of a team: ``  about: "Nobody says anything [C]."``, in one line and double quotes."""
+
+FIRST = re.compile(r"(?<=[.\]])\s+(?=[A-Z])")
+"""Behind the first sentence: between ``[C].`` and ``All``, not in ``lmax 2.5``."""
+
+
 def known_names(group: str, config_dir: Path | None = None) -> list[str]:
     """Return the names in one group of ``conf/``, and of another such folder, sorted."""
     folders = [CONF, *([config_dir] if config_dir else [])]
@@ -36,19 +44,23 @@ def known_names(group: str, config_dir: Path | None = None) -> list[str]:
 
 
 def described(group: str) -> dict[str, str]:
-    """Return the names in one group, each with the first sentence of its file."""
+    """Return the names in one group, each with the first sentence of what its file says of it.
+
+    A team says it in its key ``about``, the others in the comment that their files begin with.
+    """
     return {name: _first_sentence(CONF / group / f"{name}.yaml") for name in known_names(group)}
 
 
 def _first_sentence(path: Path) -> str:
-    comment: list[str] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("# @") and not comment:
-            continue  # a directive of Hydra's
-        if not line.startswith("#"):
-            break
-        comment.append(line.strip("# "))
-    return re.split(r"(?<=[.\]])\s+(?=[A-Z])", " ".join(comment), maxsplit=1)[0].rstrip(".")
+    text = path.read_text(encoding="utf-8")
+    about = ABOUT.search(text)
+    return FIRST.split(about[1] if about else _comment(text), maxsplit=1)[0].rstrip(".")
+
+
+def _comment(text: str) -> str:
+    """Return the comment that a file begins with, behind Hydra's directives."""
+    lines = dropwhile(lambda line: line.startswith("# @"), text.splitlines())
+    return " ".join(line.strip("# ") for line in takewhile(lambda line: line[:1] == "#", lines))
 
 
 def nearest(name: str, known: Sequence[str]) -> list[str]:

@@ -109,6 +109,7 @@ class RunSpec(BaseModel):
         label_bank: version of the bank from which their private labels come.
         reflection: whether they are asked after every round what they came to believe.
         models: the models of all teams, by player.
+        about: what teams do, in words, by team; no result depends on it.
         replies: where replies are recorded, and whether models may be asked.
         preflight: whether each model is asked once before the first game that needs it.
         budget: what the run may spend.
@@ -142,6 +143,7 @@ class RunSpec(BaseModel):
     label_bank: Annotated[str, Field(pattern=ID_PATTERN)]
     reflection: bool
     models: dict[str, ModelConfig]
+    about: dict[str, str]
     replies: RepliesSpec
     preflight: bool
     budget: BudgetSpec

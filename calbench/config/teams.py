@@ -30,6 +30,7 @@ class _TeamSpec(BaseModel):
 
     Attributes:
         team_id: its name in traces and tables; absent: its key.
+        about: what it does, in a sentence or two, for pages and help.
         players: what each player is, by names that only ``seats`` uses.
         seats: who takes the seat of agent 0, 1, ...: one of the players, or that with a variant
             of its prompt, ``{player: NAME, variant: NAME}``.
@@ -39,6 +40,7 @@ class _TeamSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     team_id: str | None = None
+    about: str = ""
     players: dict[str, dict[str, Any]] = Field(default_factory=dict)
     seats: tuple[str | dict[str, Any], ...] = Field(min_length=1)
     rotation: bool = False
@@ -46,10 +48,11 @@ class _TeamSpec(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """Teams as plain data, with the models that sit in them by player."""
+    """Teams as plain data, the models in them by player, and what they do by the team's name."""
 
     teams: list[dict[str, Any]] = field(default_factory=list)
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
+    about: dict[str, str] = field(default_factory=dict)
 
 
 def played_teams(composed: object) -> Composed:
@@ -66,11 +69,14 @@ def played_teams(composed: object) -> Composed:
     found = Composed()
     taken: set[str] = set()
     for key, given in composed.items():
-        team = _team(str(key), given, found.models)
+        spec = _spec(str(key), given)
+        team = _team(str(key), spec, found.models)
         if team["team_id"] in taken:
             raise ConfigError(f"teams: {printable(str(team['team_id']))} is named twice")
         taken.add(team["team_id"])
         found.teams.append(team)
+        if spec.about:
+            found.about[team["team_id"]] = spec.about
     return found
 
 
@@ -80,16 +86,18 @@ def player_of(name: str | None) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", last).strip("-._")[:64] or NO_MODEL
 
 
-def _team(key: str, given: object, models: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    place = f"teams.{printable(key)}"
+def _spec(key: str, given: object) -> _TeamSpec:
     try:
-        spec = _TeamSpec.model_validate(given)
+        return _TeamSpec.model_validate(given)
     except ValidationError as error:
-        raise ConfigError(f"{place}: {first_problem(error)}") from error
+        raise ConfigError(f"teams.{printable(key)}: {first_problem(error)}") from error
+
+
+def _team(key: str, spec: _TeamSpec, models: dict[str, dict[str, Any]]) -> dict[str, Any]:
     try:
         seats = [_seat(seat, spec.players, models) for seat in spec.seats]
     except ConfigError as error:
-        raise ConfigError(f"{place}.{error}") from error
+        raise ConfigError(f"teams.{printable(key)}.{error}") from error
     has_mediator = any(_needs(seat).mediator for seat in seats)
     return {
         "team_id": spec.team_id or key,

@@ -18,7 +18,7 @@ from calbench.llm.completion import ChatMessage, Completion, Request, Site, well
 from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import ModelConfig
 from calbench.llm.noise import hushed, told
-from calbench.llm.prices import Prices, price_table
+from calbench.llm.prices import Price, Prices
 from calbench.llm.provider import Outcome, Provider, Surroundings
 from calbench.llm.replies.difference import nearest_difference
 from calbench.llm.replies.games import BegunGame
@@ -312,3 +312,30 @@ def _sendable(request: Request) -> Request:
         return request
     messages = tuple(ChatMessage(role, well_formed(text)) for role, text in request.messages)
     return replace(request, messages=messages)
+
+
+def price_table(
+    prices: Prices | None, models: Mapping[str, ModelConfig], *, is_capped: bool
+) -> dict[str, Price]:
+    """Return the known prices of models, by player.
+
+    Args:
+        prices: the table; absent: no price is known.
+        models: by player.
+        is_capped: whether every model must have a price.
+
+    Raises:
+        ConfigError: naming the first model without a price, if money is capped.
+    """
+    known = {} if prices is None else prices.models
+    found: dict[str, Price] = {}
+    for player, config in sorted(models.items()):
+        model = config.spec.model
+        if model in known:
+            found[player] = known[model]
+        elif is_capped:
+            raise ConfigError(
+                f"model {player}: {model} has no price, so no budget can hold it; add it to "
+                "conf/prices.yaml, with 0 for a server of your own"
+            )
+    return found

@@ -4,7 +4,6 @@ Sums for a cap are whole nano-dollars and therefore exact; dollars appear at the
 """
 
 import math
-from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Self
@@ -17,7 +16,6 @@ from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
 from calbench.files import first_problem
 from calbench.llm.completion import Request
-from calbench.llm.model import ModelConfig
 
 NANO = 1_000_000_000
 """Nano-dollars in a dollar."""
@@ -137,30 +135,3 @@ def _request_bytes(request: Request) -> int:
     # A thread is counted each turn: at once, it takes a tenth of the time.
     thread = "".join([message.content for message in request.messages])
     return extra + len(thread if thread.isascii() else thread.encode(errors="replace"))
-
-
-def price_table(
-    prices: Prices | None, models: Mapping[str, ModelConfig], *, is_capped: bool
-) -> dict[str, Price]:
-    """Return the known prices of models, by player.
-
-    Args:
-        prices: the table; absent: no price is known.
-        models: by player.
-        is_capped: whether every model must have a price.
-
-    Raises:
-        ConfigError: naming the first model without a price, if money is capped.
-    """
-    known = {} if prices is None else prices.models
-    found: dict[str, Price] = {}
-    for player, config in sorted(models.items()):
-        model = config.spec.model
-        if model in known:
-            found[player] = known[model]
-        elif is_capped:
-            raise ConfigError(
-                f"model {player}: {model} has no price, so no budget can hold it; add it to "
-                "conf/prices.yaml, with 0 for a server of your own"
-            )
-    return found

@@ -37,6 +37,9 @@ class Experiment:
             experiments.
         unpublished: its teams that are of a run of one's own.
         part: how many scenarios of another experiment it has, in words.
+        facts: folder of what its games were measured into; absent: pages that show messages judge
+            them again.
+        about: what its teams do, by team.
     """
 
     name: str
@@ -47,6 +50,8 @@ class Experiment:
     is_joint: bool = False
     unpublished: frozenset[str] = frozenset()
     part: str = ""
+    facts: Path | None = None
+    about: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Refuse a name that cannot be part of a file name."""

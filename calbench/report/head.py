@@ -26,10 +26,13 @@ FOOTER = (
 """Pages that every footer links to, if the site has them."""
 
 SEARCH = re.compile(r'<label class="md-header__button md-icon" for="__search">')
-FOOT = re.compile(r"\s*(?:</(?:div)>\s*){2}</footer>")
+FOOT = re.compile(r"(?:</(?:div)>\s*){2}</footer>")
 HEAD = re.compile(r"</head>")
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)">')
 """Where the theme's pages have what something is put before, or in place of."""
+
+TABLE = re.compile(r"<(?:table)[\s>].*?</(?:table)>", re.DOTALL)
+"""Most of a page, and nothing that describes it."""
 
 MADE = environment(Path()).get_template("head.jinja").make_module()
 """The macros that make links and tags; they escape what they are given."""
@@ -43,7 +46,7 @@ class _Article(HTMLParser):
         self.title = ""
         self.paragraphs: list[str] = []
         self._open: list[str] = []
-        self.feed(text)
+        self.feed(TABLE.sub("", text))
 
     def handle_starttag(self, tag: str, _attrs: list[tuple[str, str | None]]) -> None:
         if tag in {"title", "article", "p", "div", "figure", "table", "details"}:
@@ -86,7 +89,7 @@ def _linked(page: str, name: str, there: set[str], links: SiteLinks) -> str:
     known = [(text, address) for text, address in outward if address]
     page = _before(page, SEARCH, _made("links", "cb-header-links", "Paper and code", known))
     footer = _made("links", "cb-footer-links", "About this site", [*inward, *known])
-    return _before(page, FOOT, footer)
+    return _before(page, FOOT, footer, is_flush=True)
 
 
 def _described(page: str, name: str, links: SiteLinks, card: str) -> str:
@@ -131,7 +134,12 @@ def first_sentences(paragraphs: list[str]) -> str:
     return ""
 
 
-def _before(page: str, mark: re.Pattern[str], text: str) -> str:
-    """Insert a text where the last of the marks begins."""
+def _before(page: str, mark: re.Pattern[str], text: str, *, is_flush: bool = False) -> str:
+    """Insert a text where the last of the marks begins, or the blanks before it."""
     found = list(mark.finditer(page))
-    return page[: found[-1].start()] + text + page[found[-1].start() :] if found else page
+    if not found:
+        return page
+    start = found[-1].start()
+    if is_flush:
+        start = len(page[:start].rstrip())
+    return page[:start] + text + page[start:]

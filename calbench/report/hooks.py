@@ -6,6 +6,8 @@ It loads a copy of this file from the folder of the pages; nothing here may impo
 import re
 from typing import Any
 
+from mkdocs.plugins import event_priority
+
 MARK = ' data-search-exclude="1"'
 
 NO_PROSE = re.compile(r"<(?:table|pre|figure|svg|select|dialog|template|summary)(?=[\s>])")
@@ -15,6 +17,48 @@ PARAGRAPH = re.compile(r"<p(?=[\s>])(?=((?:(?!</p\s*>).)*))", re.DOTALL)
 
 MOST_FILES = 3
 """Files that a paragraph of prose names; a longer row of them is a list of downloads [C]."""
+
+
+TABLE = re.compile(
+    r"(<(?:table))(?![^>]*\sid=)[\s>](?:(?!\sid=|</?(?:table)).)*(</(?:table)>)", re.DOTALL
+)
+"""A table without a place that a link may lead to: most of the text of our pages."""
+
+PLACE = re.compile(r'<(?:table) data-cut="(\d+)"></(?:table)>')
+"""What stands where a table was: one without anything."""
+
+MIXED = ' markdown="1"'
+
+_tables: dict[str, list[str]] = {}
+"""Of each page, until it is whole again."""
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Take the tables out of a page: Markdown and the search have no use for them.
+
+    Those in an element that holds Markdown itself stay, and so do all of its page: it writes them
+    anew.
+    """
+    tables = _tables[page.file.src_uri] = []
+
+    def cut(found: re.Match[str]) -> str:
+        tables.append(found[0])
+        return f'{found[1]} data-cut="{len(tables) - 1}">{found[2]}'
+
+    return markdown if MIXED in markdown else TABLE.sub(cut, markdown)
+
+
+@event_priority(-100)  # behind the search, which reads the page
+def on_page_context(_context: Any, page: Any, **_: Any) -> None:
+    """Put the tables back.
+
+    Raises:
+        ValueError: one has no place: it stands in code, where it is no table.
+    """
+    tables = _tables.pop(page.file.src_uri)
+    if [int(number) for number in PLACE.findall(page.content)] != [*range(len(tables))]:
+        raise ValueError(f"{page.file.src_uri}: code holds a table; write its '<' as '&lt;'")
+    page.content = PLACE.sub(lambda found: tables[int(found[1])], page.content)
 
 
 def on_page_content(html: str, **_: Any) -> str:

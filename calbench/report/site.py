@@ -1,5 +1,6 @@
 """What the site shows: experiments, tables over several of them, and the numbers of others."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,9 @@ from calbench.report.role import SETTINGS
 from calbench.report.setting import Setting, player_of
 from calbench.report.tables import Row, Tables
 from calbench.traces.catalog import Catalog
+
+ORIGIN = re.compile(r" \[[PRFC]\]")
+"""Where a choice comes from: in "Nobody talks [C]." it is ours."""
 
 LEAKING = "leaking_messages.csv"
 """The messages that told private labels or passed them on."""
@@ -72,6 +76,20 @@ class Site:
     def unpublished(self) -> tuple[str, ...]:
         """The teams that are of runs of one's own."""
         return tuple(sorted({team for each in self.experiments for team in each.unpublished}))
+
+    @cached_property
+    def about(self) -> Mapping[str, str]:
+        """What published teams do, with the origin of choices left out: the method page says it.
+
+        Of teams of one name it is the one whose experiment comes first.
+        """
+        shown = reversed(self.experiments)
+        said = {team: text for each in shown for team, text in each.about.items()}
+        return {
+            team: ORIGIN.sub("", text)
+            for team, text in said.items()
+            if team not in self.unpublished
+        }
 
     @cached_property
     def settings(self) -> tuple[Setting, ...]:

@@ -7,7 +7,6 @@ that begins to use one gets it back with the next build.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 
 STYLES = "assets/stylesheets/*.css"
@@ -29,6 +28,11 @@ them [C]."""
 VALUED = ("dir", "data-md-color-primary", "data-md-color-accent")
 """Attributes whose values are those in the pages: direction and palette."""
 
+NAMED = re.compile(
+    rf"""\s(class|{"|".join(VALUED)})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
+)
+"""A name that a page has, ``class="a b"``. Text that looks like one counts, too: better a rule too
+many than one that is missed."""
 
 SPACE_OF_NAMES = ' xmlns="http://www.w3.org/2000/svg"'
 """What a picture needs in a file of its own, and not inside a page."""
@@ -46,31 +50,17 @@ DIAGRAMS = re.compile(r"--md-mermaid-[\w-]+:[^;}]*;?")
 """Variables that the theme's script reads where a page has a diagram of Mermaid."""
 
 
-class _Names(HTMLParser):
-    """Collects the classes of a page, and the values of :data:`VALUED`."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.classes: set[str] = set()
-        self.values: set[tuple[str, str]] = set()
-        self.feed(text)
-
-    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            if name == "class" and value:
-                self.classes.update(value.split())
-            elif name in VALUED and value:
-                self.values.add((name, value))
-
-
 def trim(site: Path) -> None:
     """Shorten the style sheets, scripts and page frames of a built site, in place."""
     classes: set[str] = set()
     values: set[tuple[str, str]] = set()
     for path in sorted(site.rglob("*.html")):
-        names = _Names(_rewrite(path, lean))
-        classes |= names.classes
-        values |= names.values
+        for name, *texts in set(NAMED.findall(_rewrite(path, lean))):
+            value = "".join(texts)
+            if name == "class":
+                classes.update(value.split())
+            else:
+                values.add((name, value))
     for path in sorted(site.glob(BUNDLE)):
         text = _rewrite(path, lambda script: script.replace(f"({EAGER})", "(!1)"))
         classes.update(name for name in re.findall(r"[\w-]+", text) if not SOUGHT.match(name))

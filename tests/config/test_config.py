@@ -223,7 +223,7 @@ def test_command_composes_what_the_stages_compose(command: Command) -> None:
     assert shown.pop("protocol") == {"id": "imap", "protocol": "imap"}
     assert shown.pop("prompts") == {"version": None, "path": None}
     made = spec.model_dump()
-    composed = {"teams": made["teams"], "prompts": made["prompts"], "models": {}}
+    composed = {"models": {}, **{key: made[key] for key in ("teams", "prompts", "about")}}
     assert parse_spec({**shown, **composed}, "command") == spec
     assert Role.model_validate(shown.pop("site")) == spec.site
     plain = spec.model_dump(mode="json", exclude={*composed, "site"})

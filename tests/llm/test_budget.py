@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from calbench.domain.usage import Usage
 from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.budget import Budget
+from calbench.llm.client import price_table
 from calbench.llm.prices import (
     NANO,
     Price,
     estimated_usage,
-    price_table,
     read_prices,
     usage_bound,
 )

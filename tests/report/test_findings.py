@@ -7,14 +7,11 @@ import pytest
 from calbench.report.findings import (
     FINDINGS,
     best,
-    fairness,
     findings,
     models,
-    regret,
     reveal,
-    speakers,
 )
-from calbench.report.findings.finding import Finding
+from calbench.report.findings.contest import Finding
 from calbench.report.sentence import Part, Sentence, names
 from calbench.report.sentence import text as words
 from calbench.report.templating import environment
@@ -251,19 +248,19 @@ def test_speakers_are_measured_by_their_own_instrument(tmp_path: Path) -> None:
     board = [{**each, "vps_kind": "expected"} for each in SPEAKERS]
 
     assert "By reflections, expected values, shy gives least" in said(
-        speakers.price_of_words(site(tmp_path, board))
+        best.price_of_words(site(tmp_path, board))
     )
 
 
 def test_speakers_are_said_where_no_model_was_recorded(tmp_path: Path) -> None:
     shown_by = site(tmp_path, [*TIED, *SPEAKERS])
 
-    text = said(speakers.price_of_words(shown_by))
+    text = said(best.price_of_words(shown_by))
 
     assert "Among scripted speakers on 45 uniform scenarios, open pays the least, 0.0533" in text
     assert "shy gives least away (excess VPS 7.2622), open most (38.2252)." in text
     assert "shy is not significantly different." in text
-    assert speakers.price_of_words(shown_by) in findings(shown_by)
+    assert best.price_of_words(shown_by) in findings(shown_by)
 
 
 def test_optimum_and_burden_are_in_reserve(tmp_path: Path) -> None:
@@ -281,10 +278,10 @@ def test_optimum_and_burden_are_in_reserve(tmp_path: Path) -> None:
     tables = {"summary/regret_by_team.csv": [lost]}
     whole = site(tmp_path, board, tables)
 
-    assert said(regret.optimum_unreachable(whole)).startswith(
+    assert said(best.optimum_unreachable(whole)).startswith(
         "In 25 of 45 uniform games of alpha, one of those that pay least,"
     )
-    text = said(fairness.unequal_burden(whole))
+    text = said(best.unequal_burden(whole))
     assert "beta and gamma share what meetings cost most evenly (0.5000, 0 is even)" in text
     assert "alpha least evenly (0.9)" in text
     assert len(findings(whole)) == 3
@@ -293,12 +290,12 @@ def test_optimum_and_burden_are_in_reserve(tmp_path: Path) -> None:
         board,
         {"summary/regret_by_team.csv": [{**lost, "unreachable_share": "0.5"}]},
     )
-    found = regret.optimum_unreachable(rare)
+    found = best.optimum_unreachable(rare)
     assert "most games" not in title(found)
 
 
 def test_even_burdens_are_no_finding(tmp_path: Path) -> None:
-    assert fairness.unequal_burden(site(tmp_path, TIED)) is None
+    assert best.unequal_burden(site(tmp_path, TIED)) is None
 
 
 def test_names_are_escaped_and_lead_to_players_that_have_a_page() -> None:

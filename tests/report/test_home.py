@@ -11,9 +11,8 @@ from calbench.errors import FileError
 from calbench.report.figures.labels import LINE, Box
 from calbench.report.home.card import CARD, DIGEST, HEIGHT, QUESTION, WIDTH, card, card_fits, digest
 from calbench.report.home.naming import Named
-from calbench.report.home.panel import RIGHT, Drawing, Point, drawn
+from calbench.report.home.panel import RIGHT, Drawing, Point, drawn, scale
 from calbench.report.home.plane import Panel, panels
-from calbench.report.home.scale import scale
 from calbench.report.kind import DEGENERATE, PROTOCOL
 from calbench.report.pages.home import is_drawn
 from calbench.report.setting import Setting

@@ -14,13 +14,15 @@ from calbench.analysis.tables import TABLES
 from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import Slot
 from calbench.domain.messages import CostReport, Decision
+from calbench.errors import FileError
 from calbench.facts.beliefs import BELIEFS, PAIRS
 from calbench.facts.games import SCORES
+from calbench.facts.messages import MESSAGES
 from calbench.metrics.players import players_of
 from calbench.metrics.privacy.estimators import game_loss
 from calbench.metrics.speech.messages import audited_messages, labels_of_game
 from calbench.report.escape import data_script
-from calbench.report.games.ledger import DIGITS, ledger_data, vector_of
+from calbench.report.games.ledger import DIGITS, JudgedGames, ledger_data, vector_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from tests.factories import make_scenario
@@ -187,6 +189,27 @@ def test_labels_that_are_passed_on_have_their_path() -> None:
     for event, spans in data["words"].items():
         text = game["events"][int(event)]["content"]["text"]
         assert name_of(ERRAND) in {text[start:end] for start, end, *_ in spans}
+
+
+@pytest.mark.parametrize("name", ["gossip", "plain-candid", "plain-mixed", "plain-imap"])
+def test_ledger_is_the_same_with_facts_and_without(name: str, tmp_path: Path) -> None:
+    trace = gossiping_game() if name == "gossip" else golden(name)
+    facts = facts_of(tmp_path, [trace], facts=(*SCORES, MESSAGES))
+    judged = JudgedGames(facts).of(trace.config.team.team_id, trace.scenario.scenario_id)
+
+    assert judged is not None
+    assert bool(judged) == (name != "plain-imap")
+    assert ledger_data(trace, judged=judged) == ledger_data(trace)
+    if judged:
+        with pytest.raises(FileError, match="its facts are of another game; measure"):
+            ledger_data(trace, judged=dict(list(judged.items())[1:]))
+
+
+def test_facts_say_nothing_of_games_that_they_do_not_have(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, [golden("plain-candid")], facts=SCORES)
+
+    assert JudgedGames(None).of("candid", "plain") is None
+    assert JudgedGames(facts).of("candid", "plain") is None
 
 
 def test_spans_are_counted_as_scripts_count() -> None:

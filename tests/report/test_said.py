@@ -4,19 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from calbench.report.pages.said import (
-    audits,
-    cohort,
-    erring,
-    inconsistencies,
-    paper,
-    probes,
-    regret,
-    reproduction,
-    slices,
-)
+from calbench.report.pages import audits, inconsistencies, paper, regret, reproduction
+from calbench.report.pages.board import ratings
+from calbench.report.pages.said import cohort, erring
 from calbench.report.pages.said.excerpt import largest, least
 from calbench.report.pages.said.standing import leaders, leaders_of
+from calbench.report.pages.speech import probes
 from calbench.report.sentence import Sentence, plain
 
 Row = dict[str, str]
@@ -369,12 +362,12 @@ def test_a_first_rank_is_said_with_its_range() -> None:
     apart = [rank("a", "1", "1", "1"), rank("b", "1", "1", "2")]
     parts = "coordination, adjusted excess cost and excess VPS per meeting"
     mmr = f"the highest MMR, the mean of the ratings of {parts}."
-    assert texts(slices.findings(sure, [])) == [f"All settings together: a (rank 1) has {mmr}"]
-    assert texts(slices.findings(shared, [])) == [
+    assert texts(ratings.findings(sure, [])) == [f"All settings together: a (rank 1) has {mmr}"]
+    assert texts(ratings.findings(shared, [])) == [
         "All settings together: a and b (rank 1 to 2, so others may be as good) have " + mmr
     ]
-    assert "a (rank 1) and b (rank 1 to 2, so others" in texts(slices.findings(apart, []))[0]
-    assert slices.findings([rank("a", "1", "", "")], []) == []
+    assert "a (rank 1) and b (rank 1 to 2, so others" in texts(ratings.findings(apart, []))[0]
+    assert ratings.findings([rank("a", "1", "", "")], []) == []
 
 
 def rated(player: str, cost: str, vps: str, kind: str = "scripted") -> Row:
@@ -389,13 +382,13 @@ def test_what_a_first_rank_rests_on_is_said() -> None:
 
     def leads(cost: str, vps: str) -> str:
         rows = [rated("a", cost, vps), rated("b", "2", "5"), silence]
-        return texts(slices.findings(first, rows))[0]
+        return texts(ratings.findings(first, rows))[0]
 
     assert leads("1", "6").endswith(
         "; it leads alone only in the rating of excess VPS per meeting."
     )
     assert leads("1", "5").endswith("; it leads alone in none of these ratings.")
-    assert slices.findings(first, [rated("a", "1", "6")]) == slices.findings(first, [])
+    assert ratings.findings(first, [rated("a", "1", "6")]) == ratings.findings(first, [])
 
 
 def test_places_of_the_paper_are_named_only_if_they_disagree() -> None:

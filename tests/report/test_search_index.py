@@ -1,11 +1,14 @@
 """What the search finds reads as sentences: no cells of tables, no code, no lists of files."""
 
+import html
 import json
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from calbench.report.hooks import on_page_content
+from calbench.report.hooks import on_page_content, on_page_context, on_page_markdown
 from tests.report.sample_site import SampleSite
 
 MOST_DIGITS = 0.25
@@ -22,6 +25,37 @@ def test_elements_without_prose_are_marked() -> None:
     assert on_page_content(f"<p>{row}</p><p>{row[:20]}</p><prefix>") == (
         f'<p data-search-exclude="1">{row}</p><p>{row[:20]}</p><prefix>'
     )
+
+
+def page_of(text: str) -> Any:
+    file = SimpleNamespace(src_uri="a.md")
+    return SimpleNamespace(file=file, content=text)
+
+
+def test_tables_are_taken_out_for_mkdocs_and_put_back() -> None:
+    text = '<table class="a">\n<tr></tr></table>\n<table id="b"></table><table><tr id="c"></table>'
+    page = page_of(on_page_markdown(text, page_of("")))
+
+    assert page.content == text.replace(
+        text.split("\n<table id", maxsplit=1)[0], '<table data-cut="0"></table>'
+    )
+    on_page_context({}, page)
+    assert page.content == text
+
+
+def test_page_whose_elements_hold_markdown_keeps_its_tables() -> None:
+    text = '<div markdown="1"><table><tr></tr></table></div>'
+    page = page_of(on_page_markdown(text, page_of("")))
+
+    on_page_context({}, page)
+    assert page.content == text
+
+
+def test_table_in_code_is_refused() -> None:
+    page = page_of(html.escape(on_page_markdown("<table></table>", page_of(""))))
+
+    with pytest.raises(ValueError, match="code holds a table"):
+        on_page_context({}, page)
 
 
 @pytest.mark.heavy

@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
-from calbench.report.games.files import NOTHING, OfTables, write_game
-from calbench.report.games.sentence import PLAYED_COLUMNS, TOLD_COLUMNS, Rows, what_happened
+from calbench.report.games.files import (
+    NOTHING,
+    PLAYED_COLUMNS,
+    TOLD_COLUMNS,
+    OfTables,
+    Rows,
+    what_happened,
+    write_game,
+)
 from calbench.report.tables import Row
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes

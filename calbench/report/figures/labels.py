@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 CHARACTER = 6.9
 """Width of a character of a label in pixels, generously [C]."""
@@ -63,13 +64,16 @@ def offsets(views: Sequence[View], names: Sequence[str]) -> list[Offset]:
     found: list[Offset] = []
     for place, name in enumerate(names):
         width, height = size_of(name)
-        best = min(
-            _around(width, height),
-            key=lambda offset: sum(
+        best, least = (0.0, 0.0), inf
+        for offset in _around(width, height):
+            cost = sum(
                 cost_of(_box(view, place, offset, name), own, view.size)
                 for view, own in zip(views, taken, strict=True)
-            ),
-        )
+            )
+            if cost < least:
+                best, least = offset, cost
+            if not cost:  # nothing is wrong with it, and what follows is further off
+                break
         for view, own in zip(views, taken, strict=True):
             own.append(_box(view, place, best, name))
         found.append(best)

@@ -4,17 +4,17 @@ A finding is a function from a site to a sentence, or to nothing where its table
 say no such thing. The home page shows the first ones that exist.
 """
 
-from calbench.report.findings import best, fairness, models, regret, reveal, speakers
-from calbench.report.findings.finding import Finding
+from calbench.report.findings import best, models, reveal
+from calbench.report.findings.contest import Finding
 from calbench.report.site import Site
 
 FINDINGS = (
     best.least_cost,
     reveal.labels_told,
     models.recorded,
-    speakers.price_of_words,
-    regret.optimum_unreachable,
-    fairness.unequal_burden,
+    best.price_of_words,
+    best.optimum_unreachable,
+    best.unequal_burden,
 )
 """In the order in which they are preferred."""
 

@@ -10,6 +10,22 @@ from calbench.report.sentence import Sentence, said, teams
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found.
+
+    Attributes:
+        title: in a few words.
+        sentence: with its numbers.
+        links: to the game or the table behind it; those to pages that a site lacks are not shown.
+    """
+
+    title: Sentence
+    sentence: Sentence
+    links: Sentence
+
+
 NOUNS = {PROTOCOL: "protocols", SCRIPTED: "scripted speakers", MODEL: "recorded models"}
 
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from calbench.report.columns import COST, decimal
 from calbench.report.experiment import BASELINES, Experiment
-from calbench.report.findings.contest import greatest
-from calbench.report.findings.finding import Finding
+from calbench.report.findings.contest import Finding, greatest
 from calbench.report.kind import MODEL, kind_of
 from calbench.report.sentence import Sentence, cell, interval, link, measured, said, teams, text
 from calbench.report.site import Site

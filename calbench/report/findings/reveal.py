@@ -7,8 +7,7 @@ from calbench.analysis.summary.told import distinct
 from calbench.files import shorten
 from calbench.report.columns import VPS, decimal
 from calbench.report.experiment import Experiment
-from calbench.report.findings.contest import greatest
-from calbench.report.findings.finding import Finding
+from calbench.report.findings.contest import Finding, greatest
 from calbench.report.kind import MODEL, SCRIPTED, kind_of
 from calbench.report.sentence import Sentence, cell, link, measured, said, teams, text
 from calbench.report.site import Site

@@ -5,36 +5,127 @@ each is a handful of numbers, and the words of its messages. The files do not de
 processes there are.
 """
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from calbench.facts.storage import Facts
 from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
+from calbench.report.archive import gzipped
 from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
 from calbench.report.games.index import ExperimentIndex, index_data
-from calbench.report.games.ledger import OPTIMUM_COLUMNS, ledger_data
+from calbench.report.games.ledger import OPTIMUM_COLUMNS, Judged, JudgedGames, ledger_data
 from calbench.report.games.search import WordIndex, words_of
-from calbench.report.games.sentence import (
-    PLAYED_COLUMNS,
-    TOLD_COLUMNS,
-    Rows,
-    so_far,
-    what_happened,
-)
-from calbench.report.games.whole import write_whole
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import Catalog
 from calbench.traces.events import GameEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
+
+PLAYED_COLUMNS = (
+    "is_excluded",
+    "meetings",
+    "scheduled",
+    "messages",
+    "cost",
+    "oracle_cost",
+    "excess_cost",
+)
+"""Of a game's row in ``games.csv``."""
+
+TOLD_COLUMNS = ("labels_told", "told_sensitive", "labels_passed_on")
+"""Of its row in ``audit_games.csv``, if its agents talk in words."""
+
+
+class Rows(NamedTuple):
+    """A game's rows of ``games.csv`` and ``audit_games.csv``."""
+
+    played: Row
+    told: Row | None = None
+
+
+def what_happened(rows: Rows) -> str:
+    """Return a scored or excluded game in one sentence."""
+    row = rows.played
+    if row["is_excluded"] == "true":
+        return f"Halted before its end and not scored: {_scheduled(row)} in {_messages(row)}."
+    return f"{_capital(_scheduled(row))} in {_messages(row)} at {_cost(row)}{_told(rows.told)}."
+
+
+def so_far(trace: Trace) -> str:
+    """Return a half-played game in one sentence, with counts so far."""
+    row = {
+        "meetings": str(len(trace.scenario.meetings)),
+        "scheduled": str(trace.metrics.rounds_scheduled),
+        "messages": str(trace.metrics.messages),
+    }
+    return f"Not played to its end, and not scored: so far {_scheduled(row)} in {_messages(row)}."
+
+
+def _scheduled(row: Row) -> str:
+    meetings, scheduled = row["meetings"], row["scheduled"]
+    if scheduled == "0":
+        return f"none of {_counted(meetings, 'meeting')} was scheduled"
+    if scheduled == meetings == "1":
+        return "the meeting was scheduled"
+    if scheduled == meetings:
+        return f"all {meetings} meetings were scheduled"
+    return f"{scheduled} of {meetings} meetings {'was' if scheduled == '1' else 'were'} scheduled"
+
+
+def _cost(row: Row) -> str:
+    """Return what was paid, and how far that is above the least for what was scheduled."""
+    paid, excess = f"cost {row['cost']}", row["excess_cost"]
+    if row["scheduled"] == "0":
+        return paid
+    optimum = "the optimum"
+    if row["scheduled"] != row["meetings"]:
+        optimum = f"the optimum of {_those(row['scheduled'])}"
+    return f"{paid}, {optimum}" if excess == "0" else f"{paid}, {excess} above {optimum}"
+
+
+def _told(row: Row | None) -> str:
+    """Return which private labels were given away; nothing of games without words."""
+    if row is None:
+        return ""
+    told, sensitive, passed = (row[name] for name in TOLD_COLUMNS)
+    parts = []
+    if told and told != "0":
+        secret = f" ({sensitive} sensitive)" if sensitive and sensitive != "0" else ""
+        parts.append(f"{_counted(told, 'private label')}{secret} {_were(told)} told")
+    if passed and passed != "0":
+        parts.append(f"{_counted(passed, 'label')} of others {_were(passed)} passed on")
+    return "; " + " and ".join(parts) if parts else ""
+
+
+def _messages(row: Row) -> str:
+    return _counted(row["messages"], "message")
+
+
+def _counted(number: str, noun: str) -> str:
+    return f"{number} {noun}" if number == "1" else f"{number} {noun}s"
+
+
+def _were(number: str) -> str:
+    return "was" if number == "1" else "were"
+
+
+def _those(scheduled: str) -> str:
+    return "that one" if scheduled == "1" else f"these {scheduled}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
 
 GAMES_PER_TASK = 40
 """About so many games are handed to a worker at once [C]."""
@@ -54,6 +145,7 @@ class GameTask:
         scenarios: each as JSON, which processes hand over faster than the object.
         unreachable: where the optimum of games became unreachable, by team and scenario.
         rows: what tables say happened, likewise.
+        judged: what facts say of messages, likewise.
         measure: settings of the metrics.
     """
 
@@ -65,6 +157,7 @@ class GameTask:
     scenarios: tuple[str, ...]
     unreachable: Mapping[tuple[str, str], Row]
     rows: Mapping[tuple[str, str], Rows]
+    judged: Mapping[tuple[str, str], Mapping[int, Judged]]
     measure: MeasureSpec
 
 
@@ -83,15 +176,17 @@ class WrittenGame:
 
 
 class OfTables(NamedTuple):
-    """What tables say of a game.
+    """What tables and facts say of a game.
 
     Attributes:
         unreachable: its row of ``optimum_unreachable.csv``, if there is one.
         rows: those of the tables that say what happened.
+        judged: what was found in its messages, if facts tell.
     """
 
     unreachable: Row | None = None
     rows: Rows | None = None
+    judged: Mapping[int, Judged] | None = None
 
 
 NOTHING = OfTables()
@@ -148,6 +243,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
     unreachable = _chosen(results.by_game("optimum_unreachable.csv"), OPTIMUM_COLUMNS)
     played = _chosen(results.by_game("games.csv"), PLAYED_COLUMNS)
     told = _chosen(results.by_game("audit_games.csv"), TOLD_COLUMNS)
+    judged = JudgedGames(None if results.facts is None else Facts(results.facts))
     while chunk := list(islice(scenarios, size)):
         games = [(team, each.scenario_id) for each in chunk for team in results.teams]
         yield GameTask(
@@ -159,6 +255,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
             scenarios=tuple(each.model_dump_json() for each in chunk),
             unreachable={game: unreachable[game] for game in games if game in unreachable},
             rows={game: Rows(played[game], told.get(game)) for game in games if game in played},
+            judged={game: found for game in games if (found := judged.of(*game))},
             measure=results.made_with.measure,
         )
 
@@ -189,7 +286,9 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
                 key = f"scenarios/{task.experiment}/{scenario_id}"
                 write_data(task.folder, key, scenario_data(trace.scenario, present))
             of_tables = OfTables(
-                task.unreachable.get((team, scenario_id)), task.rows.get((team, scenario_id))
+                task.unreachable.get((team, scenario_id)),
+                task.rows.get((team, scenario_id)),
+                task.judged.get((team, scenario_id)),
             )
             data = catalog.read(path_by_team[team])
             yield write_game(task.folder, trace, task.experiment, of_tables, task.measure, data)
@@ -216,7 +315,7 @@ def write_game(
         folder: where page data goes.
         trace: the game.
         experiment: its name.
-        of_tables: what tables say of it.
+        of_tables: what tables and facts say of it.
         measure: settings of the metrics.
         data: bytes of its file; absent: those that it would have.
     """
@@ -225,11 +324,12 @@ def write_game(
     game = packed_game(trace, experiment)
     if summary := _summary(trace, of_tables.rows):
         game["summary"] = summary
-    game["ledger"] = ledger_data(trace, of_tables.unreachable, measure)
+    game["ledger"] = ledger_data(trace, of_tables.unreachable, measure, judged=of_tables.judged)
     write_data(folder, f"games/{name}", game, PACKED)
     if "has_prompts" in game:
         write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
-    write_whole(folder, name, trace_bytes(trace) if data is None else data)
+    whole = gzipped(trace_bytes(trace) if data is None else data)
+    write_data(folder, f"traces/{name}", b64encode(whole).decode("ascii"))  # as scripts hold it
     messages = said(trace) if team.uses_language else ()
     return WrittenGame(
         scenario_id=scenario_id,

@@ -9,10 +9,15 @@ and H).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from pyarrow import compute
+
+from calbench.errors import FileError
+from calbench.facts.storage import GAME, Facts
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.players import players_of
 from calbench.metrics.privacy.beliefs import Pair
@@ -26,9 +31,71 @@ from calbench.metrics.speech.messages import (
 from calbench.metrics.speech.own_slot import own_slot
 from calbench.metrics.speech.secondhand.spread import PassedOn, spread
 from calbench.report.tables import Row
-from calbench.scenarios.labels import LABEL_BANKS, Labels
+from calbench.scenarios.labels import LABEL_BANKS
 from calbench.traces.events import AnnouncementSent
 from calbench.traces.models import Trace
+
+NAMES = ("event_index", "patterns", "own_slot", "labels_told", "labels_passed_on")
+"""Of the fact ``messages``."""
+
+
+class Judged(NamedTuple):
+    """What was found in one message.
+
+    Attributes:
+        patterns: that it shows, in the paper's order.
+        own_slot: its claims about its sender's own slots, in the order of tables.
+        tells: whether it tells a private label to an agent that may not know it.
+        passes_on: whether it passes on a label of another.
+    """
+
+    patterns: tuple[str, ...]
+    own_slot: tuple[str, ...]
+    tells: bool
+    passes_on: bool
+
+
+class JudgedGames:
+    """The messages in words of the first game of every team on every scenario.
+
+    Args:
+        facts: of an experiment; absent, or without messages: nothing is known of any game.
+    """
+
+    def __init__(self, facts: Facts | None) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+        if facts is None or not facts.has("messages"):
+            return
+        games = facts.table("games", ["team", "scenario_id", "replicate", "is_excluded"])
+        for number, game in enumerate(zip(*games.to_pydict().values(), strict=True)):
+            team, scenario_id, replicate, is_excluded = game
+            if not replicate and not is_excluded:
+                self._numbers[team, scenario_id] = number
+        rows = facts.table("messages", [GAME, "source", *NAMES])
+        rows = rows.filter(compute.equal(rows["source"], "text"))
+        starts = np.searchsorted(rows[GAME].to_numpy(), np.arange(games.num_rows + 1))
+        self._rows, self._starts = rows.select(NAMES), starts.tolist()
+
+    def of(self, team: str, scenario_id: str) -> Mapping[int, Judged] | None:
+        """Return what was found in the messages of a game, by the index of their events.
+
+        ``None``, if facts do not tell: of games that do not count they never do.
+        """
+        number = self._numbers.get((team, scenario_id))
+        if number is None:
+            return None
+        start, end = self._starts[number], self._starts[number + 1]
+        columns = self._rows.slice(start, end - start).to_pydict().values()
+        return {
+            index: Judged(
+                tuple((patterns or "").split()),
+                tuple((own_slot or "").split()),
+                bool(told),
+                bool(passed_on),
+            )
+            for index, patterns, own_slot, told, passed_on in zip(*columns, strict=True)
+        }
+
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Stand in a vector for the number of a value; one above them is ``chr(0x100 + number)``."""
@@ -56,6 +123,7 @@ def ledger_data(
     unreachable: Row | None = None,
     measure: MeasureSpec = DEFAULT_MEASURE,
     label_banks: Path = LABEL_BANKS,
+    judged: Mapping[int, Judged] | None = None,
 ) -> dict[str, Any]:
     """Return the ledger of a game as the browser needs it.
 
@@ -80,10 +148,12 @@ def ledger_data(
         unreachable: its row of ``optimum_unreachable.csv``, if there is one.
         measure: the prior.
         label_banks: folder of the label banks that traces name.
+        judged: what was found in each message in words, by the index of its event; absent: they
+            are judged now.
 
     Raises:
         ConfigError: there is no such label bank as the trace names.
-        FileError: the label bank does not fit.
+        FileError: the label bank does not fit, or what was found is not of this game.
     """
     players = players_of(trace.config.team, trace.scenario.num_agents)
     typed = [agent for agent, player in enumerate(players) if not player.uses_language]
@@ -93,7 +163,7 @@ def ledger_data(
         data["moves"] = list(_moves(trace, measure, frozenset(typed), numbers))
         data["values"] = list(numbers)
     if len(typed) < len(players):
-        data.update(_heard(trace, labels_of_game(trace, label_banks)))
+        data.update(_heard(trace, label_banks, judged))
     reach = _reach(unreachable)
     return data if reach is None else {**data, "unreachable": reach}
 
@@ -156,36 +226,66 @@ def vector_of(number_by_slot: Mapping[int, int], num_slots: int) -> str | list[i
     return "".join(cells)
 
 
-def _heard(trace: Trace, labels: Labels | None) -> dict[str, Any]:
+def _heard(trace: Trace, label_banks: Path, judged: Mapping[int, Judged] | None) -> dict[str, Any]:
     """Return the spans and patterns of every message in words that has some."""
     numbers: dict[tuple[str, str, int], int] = {}
     words: dict[str, list[Span] | int] = {}
     tags: dict[str, list[str]] = {}
     said_before: dict[str, tuple[int, list[Span]]] = {}
-    messages = audited_messages(trace, labels)
-    passed = spread(messages, labels).by_event
+    messages, passed = _audited(trace, label_banks, judged)
     for audited in messages:
         message, index = audited.said, audited.said.event_index
-        spans = [*_claims(message.text), *_leaks(audited, passed.get(index, ()), numbers)]
+        found = _judged_now(audited) if judged is None else judged[index]
+        told = audited.told if found.tells else ()
+        spans = [
+            *_claims(message.text, _letters(found.own_slot)),
+            *_leaks(message.text, (*told, *passed.get(index, ())), numbers),
+        ]
         before = said_before.setdefault(message.text, (index, spans))
         if spans:
             words[str(index)] = before[0] if before[0] != index and before[1] == spans else spans
-        shown = audited.patterns
-        if shown:
-            tags[str(index)] = list(shown)
+        if found.patterns:
+            tags[str(index)] = list(found.patterns)
     return {"labels": [list(label) for label in numbers], "words": words, "tags": tags}
 
 
-def _claims(text: str) -> Iterator[Span]:
+def _audited(
+    trace: Trace, label_banks: Path, judged: Mapping[int, Judged] | None
+) -> tuple[Sequence[AuditedMessage], Mapping[int, Sequence[PassedOn]]]:
+    """Return the messages in words, and the labels that they pass on by the index of their event.
+
+    Labels are dealt, and the way of each followed, only where some message tells or passes on one.
+    """
+    known = None if judged is None else judged.values()
+    is_told = known is None or any(each.tells or each.passes_on for each in known)
+    labels = labels_of_game(trace, label_banks) if is_told else None
+    messages = audited_messages(trace, labels)
+    if judged is not None and [each.said.event_index for each in messages] != list(judged):
+        name = f"{trace.config.team.team_id} on {trace.scenario.scenario_id}"
+        raise FileError(f"{name}: its facts are of another game; measure the games again")
+    is_passed_on = known is None or any(each.passes_on for each in known)
+    return messages, spread(messages, labels).by_event if is_passed_on else {}
+
+
+def _judged_now(message: AuditedMessage) -> Judged:
+    told = bool(message.told)
+    return Judged(message.patterns, message.own_slot, tells=told, passes_on=told)
+
+
+def _claims(text: str, whole: str) -> Iterator[Span]:
     """Yield the sentences that speak of the sender's own slots: start, end and which claims.
 
     A claim that only the whole message makes, such as a slot and a word about it in two
-    sentences, is the whole message's.
+    sentences, is the whole message's. No sentence is judged where the message makes no claim.
+
+    Args:
+        text: of the message.
+        whole: its claims, one letter each.
     """
-    whole = _letters(text)
     found = ""
     for match in _SENTENCE.finditer(text) if whole else ():
-        claims = "".join(letter for letter in _letters(match[0]) if letter in whole)
+        own = whole if match[0] == text else _letters(_own(match[0]))
+        claims = "".join(letter for letter in own if letter in whole)
         if claims:
             start = match.start() + len(match[0]) - len(match[0].lstrip())
             yield [*_utf16(text, start, match.end()), claims]
@@ -195,23 +295,25 @@ def _claims(text: str) -> Iterator[Span]:
         yield [*_utf16(text, 0, len(text)), rest]
 
 
-def _letters(text: str) -> str:
-    """Return the claims of a text, one letter each."""
-    own = own_slot(text)
-    return "".join(letter for name, letter in LETTERS.items() if getattr(own, name))
+def _own(sentence: str) -> Sequence[str]:
+    found = own_slot(sentence)
+    return [name for name in LETTERS if getattr(found, name)]
+
+
+def _letters(claims: Collection[str]) -> str:
+    return "".join(letter for name, letter in LETTERS.items() if name in claims)
 
 
 def _leaks(
-    message: AuditedMessage,
-    passed: Sequence[PassedOn],
+    text: str,
+    found: Iterable[Told | PassedOn],
     numbers: dict[tuple[str, str, int], int],
 ) -> Iterator[Span]:
     """Yield the words that tell a private label: start, end, the label's number, and any path."""
-    found: Sequence[Told | PassedOn] = (*message.told, *passed)
     for told in found:
         label = told.label.text, told.label.tier, int(told.item)
         number = numbers.setdefault(label, len(numbers))
-        place = _utf16(message.said.text, told.leak.start, told.leak.end)
+        place = _utf16(text, told.leak.start, told.leak.end)
         yield [*place, number, *([_path(told)] if isinstance(told, PassedOn) else [])]
 
 

@@ -7,7 +7,7 @@ from calbench.analysis.verdicts import DIFFERENT, VERDICTS
 from calbench.report.columns import MEASURE_BY_NAME, NO_INTERVAL, anchor, decimal
 from calbench.report.experiment import percent
 from calbench.report.pages.board.fields import FIRST_MEASURE
-from calbench.report.pages.board.names import has_page
+from calbench.report.pages.board.who import has_page
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row

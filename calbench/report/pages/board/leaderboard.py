@@ -27,9 +27,9 @@ from calbench.report.pages.board.fields import (
     fields,
     partly,
 )
-from calbench.report.pages.board.names import has_page
 from calbench.report.pages.board.pools import Pool, View, kinds_of, views_of
 from calbench.report.pages.board.versions import last_change, versions
+from calbench.report.pages.board.who import has_page
 from calbench.report.pages.page import Content
 from calbench.report.site import PAPER, Site
 from calbench.report.tables import Row

@@ -1,20 +1,26 @@
 """Who a team is: its kind, what its configuration says of it, and who sits in its seats."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from calbench.files import read_bytes
-from calbench.report.experiment import Experiment, checked_id
+from calbench.report.experiment import Experiment
 from calbench.report.games.game import kind_words
 from calbench.report.kind import DEGENERATE, MODEL, PROTOCOL, SCRIPTED, Kind, kind_of
 from calbench.report.site import Site
-from calbench.report.tables import Tables
-from calbench.tree import in_tree
+from calbench.report.tables import Row, Tables
 
-ORIGIN = re.compile(r" \[[PRFC]\]")
-"""Where a choice comes from, which the method page says."""
+TAKEN = frozenset({"index", "readme"})
+"""Names, in small letters, that MkDocs and file systems take for the page of a whole folder."""
+
+
+def has_page(row: Row) -> bool:
+    """Return whether a row of the leaderboard is of a team with a page.
+
+    The optimum, which is of no experiment, plays no games.
+    """
+    return bool(row["experiment"]) and row["team"].lower() not in TAKEN
+
 
 EXPLAINED = {PROTOCOL: "teams", SCRIPTED: "scripted", MODEL: "models", DEGENERATE: "degenerate"}
 """Where the method page has a kind of player."""
@@ -53,19 +59,8 @@ def who(site: Site, team: str, experiment: Experiment) -> Who:
     """Return who a team is, with the seats of an experiment that it played."""
     words = site.kind_by_team.get(team, "")
     kind = kind_of(words)
-    says = "" if team in site.unpublished else configured(team)
+    says = site.about.get(team, "")
     return Who(team, words, kind, says, EXPLAINED.get(kind, "teams"), _seats(team, experiment))
-
-
-def configured(team: str) -> str:
-    """Return the comment above a team's configuration, without marks of origin."""
-    path = in_tree(f"conf/teams/{checked_id(team, 'team')}.yaml")
-    if not path.is_file():
-        return ""
-    lines = read_bytes(path).decode("utf-8", "replace").splitlines()
-    first = next((number for number, line in enumerate(lines) if not line.startswith("#")), 0)
-    words = " ".join(line.removeprefix("#").strip() for line in lines[:first])
-    return ORIGIN.sub("", words)
 
 
 def _seats(team: str, experiment: Experiment) -> Seats:
