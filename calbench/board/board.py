@@ -11,9 +11,15 @@ from calbench.analysis.scoring import FACT_BY_NAME
 from calbench.analysis.settings import Settings
 from calbench.analysis.summary import write_summary
 from calbench.board.entries import Run, read_runs, run_names
-from calbench.board.published import Published, Results, default_settings, read_published
+from calbench.board.published import (
+    Published,
+    Results,
+    View,
+    default_settings,
+    read_published,
+    views_of,
+)
 from calbench.board.unfinished import has_traces, unfinished_of
-from calbench.board.views import View, views_of
 from calbench.console import ending_on_interrupt, progress, say
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.facts.joining import Chosen, join_facts

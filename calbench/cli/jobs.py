@@ -17,10 +17,11 @@ from calbench.config.composition import (
     broken,
     check_choices,
     open_seats,
+    quoted,
     refusal,
     run_spec,
+    with_players,
 )
-from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec
 from calbench.config.sweeps import Sweep, sweep_of
 from calbench.console import say

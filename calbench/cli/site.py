@@ -1,16 +1,20 @@
 """``calbench site`` and ``calbench view``: runs of one's own on pages."""
 
+import functools
+import threading
+import webbrowser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from calbench.board.board import write_board
 from calbench.board.entries import run_names
-from calbench.board.serving import serve
 from calbench.board.unfinished import has_store
 from calbench.cli.status import Status
 from calbench.cli.words import Words, whole_number
 from calbench.config.composition import compose
-from calbench.console import verdict
-from calbench.errors import ConfigError
+from calbench.console import noting_interrupt, verdict
+from calbench.errors import ConfigError, OutputError
 from calbench.files import printable
 
 MOST_PORT = 65_535
@@ -57,3 +61,44 @@ def _folder(words: Words, run: Path) -> Path:
     if not run.is_dir() or not ((run / "traces").is_dir() or has_store(run)):
         raise ConfigError(f"{run}: is no whole run, so say where its pages go with out=DIR")
     return run / "site"
+
+
+HOST = "127.0.0.1"
+"""Only this machine reads the pages."""
+
+WAIT_S = 0.2
+"""How often it is looked for Ctrl-C [C]."""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
+        """Say nothing."""
+
+
+def serve(folder: Path, port: int, *, is_opened: bool = False) -> None:
+    """Serve a folder until Ctrl-C; the address is printed.
+
+    Args:
+        folder: of the pages.
+        port: of the address; 0 takes a free one.
+        is_opened: whether the user's browser is opened, too.
+
+    Raises:
+        OutputError: the port is taken.
+    """
+    handler = functools.partial(_Quiet, directory=str(folder))
+    try:
+        server = ThreadingHTTPServer((HOST, port), handler)
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"port={port}: cannot be used ({reason}); choose another") from error
+    with server, noting_interrupt(lambda: "Stopped") as is_interrupted:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        address = f"http://{HOST}:{server.server_port}/"
+        verdict(f"{address}   Ctrl-C ends it")
+        if is_opened:
+            webbrowser.open(address)
+        while not is_interrupted():
+            thread.join(WAIT_S)
+        server.shutdown()

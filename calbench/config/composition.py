@@ -1,7 +1,7 @@
-"""Hydra's composition of ``conf/``, and what it refuses in one line."""
+"""Hydra's composition of ``conf/``: overrides as it has to read them, refusals in one line."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -16,7 +16,6 @@ from yaml import YAMLError
 
 from calbench.agents.prompts import use_prompts
 from calbench.config.groups import GROUPS, among, known_names, nearest
-from calbench.config.overrides import quoted, with_players
 from calbench.config.spec import RunSpec, parse_spec
 from calbench.config.teams import played_teams, player_of
 from calbench.config.wording import chosen_prompts
@@ -26,6 +25,78 @@ from calbench.extensions import extension_names
 from calbench.files import printable, shorten
 from calbench.traces.models import Team
 from calbench.tree import CONF
+
+SEATED = {
+    frozenset({"model"}): "my-model",
+    frozenset({"protocol"}): "my-protocol",
+    frozenset({"model", "protocol"}): "my-model-among-protocols",
+}
+"""Team that plays if a command line chooses no team but who takes the open seats."""
+
+_ELEMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^,\[\]{}()'\"]+")
+"""One element of a value: quoted, or up to the next separator."""
+
+_PROTOCOL = re.compile(r"protocol=([\w.-]+)")
+"""A choice of one protocol."""
+
+_BEYOND = re.compile(r"[^\w\s/\\+.$%*@?|:-]", re.ASCII)
+"""What Hydra's grammar takes in quotes only."""
+
+
+def quoted(override: str) -> str:
+    """Quote what Hydra's grammar does not take as it is: letters beyond ASCII, and some signs."""
+    key, sign, value = override.partition("=")
+    if not sign or "(" in value:  # a function of Hydra's, such as range(3)
+        return override
+    has_keys = "{" in value
+    return f"{key}={_ELEMENT.sub(lambda found: _quoted(found[0], has_keys), value)}"
+
+
+def _quoted(element: str, has_key: bool) -> str:
+    key, sign, value = element.rpartition(":") if has_key else ("", "", element)
+    if element[0] in "'\"" or not _BEYOND.search(value):
+        return element
+    text = value.strip()
+    escaped = re.sub(r"(\\+)$", r"\1\1", text)
+    return f"{key}{sign}'{escaped}'"
+
+
+def _in_place(override: str) -> list[str]:
+    """Write a distribution's protocol in place of the choice of a file, which it has not."""
+    chosen = _PROTOCOL.fullmatch(override)
+    if chosen is None or chosen[1] in known_names("protocol"):
+        return [override]
+    if chosen[1] not in extension_names("protocol"):
+        return [override]
+    return [f"protocol.id={chosen[1]}", f"protocol.protocol={chosen[1]}"]
+
+
+def with_players(
+    overrides: Sequence[str], open_seats: Callable[[Sequence[str]], frozenset[str]]
+) -> list[str]:
+    """Return overrides with the team that a choice of a model or a protocol means.
+
+    Who takes the open seats of teams also plays alone: without teams that have such a seat, it
+    sits everywhere.
+
+    Args:
+        overrides: of a run.
+        open_seats: says for which groups the teams of some overrides have open seats.
+    """
+    overrides = [word for override in overrides for word in _in_place(override)]
+    keys = [override.partition("=")[0].lstrip("+~") for override in overrides]
+    chosen = frozenset(
+        group for group in ("model", "protocol") for key in keys if key.split(".")[0] == group
+    )
+    if not chosen or any(re.split(r"[.@]", key)[0] == "teams" for key in keys):
+        return overrides
+    experiments = [each for each in overrides if each.startswith("+experiment=")]
+    for each in experiments:
+        names = each.partition("=")[2].split(",")
+        if any(chosen & open_seats([f"+experiment={name}"]) for name in names):
+            return overrides
+    return [*overrides, f"teams=[{SEATED[chosen]}]"]
+
 
 _UNKNOWN_KEY = re.compile(r"Could not (?:override|delete from config\.) '([^']*)'")
 _IN_FILE = re.compile(r"In '(\w+/[^']+)': ")

@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TypeGuard, cast
 
 from calbench.agents.base import Agent
-from calbench.agents.function import FUNCTION_SPEC, CompletionFunction, FunctionCompleter
 from calbench.agents.language import LanguageAgent
-from calbench.agents.own import OwnActing, OwnAgent, name_of
+from calbench.agents.own import (
+    FUNCTION_SPEC,
+    CompletionFunction,
+    FunctionCompleter,
+    OwnActing,
+    OwnAgent,
+    name_of,
+)
 from calbench.agents.prompts import load_prompts
 from calbench.config.composition import compose_team
 from calbench.config.groups import known_names

@@ -16,7 +16,7 @@ from calbench.errors import ConfigError, OutputError, ReplayMissError
 from calbench.llm.budget import Budget
 from calbench.llm.completion import ChatMessage, Completion, Request, Site, well_formed
 from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
-from calbench.llm.model import ModelConfig
+from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.noise import hushed, told
 from calbench.llm.prices import Price, Prices
 from calbench.llm.provider import Outcome, Provider, Surroundings
@@ -27,7 +27,6 @@ from calbench.llm.replies.request import NamedRequest, named
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
-from calbench.llm.requirements import check_requirements
 from calbench.llm.transport import Transport
 
 Mode = Literal["live", "record", "replay"]

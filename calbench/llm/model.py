@@ -1,6 +1,7 @@
-"""A model as a configuration names it: what defines its replies, and where it is reached."""
+"""A model as a configuration names it: what defines its replies, where and how it is asked."""
 
 import os
+from importlib.util import find_spec
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
@@ -145,3 +146,34 @@ def full_name(name: str, api_base: str | None) -> str:
     """
     has_provider = "/" in name and name.split("/", 1)[0] in PROVIDERS
     return name if has_provider or api_base is None else f"openai/{name}"
+
+
+PACKAGES = {
+    "bedrock": ("boto3", "boto3"),
+    "vertex_ai": ("google.auth", "google-auth"),
+    "vllm": ("vllm", "vllm"),
+}
+"""Module and package that LiteLLM needs beyond its own, by provider; they are in no lock."""
+
+
+def check_requirements(config: ModelConfig) -> None:
+    """Refuse a model whose provider cannot be asked from this machine.
+
+    Raises:
+        ConfigError: naming the package or the environment variable that is missing.
+    """
+    provider = config.spec.model.split("/", 1)[0]
+    module, package = PACKAGES.get(provider, (None, ""))
+    if module is not None and not _is_installed(module):
+        raise ConfigError(
+            f"its provider {provider} needs a package that is not installed: pip install {package}"
+        )
+    config.key()
+
+
+def _is_installed(module: str) -> bool:
+    """Whether a module can be imported; it is not."""
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):  # its parent is missing, or was imported in an odd way
+        return False

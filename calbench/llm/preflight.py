@@ -16,11 +16,10 @@ from calbench.files import printable
 from calbench.llm.client import ModelClient, Source, open_completer
 from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.litellm_transport import ask_litellm
-from calbench.llm.model import ModelConfig
+from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.replies.request import named
 from calbench.llm.replies.store import ReplyStore
-from calbench.llm.requirements import check_requirements
 
 MOST_TOKENS = 16
 """What the reply may hold: any reply will do, also an empty or a cut one [C]."""

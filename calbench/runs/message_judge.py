@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from calbench.agents.auditing import Finding, MessageCase, audit_request, read_finding
 from calbench.agents.completer import CallSite, Completer
+from calbench.agents.judging import Finding, MessageCase, audit_request, read_finding
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec

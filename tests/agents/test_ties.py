@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import load_prompts
-from calbench.agents.prompts.examples import EXAMPLE_ITEM, example_of
+from calbench.agents.prompts.messages import EXAMPLE_ITEM, example_of
 from calbench.agents.prompts.templates import versions
 from calbench.agents.reading import Read
 from calbench.agents.schemas import Schema, envelope_schema

@@ -7,8 +7,7 @@ import pytest
 
 from calbench.analysis.settings import Settings
 from calbench.board.entries import Entry, Place, Run
-from calbench.board.published import Results
-from calbench.board.views import View, views_of
+from calbench.board.published import Results, View, views_of
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
 from calbench.report.role import Role

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from calbench.agents.auditing import MessageCase, audit_prompt, audit_templates, read_finding
+from calbench.agents.judging import MessageCase, audit_prompt, audit_templates, read_finding
 from calbench.cli.main import answer
 from calbench.domain.replies import Unreadable
 from calbench.domain.usage import Usage

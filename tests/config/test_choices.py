@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from calbench.config.composition import compose, compose_choice, compose_team
+from calbench.config.composition import compose, compose_choice, compose_team, quoted, with_players
 from calbench.config.groups import known_names
-from calbench.config.overrides import quoted, with_players
 from calbench.config.teams import player_of
 from calbench.errors import ConfigError
 from calbench.scenarios.suites import sample_candidate

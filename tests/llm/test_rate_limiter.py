@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.llm.rate_limiter import RateLimiter
+from calbench.llm.provider import RateLimiter
 from tests.llm.asking import FakeTime, endpoint
 
 

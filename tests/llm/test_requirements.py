@@ -9,8 +9,8 @@ import pytest
 from calbench.config.composition import compose
 from calbench.errors import ConfigError, PreflightError
 from calbench.llm.client import Mode, Source, check_source
+from calbench.llm.model import PACKAGES, check_requirements
 from calbench.llm.preflight import preflight
-from calbench.llm.requirements import PACKAGES, check_requirements
 from tests.cli.runs import SMALL, environment, python
 from tests.llm.asking import model
 from tests.llm.dialects.login import Credentials, Login, logged_in

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.config.composition import compose, open_seats
-from calbench.config.overrides import with_players
+from calbench.config.composition import compose, open_seats, with_players
 from calbench.config.sweeps import sweep_of
 from calbench.report.pages import PAGES, navigation
 from tests.report.samples import SOURCES

@@ -6,11 +6,10 @@ from typing import Final
 
 from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted.batch import decision, voluntary
-from calbench.agents.scripted.confiding import answer_reasons
-from calbench.agents.scripted.erring.manner import Moment
+from calbench.agents.scripted.erring import Moment
 from calbench.agents.scripted.outbox import Written, encoded, envelope
 from calbench.agents.scripted.phrases import Voice
-from calbench.agents.scripted.probing import Goal, probe
+from calbench.agents.scripted.probing import Goal, answer_reasons, probe
 from calbench.agents.scripted.reading import read_briefing, read_message
 from calbench.agents.scripted.reflecting import beliefs
 from calbench.agents.scripted.style import STYLES, Style

@@ -5,11 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, Level
-from calbench.agents.scripted.erring.careless import Careless
-from calbench.agents.scripted.erring.gossip import Gossip
-from calbench.agents.scripted.erring.manner import Manner
-from calbench.agents.scripted.erring.withholding import Withholding
-from calbench.agents.scripted.erring.wrangler import Wrangler
+from calbench.agents.scripted.erring import Careless, Gossip, Manner, Withholding, Wrangler
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.view import View
 from calbench.domain.calendars import Errand

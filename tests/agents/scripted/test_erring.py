@@ -8,11 +8,9 @@ import pytest
 
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
-from calbench.agents.scripted import STYLES
+from calbench.agents.scripted import STYLES, erring
 from calbench.agents.scripted.difficulty import IMPOSSIBLE, POSSIBLE, Level
-from calbench.agents.scripted.erring import careless, gossip, withholding, wrangler
-from calbench.agents.scripted.erring.manner import Moment, happens
-from calbench.agents.scripted.erring.withholding import YesOrNo
+from calbench.agents.scripted.erring import Moment, YesOrNo, happens
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.agents.scripted.understanding import Claim, Confirm, understood
@@ -73,14 +71,14 @@ def batch(completion: Completion) -> list[CalendarAction]:
 @pytest.mark.parametrize(
     ("purpose", "share"),
     [
-        ("moves alone", careless.MOVES_ALONE),
-        ("forgets", careless.FORGETS),
-        ("confirms two", careless.CONFIRMS_TWO),
-        ("breaks off", careless.BREAKS_OFF),
-        ("gossip", gossip.PASSES_ON),
-        ("reasons", gossip.GIVES_REASONS),
-        ("difficulty", withholding.TELLS_DIFFICULTY),
-        ("reconfirms", wrangler.RECONFIRMS),
+        ("moves alone", erring.MOVES_ALONE),
+        ("forgets", erring.FORGETS),
+        ("confirms two", erring.CONFIRMS_TWO),
+        ("breaks off", erring.BREAKS_OFF),
+        ("gossip", erring.PASSES_ON),
+        ("reasons", erring.GIVES_REASONS),
+        ("difficulty", erring.TELLS_DIFFICULTY),
+        ("reconfirms", erring.RECONFIRMS),
     ],
 )
 def test_a_mistake_is_drawn_as_often_as_is_said(purpose: str, share: float) -> None:
@@ -91,11 +89,11 @@ def test_a_mistake_is_drawn_as_often_as_is_said(purpose: str, share: float) -> N
 
 def test_shares_are_those_of_the_paper() -> None:
     games, messages = 504 / 7, 36_858 / 7
-    assert pytest.approx(21 / (games * 5)) == careless.AMBIGUOUS
-    assert pytest.approx(10 / (games * 5 * 3)) == careless.BREAKS_OFF
-    assert pytest.approx(1782 / messages) == gossip.PASSES_ON
-    assert pytest.approx(2058 / messages) == gossip.TELLS_OF_ERRANDS
-    assert gossip.TELLS_NUMBER < gossip.TELLS_COST < gossip.TELLS_OF_ERRANDS
+    assert pytest.approx(21 / (games * 5)) == erring.AMBIGUOUS
+    assert pytest.approx(10 / (games * 5 * 3)) == erring.BREAKS_OFF
+    assert pytest.approx(1782 / messages) == erring.PASSES_ON
+    assert pytest.approx(2058 / messages) == erring.TELLS_OF_ERRANDS
+    assert erring.TELLS_NUMBER < erring.TELLS_COST < erring.TELLS_OF_ERRANDS
 
 
 def test_draws_of_mistakes_share_no_stream_with_words_or_each_other() -> None:
@@ -117,9 +115,9 @@ def test_careless_moves_a_meeting_of_others_alone() -> None:
     settled = seen(shown, Phase.CHEAP_TALK, (1, "Let's settle on slot 5."))
     seed = seed_with(
         lambda s: (
-            happens(moment(s).of_round("moves alone"), careless.MOVES_ALONE)
-            and not happens(moment(s).of_round("forgets"), careless.FORGETS)
-            and not happens(moment(s).of_round("breaks off"), careless.BREAKS_OFF)
+            happens(moment(s).of_round("moves alone"), erring.MOVES_ALONE)
+            and not happens(moment(s).of_round("forgets"), erring.FORGETS)
+            and not happens(moment(s).of_round("breaks off"), erring.BREAKS_OFF)
         )
     )
     answer, agreed, decided = completions(
@@ -140,8 +138,8 @@ def test_careless_forgets_what_was_agreed() -> None:
     decide = seen("E.EB.E", Phase.DECISION)
     seed = seed_with(
         lambda s: (
-            happens(moment(s).of_round("forgets"), careless.FORGETS)
-            and not happens(moment(s).of_round("breaks off"), careless.BREAKS_OFF)
+            happens(moment(s).of_round("forgets"), erring.FORGETS)
+            and not happens(moment(s).of_round("breaks off"), erring.BREAKS_OFF)
         )
     )
     *_, forgotten = completions("careless", seed, told, decide)
@@ -153,10 +151,10 @@ def test_careless_forgets_what_was_agreed() -> None:
 def test_careless_breaks_off_before_its_actions_and_again_in_the_retry() -> None:
     decide = seen("E.EB.E", Phase.DECISION)
     again = decide._replace(attempt=1, conflict="The reply could not be read")
-    seed = seed_with(lambda s: happens(moment(s).of_round("breaks off"), careless.BREAKS_OFF))
+    seed = seed_with(lambda s: happens(moment(s).of_round("breaks off"), erring.BREAKS_OFF))
     for completion in completions("careless", seed, decide, again):
         assert completion.finish_reason == "length"
-        assert len(completion.text or "") == careless.LONGEST_REPLY
+        assert len(completion.text or "") == erring.LONGEST_REPLY
         found = parse_envelope(completion)
         assert isinstance(found, Unreadable)
         assert found.problem == "truncated"
@@ -164,7 +162,7 @@ def test_careless_breaks_off_before_its_actions_and_again_in_the_retry() -> None
 
 def test_careless_confirms_two_slots_at_once_but_once() -> None:
     told = seen("..EB.E", Phase.CHEAP_TALK, (2, "Let's settle on slot 4."))
-    seed = seed_with(lambda s: happens(moment(s).of_round("confirms two"), careless.CONFIRMS_TWO))
+    seed = seed_with(lambda s: happens(moment(s).of_round("confirms two"), erring.CONFIRMS_TWO))
     first, second = completions("careless", seed, told, seen("..EB.E", Phase.CHEAP_TALK))
     votes = [act.slot for act in understood(said(first)[2]) if isinstance(act, Confirm)]
     assert votes == [4, 0]

@@ -1,1 +1,0 @@
-"""Manners of speakers that err: what each of them does beside its talk, by seeded chance [C]."""
