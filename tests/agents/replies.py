@@ -1,6 +1,7 @@
 """Completions made by hand or drawn: valid replies, and what can become of them."""
 
 import json
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -107,3 +108,36 @@ def _bend(draw: st.DrawFn, value: dict[str, Any]) -> None:
         del target[key]
     else:
         target[key if how == "swap" else "extra"] = draw(st.sampled_from(ODD_VALUES))
+
+
+def allowed_by(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Return values that a schema allows."""
+    if "anyOf" in schema:
+        return st.one_of([allowed_by(each) for each in schema["anyOf"]])
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    if schema["type"] == "object":
+        fields = {key: allowed_by(each) for key, each in schema["properties"].items()}
+        return st.fixed_dictionaries(fields)
+    return _list(schema) if schema["type"] == "array" else _plain(schema)
+
+
+def _list(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    if "prefixItems" in schema:
+        return st.tuples(*map(allowed_by, schema["prefixItems"])).map(list)
+    least, most = schema.get("minItems", 0), schema["maxItems"]
+    return st.lists(allowed_by(schema["items"]), min_size=least, max_size=most)
+
+
+def _plain(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    if schema["type"] == "integer":
+        return st.integers(-(2**53) + 1, 2**53 - 1)
+    if "pattern" in schema:
+        return _matching(schema["pattern"])
+    return st.text(max_size=min(schema.get("maxLength", 10), 10))
+
+
+@cache
+def _matching(pattern: str) -> st.SearchStrategy[str]:
+    """Return texts of a pattern; made once, because that takes long."""
+    return st.from_regex(pattern.replace("$", r"\Z"))

@@ -21,8 +21,7 @@ from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.rules import Applied, Rejection, apply_batch
-from tests.agents.drawn import allowed_by
-from tests.agents.replies import completion
+from tests.agents.replies import allowed_by, completion
 from tests.agents.scripted.observed import briefings, observations
 from tests.effort import examples
 from tests.factories import calendar

@@ -92,7 +92,6 @@ def test_games_are_found_by_what_they_are(visit: Visit) -> None:
     found(page, 3, "t=silent&o=failed")
 
 
-@pytest.mark.heavy
 def test_games_are_found_by_what_came_of_them(visit: Visit) -> None:
     page = visit("traces.html#find?e=language&sort=-told")
     rows = page.locator("tr[data-game]")
@@ -128,7 +127,6 @@ def test_games_are_found_by_what_came_of_them(visit: Visit) -> None:
     expect(heading).to_have_attribute("aria-sort", "ascending")
 
 
-@pytest.mark.heavy
 def test_state_of_the_finder_is_an_address(visit: Visit) -> None:
     page = visit("traces.html#find?t=silent&o=failed&sort=-excess")
     found(page, 3, "t=silent&o=failed&sort=-excess")
@@ -149,7 +147,6 @@ def test_state_of_the_finder_is_an_address(visit: Visit) -> None:
     found(page, 0, "e=<b>&t=__proto__&p=constructor")
 
 
-@pytest.mark.heavy
 def test_sentence_that_was_found_opens_at_its_message(visit: Visit) -> None:
     page = visit("traces.html")
     page.locator("#cb-words").press_sequentially("would be eas")
@@ -171,7 +168,6 @@ def test_sentence_that_was_found_opens_at_its_message(visit: Visit) -> None:
     found(page, 0, "e=uniform&q=would")
 
 
-@pytest.mark.heavy
 def test_hostile_words_are_found_as_text(visit: Visit) -> None:
     for words in ("script window hacked", "__proto__", "constructor", "isolated right", "x" * 50):
         page = visit("traces.html#find?" + urlencode({"q": words}))

@@ -5,6 +5,8 @@ from playwright.sync_api import expect
 
 from tests.browser.tabs import DESKTOP, Tab, settled
 
+pytestmark = pytest.mark.heavy
+
 LONGEST = 12_000
 """Pixels of a page of text when it is opened [C]."""
 
@@ -27,7 +29,6 @@ def fold(anchor: str) -> str:
     return f"details:has(#{anchor})"
 
 
-@pytest.mark.heavy
 def test_address_of_a_place_opens_the_part_that_holds_it(served_tab: Tab) -> None:
     served_tab.resize(DESKTOP)
     page = served_tab.visit("method.html#verdicts")
@@ -37,7 +38,6 @@ def test_address_of_a_place_opens_the_part_that_holds_it(served_tab: Tab) -> Non
     expect(page.locator(fold("lemma"))).not_to_have_attribute("open", "")
 
 
-@pytest.mark.heavy
 def test_links_of_other_pages_and_of_the_contents_open_it_too(file_tab: Tab) -> None:
     file_tab.resize(DESKTOP)
     page = file_tab.visit("glossary.html")
@@ -49,7 +49,6 @@ def test_links_of_other_pages_and_of_the_contents_open_it_too(file_tab: Tab) -> 
     expect(page.locator("#lemma")).to_be_in_viewport()
 
 
-@pytest.mark.heavy
 def test_paper_shows_what_is_folded_and_cuts_no_table(file_tab: Tab) -> None:
     file_tab.resize((794, 1123))
     page = file_tab.visit("method.html")
@@ -67,7 +66,6 @@ def test_paper_shows_what_is_folded_and_cuts_no_table(file_tab: Tab) -> None:
         page.emulate_media(media="screen")
 
 
-@pytest.mark.heavy
 def test_no_page_of_text_is_long_when_it_is_opened(file_tab: Tab) -> None:
     file_tab.resize((1280, 800))
     heights = {

@@ -8,6 +8,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.tabs import DESKTOP, PALETTES, PHONE, Tab, Visit
 from tests.browser.test_accessibility import faults
 
+pytestmark = pytest.mark.heavy
+
 LAPTOP = (1280, 800)
 
 SMALLEST = """() => Math.min(...Array.from(document.querySelectorAll(".cb-panel text"), text =>
@@ -28,7 +30,6 @@ def opened(tab: Tab, size: tuple[int, int]) -> Page:
     return tab.visit("index.html")
 
 
-@pytest.mark.heavy
 def test_findings_plane_and_buttons_are_seen_without_scrolling(visit: Visit, tab: Tab) -> None:
     tab.resize(LAPTOP)
     page = visit("index.html")
@@ -41,7 +42,6 @@ def test_findings_plane_and_buttons_are_seen_without_scrolling(visit: Visit, tab
     assert {"Leaderboard", "Reproduce", "Evaluate your model"} <= set(named)
 
 
-@pytest.mark.heavy
 def test_question_and_first_finding_are_seen_on_a_phone(visit: Visit, tab: Tab) -> None:
     tab.resize(PHONE)
     page = visit("index.html")
@@ -50,7 +50,6 @@ def test_question_and_first_finding_are_seen_on_a_phone(visit: Visit, tab: Tab) 
     assert bottom(page.locator(".cb-findings > li").first) <= PHONE[1]
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("size", [LAPTOP, PHONE])
 def test_nothing_sticks_out_and_no_text_of_the_plane_is_small(
     visit: Visit, tab: Tab, size: tuple[int, int]
@@ -63,7 +62,6 @@ def test_nothing_sticks_out_and_no_text_of_the_plane_is_small(
     assert page.evaluate(SMALLEST) >= 11.99
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("palette", PALETTES)
 @pytest.mark.parametrize("size", [LAPTOP, PHONE])
 def test_home_is_without_grave_faults(served_tab: Tab, size: tuple[int, int], palette: str) -> None:
@@ -74,7 +72,6 @@ def test_home_is_without_grave_faults(served_tab: Tab, size: tuple[int, int], pa
     assert faults(page) == []
 
 
-@pytest.mark.heavy
 def test_leak_is_one_click_away(visit: Visit) -> None:
     page = visit("index.html")
     link = page.get_by_role("link", name=re.compile("^Show me a leak"))
@@ -86,7 +83,6 @@ def test_leak_is_one_click_away(visit: Visit) -> None:
     expect(page.locator("#cb-traces")).to_contain_text(label)
 
 
-@pytest.mark.heavy
 def test_numbers_of_the_plane_unfold_and_the_interactive_one_opens(visit: Visit, tab: Tab) -> None:
     tab.resize(DESKTOP)
     page = visit("index.html")

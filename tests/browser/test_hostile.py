@@ -12,6 +12,8 @@ from tests.report.hostile import ATTACKS, FIELDS
 from tests.report.sample_site import SampleSite
 from tests.report.samples import STRANGE_TEAMS
 
+pytestmark = pytest.mark.heavy
+
 GAME = "smollm2/my-model/smollm2-001"
 
 HIDDEN = frozenset({"reply_keys"})
@@ -45,7 +47,6 @@ def step(page: Page, event: int) -> None:
     opened(page, GAME, event)
 
 
-@pytest.mark.heavy
 def test_every_text_shows_as_text_and_runs_nothing(visit: Visit, sample_site: SampleSite) -> None:
     page = visit(f"traces.html#{GAME}/0")
     opened(page, GAME, 0)
@@ -62,7 +63,6 @@ def test_every_text_shows_as_text_and_runs_nothing(visit: Visit, sample_site: Sa
     assert page.locator("[onfocus], [onerror], [ontoggle], a[href^='javascript']").count() == 0
 
 
-@pytest.mark.heavy
 def test_halves_of_characters_and_endless_words_do_not_widen_a_phone(
     tab: Tab, sample_site: SampleSite
 ) -> None:
@@ -78,7 +78,6 @@ def test_halves_of_characters_and_endless_words_do_not_widen_a_phone(
     assert tab.complaints == []
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("team", STRANGE_TEAMS)
 def test_team_of_a_strange_name_is_shown_like_any_other(
     visit: Visit, folder: Path, team: str

@@ -11,6 +11,8 @@ from playwright.sync_api import Page, Request, expect
 
 from tests.browser.tabs import DESKTOP, PHONE, Tab, Visit
 
+pytestmark = pytest.mark.heavy
+
 LIGHT_BYTES = 300_000
 """Most bytes that the first two pages load, the theme's included and nothing compressed."""
 
@@ -59,7 +61,6 @@ def board(page: Page, sorted_by: str = "adjusted_excess_cost") -> Page:
     return page
 
 
-@pytest.mark.heavy
 def test_leaderboard_is_sorted_by_keyboard_and_mouse(visit: Visit) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     sorted_by = page.locator("#lb-board th[aria-sort]")
@@ -84,7 +85,6 @@ def test_leaderboard_is_sorted_by_keyboard_and_mouse(visit: Visit) -> None:
     expect(sorted_by.first).to_contain_text("Rank")
 
 
-@pytest.mark.heavy
 def test_what_does_not_compete_stands_apart(visit: Visit) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages&order=down"))
 
@@ -100,7 +100,6 @@ def test_what_does_not_compete_stands_apart(visit: Visit) -> None:
     expect(head).not_to_contain_text("by reflections")
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(("size", "least"), [((1280, 800), 12), ((390, 844), 6)])
 def test_rows_are_low_enough_to_be_seen_at_once(
     visit: Visit, tab: Tab, size: tuple[int, int], least: int
@@ -118,7 +117,6 @@ def test_rows_are_low_enough_to_be_seen_at_once(
     assert (size[1] - tops[0]) / max(heights[:3]) >= least
 
 
-@pytest.mark.heavy
 def test_header_stays_in_sight(visit: Visit, tab: Tab) -> None:
     tab.resize((1280, 300))
     page = board(visit("leaderboard.html"))
@@ -133,7 +131,6 @@ def test_header_stays_in_sight(visit: Visit, tab: Tab) -> None:
     assert place["y"] >= 40
 
 
-@pytest.mark.heavy
 def test_header_stays_in_sight_where_a_table_scrolls_by_itself(visit: Visit, tab: Tab) -> None:
     tab.resize(PHONE)
     page = board(visit("leaderboard.html"))
@@ -147,7 +144,6 @@ def test_header_stays_in_sight_where_a_table_scrolls_by_itself(visit: Visit, tab
     assert abs(head["y"] - box["y"]) <= 1
 
 
-@pytest.mark.heavy
 def test_numbers_say_their_intervals_where_the_arrow_keys_go(visit: Visit) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     first = page.locator("#lb-board .lb-value").first
@@ -163,7 +159,6 @@ def test_numbers_say_their_intervals_where_the_arrow_keys_go(visit: Visit) -> No
     assert page.evaluate("document.activeElement.closest('tr').sectionRowIndex") == 1
 
 
-@pytest.mark.heavy
 def test_the_papers_models_are_a_table_of_their_own(visit: Visit) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     before = rows_shown(page)
@@ -183,7 +178,6 @@ def test_the_papers_models_are_a_table_of_their_own(visit: Visit) -> None:
     assert "paper=shown" in page.evaluate("location.hash")
 
 
-@pytest.mark.heavy
 def test_the_papers_table_is_sorted_by_itself(visit: Visit) -> None:
     place = "leaderboard.html#setting=uniform&channel=private messages&paper=shown"
     page = board(visit(place))
@@ -208,7 +202,6 @@ def test_the_papers_table_is_sorted_by_itself(visit: Visit) -> None:
     assert rows_shown(page) == order
 
 
-@pytest.mark.heavy
 def test_hidden_kinds_are_in_the_address_with_their_commas(visit: Visit) -> None:
     page = board(visit("leaderboard.html#without=a%252C b,reference"))
 
@@ -217,7 +210,6 @@ def test_hidden_kinds_are_in_the_address_with_their_commas(visit: Visit) -> None
     assert "without=a%252C%2520b%2Creference" in page.evaluate("location.hash")
 
 
-@pytest.mark.heavy
 def test_rows_lead_to_players_and_games(visit: Visit, folder: Path) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     links: list[str] = page.locator("#lb-board a.lb-name").evaluate_all(
@@ -231,7 +223,6 @@ def test_rows_lead_to_players_and_games(visit: Visit, folder: Path) -> None:
     assert "t=imap" in page.evaluate("location.hash")
 
 
-@pytest.mark.heavy
 def test_leaderboard_state_is_its_address(visit: Visit) -> None:
     page = board(visit("leaderboard.html"))
     choose(page, "setting", "uniform")
@@ -260,7 +251,6 @@ def test_leaderboard_state_is_its_address(visit: Visit) -> None:
     assert page.evaluate("location.hash") == ""
 
 
-@pytest.mark.heavy
 def test_leaderboard_download_is_what_is_shown(visit: Visit, folder: Path) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages&find=protocol"))
 
@@ -285,7 +275,6 @@ def test_leaderboard_download_is_what_is_shown(visit: Visit, folder: Path) -> No
                 assert row[f"{name}{part}"] in {whole[row["team"]][f"{column}{part}"], ""}
 
 
-@pytest.mark.heavy
 def test_leaderboard_switches_and_explains(visit: Visit) -> None:
     page = board(visit("leaderboard.html"))
     choose(page, "setting", "smollm2")
@@ -314,7 +303,6 @@ def test_leaderboard_switches_and_explains(visit: Visit) -> None:
     assert page.locator("#lb-group option:checked").inner_text() == "language, uniform"
 
 
-@pytest.mark.heavy
 def test_scripts_round_numbers_as_the_written_tables_do(visit: Visit) -> None:
     cells = [f"{sign}{n / 10_000:.4f}" for n in range(0, 30_000, 5) for sign in ("", "-")]
     cells += ["100.0000", "12.4", "3", "0.6415", "-0.2835", "2.99950"]
@@ -327,7 +315,6 @@ def test_scripts_round_numbers_as_the_written_tables_do(visit: Visit) -> None:
     assert {text.lstrip("-") for text in shown} == {text.lstrip("-") for text in wanted}
 
 
-@pytest.mark.heavy
 def test_comparisons_are_picked_and_reopened(visit: Visit) -> None:
     page = visit("results/comparisons.html")
     expect(page.locator("#lb-comparisons")).to_have_attribute("data-ready", "adjusted_excess_cost")
@@ -351,7 +338,6 @@ def test_comparisons_are_picked_and_reopened(visit: Visit) -> None:
     assert page.locator("#lb-comparisons .cb-scroll").inner_html() == shown
 
 
-@pytest.mark.heavy
 def test_picture_of_the_first_page_leads_to_its_game(visit: Visit) -> None:
     page = visit("index.html")
 
@@ -361,7 +347,6 @@ def test_picture_of_the_first_page_leads_to_its_game(visit: Visit) -> None:
     expect(page.locator("#cb-traces")).to_have_attribute("data-game", re.compile("^language/"))
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["index.html", "leaderboard.html"])
 def test_first_pages_are_light_and_search_waits(
     visit: Visit, folder: Path, tab: Tab, name: str

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.tabs import DESKTOP, PHONE, Tab, pages_of, settled
+from tests.browser.tabs import DESKTOP, PHONE, Tab, Visit, pages_of, settled
 
 GLOBALS = "Object.keys(window).filter(name => /^cal/i.test(name))"
 
@@ -24,7 +24,6 @@ WIDE = """Array.from(document.querySelectorAll(".cb-scroll, .md-typeset__scrollw
 """Tables that are cut off until a reader scrolls them sideways; hostile names may be that long."""
 
 
-@pytest.mark.heavy
 def test_tables_fit_a_desktop(file_tab: Tab, folder: Path) -> None:
     file_tab.resize(DESKTOP)
     names = pages_of(folder)
@@ -35,7 +34,6 @@ def test_tables_fit_a_desktop(file_tab: Tab, folder: Path) -> None:
     assert {name: found for name, found in wide.items() if found} == {}
 
 
-@pytest.mark.heavy
 def test_every_page_opens_in_silence_and_fits_a_phone(tab: Tab, folder: Path) -> None:
     wrong = []
     tab.resize(PHONE)
@@ -67,7 +65,6 @@ def test_figures_and_tables_of_one_thing_lead_to_each_other(
         )
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     "address", ["nowhere.html", "results/nowhere.html?x#y", "players/nobody.html"]
 )
@@ -79,3 +76,98 @@ def test_missing_page_leads_home(served_tab: Tab, address: str) -> None:
     page.locator(".md-content a", has_text="home page").click()
     expect(page).to_have_url(re.compile(r"[0-9]/index\.html$"))
     expect(page.locator("h1")).to_contain_text("private calendars")
+
+
+@pytest.mark.parametrize("where", ["file_tab", pytest.param("served_tab", marks=pytest.mark.heavy)])
+def test_search_finds_a_word_and_opens_its_page(request: pytest.FixtureRequest, where: str) -> None:
+    tab: Tab = request.getfixturevalue(where)
+    tab.complaints.clear()
+    tab.resize(DESKTOP)
+    page = tab.visit("index.html")
+
+    page.locator("[data-md-component=search-query]").click()
+    page.locator("[data-md-component=search-query]").press_sequentially("degenerate")
+    page.locator(".md-search-result__item a[href*='method.html#']").first.click()
+
+    expect(page).to_have_url(re.compile(r"method\.html.*#"))
+    expect(page.locator("article")).to_contain_text(re.compile("degenerate", re.IGNORECASE))
+    assert tab.complaints == []
+
+
+pytestmark = pytest.mark.heavy
+
+LAPTOP = (1280, 800)
+
+MOST_CLICKS = 3
+"""From home to an answer [R]."""
+
+
+class Reader:
+    """A newcomer on the home page, whose clicks are counted."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.clicks = 0
+
+    def click(self, link: Locator) -> None:
+        """Follow what is on the screen."""
+        expect(link).to_be_in_viewport()
+        link.click()
+        self.clicks += 1
+        assert self.clicks <= MOST_CLICKS
+
+    def sees(self, answer: Locator) -> None:
+        """Find an answer on the screen, without scrolling."""
+        expect(answer).to_be_in_viewport()
+
+
+@pytest.fixture(params=[LAPTOP, PHONE], ids=["laptop", "phone"])
+def reader(request: pytest.FixtureRequest, visit: Visit, tab: Tab) -> Reader:
+    tab.resize(request.param)
+    return Reader(visit("index.html"))
+
+
+def test_what_does_it_measure(reader: Reader) -> None:
+    page = reader.page
+
+    reader.sees(page.get_by_role("heading", level=1))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("private calendars")
+    reader.sees(page.locator(".cb-findings > li").first)
+    about = page.get_by_role("group", name="About this site")
+    glossary = about.get_by_role("link", name="Glossary")
+    glossary.scroll_into_view_if_needed()
+    reader.click(glossary)
+
+    expect(page.locator("h1")).to_have_text(re.compile("Glossary"))
+    reader.sees(page.get_by_role("heading", name="Coordination", exact=False).first)
+
+
+def test_who_is_best_at_what_price_of_privacy(reader: Reader) -> None:
+    page = reader.page
+    first = page.locator(".cb-findings > li").first
+
+    reader.sees(first)
+    expect(first).to_contain_text("VPS")
+    best = first.locator("b").first.inner_text()
+    leaderboard = page.locator(".cb-buttons").get_by_role("link", name="Leaderboard")
+    leaderboard.scroll_into_view_if_needed()
+    reader.click(leaderboard)
+
+    row = page.locator("#lb-board tbody tr").first
+    reader.sees(row)
+    expect(row.locator("th")).to_contain_text(best)
+    reader.click(row.locator("th a").first)
+
+    expect(page.locator("h1")).to_have_text(re.compile(f"^{re.escape(best)}\\b"))
+    row = page.locator("#numbers ~ * tr, section tr").filter(has_text="Adjusted excess cost").first
+    reader.sees(row)
+
+
+def test_show_me_a_leak(reader: Reader) -> None:
+    page = reader.page
+    leak = page.get_by_role("link", name=re.compile("^Show me a leak"))
+    leak.scroll_into_view_if_needed()
+    reader.click(leak)
+
+    expect(page.locator("#cb-traces")).to_have_attribute("data-game", re.compile("/"))
+    reader.sees(page.locator(".cb-now mark.cb-leak").first)

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.heavy
 HOSTILE = "hostile/hostile/hostile-000"
 
 
-@pytest.mark.heavy
 def test_trace_is_stepped_by_keyboard(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)
@@ -44,7 +43,6 @@ def test_trace_is_stepped_by_keyboard(visit: Visit) -> None:
     assert calendars(page) == start
 
 
-@pytest.mark.heavy
 def test_trace_is_stepped_by_buttons_and_slider(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-000/25")
     opened(page, "varied/imap/varied-000", 25)
@@ -70,7 +68,6 @@ def test_trace_is_stepped_by_buttons_and_slider(visit: Visit) -> None:
     expect(page.locator(".cb-outcomes tbody tr")).to_have_count(5)
 
 
-@pytest.mark.heavy
 def test_rejected_batches_and_retries_are_shown(visit: Visit) -> None:
     page = visit("traces.html#varied/silent/varied-000/99999")
 
@@ -79,7 +76,6 @@ def test_rejected_batches_and_retries_are_shown(visit: Visit) -> None:
     expect(page.locator(".cb-outcomes")).to_contain_text("no batch")
 
 
-@pytest.mark.heavy
 def test_sealed_and_shared_vectors_are_shown_as_tables(visit: Visit) -> None:
     page = visit("traces.html#uniform/mediator/uniform-000/99999")
 
@@ -95,7 +91,6 @@ def test_sealed_and_shared_vectors_are_shown_as_tables(visit: Visit) -> None:
     expect(page.locator(".cb-message", has_text="sum").first.locator("td")).to_have_count(16)
 
 
-@pytest.mark.heavy
 def test_permalink_reopens_the_same_event(visit: Visit) -> None:
     page = visit("traces.html#uniform/tell-all/uniform-002/30")
     opened(page, "uniform/tell-all/uniform-002", 30)
@@ -113,7 +108,6 @@ def test_permalink_reopens_the_same_event(visit: Visit) -> None:
     opened(page, "varied/imap/varied-002", 12)
 
 
-@pytest.mark.heavy
 def test_clicks_lead_from_equal_cost_to_the_sentence_that_told(visit: Visit) -> None:
     page = visit("results/plane.html")
     page.locator("article").get_by_role("link", name="What messages reveal").click()
@@ -140,7 +134,6 @@ def test_clicks_lead_from_equal_cost_to_the_sentence_that_told(visit: Visit) -> 
     assert "#language/oversharer/uniform-" in page.url
 
 
-@pytest.mark.heavy
 def test_clicks_lead_from_regret_to_the_batch_that_made_the_optimum_unreachable(
     visit: Visit,
 ) -> None:
@@ -155,7 +148,6 @@ def test_clicks_lead_from_regret_to_the_batch_that_made_the_optimum_unreachable(
     expect(page.locator("#cb-traces")).to_have_attribute("data-event", number)
 
 
-@pytest.mark.heavy
 def test_keys_in_a_field_do_not_step(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-000/5")
     opened(page, "varied/imap/varied-000", 5)
@@ -222,7 +214,6 @@ def test_hostile_text_shows_as_text_and_runs_nothing(visit: Visit) -> None:
     page.wait_for_function("location.hash.startsWith('#hostile/')")
 
 
-@pytest.mark.heavy
 def test_language_game_shows_its_words_thoughts_and_prompts(visit: Visit, folder: Path) -> None:
     page = visit("traces.html#language/oversharer/varied-000/14")
     opened(page, "language/oversharer/varied-000", 14)
@@ -246,7 +237,6 @@ def test_language_game_shows_its_words_thoughts_and_prompts(visit: Visit, folder
     assert (folder / "pagedata" / "prompts" / "language").is_dir()
 
 
-@pytest.mark.heavy
 def test_words_of_a_hostile_model_run_nothing(visit: Visit) -> None:
     page = visit("traces.html#smollm2/my-model/smollm2-000/0")
     opened(page, "smollm2/my-model/smollm2-000", 0)
@@ -270,7 +260,6 @@ def test_words_of_a_hostile_model_run_nothing(visit: Visit) -> None:
     assert page.locator("#cb-traces script, #cb-traces img, #cb-traces svg").count() == 0
 
 
-@pytest.mark.heavy
 def test_halted_game_is_marked_as_not_scored(visit: Visit) -> None:
     page = visit("traces.html#smollm2/my-model/smollm2-002/0")
     opened(page, "smollm2/my-model/smollm2-002", 0)

@@ -34,7 +34,6 @@ def go_to(page: Page, event: int) -> None:
     expect(page.locator("#cb-traces")).to_have_attribute("data-event", str(event))
 
 
-@pytest.mark.heavy
 def test_game_is_stepped_by_round_and_keys_are_listed(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)
@@ -59,7 +58,6 @@ def test_game_is_stepped_by_round_and_keys_are_listed(visit: Visit) -> None:
     expect(page.locator(".cb-help")).to_be_hidden()
 
 
-@pytest.mark.heavy
 def test_game_plays_and_pauses(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)
@@ -81,7 +79,6 @@ def test_game_plays_and_pauses(visit: Visit) -> None:
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
-@pytest.mark.heavy
 def test_optimum_stands_beside_and_where_it_became_unreachable_is_one_click_away(
     visit: Visit,
 ) -> None:
@@ -103,7 +100,6 @@ def test_optimum_stands_beside_and_where_it_became_unreachable_is_one_click_away
     expect(page.locator(".cb-optimum")).to_have_count(0)
 
 
-@pytest.mark.heavy
 def test_messages_are_shown_by_channel_and_over_rounds(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/99999")
     expect(page.locator(".cb-event")).to_contain_text("The game ends")
@@ -124,7 +120,6 @@ def test_messages_are_shown_by_channel_and_over_rounds(visit: Visit) -> None:
     page.wait_for_function("location.hash.includes(';talk=game;channel=dm%20')")
 
 
-@pytest.mark.heavy
 def test_ledger_adds_up_to_the_games_loss_in_the_table(visit: Visit, folder: Path) -> None:
     for experiment, team, scenario in (
         ("varied", "imap", "varied-001"),
@@ -148,7 +143,6 @@ def test_ledger_adds_up_to_the_games_loss_in_the_table(visit: Visit, folder: Pat
         assert total > 1
 
 
-@pytest.mark.heavy
 def test_beliefs_move_with_the_game(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)
@@ -213,7 +207,6 @@ def test_leaks_and_claims_are_marked_where_they_stand(visit: Visit, folder: Path
     opened(page, name, 1)
 
 
-@pytest.mark.heavy
 def test_two_games_stand_side_by_side(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)
@@ -275,7 +268,6 @@ def cell_text(item: Item | None) -> str:
     return "■" if item.blocked else f"{item.shown_cost}errand"
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("agent", [0, 3])
 def test_private_view_is_the_agents_observation(visit: Visit, agent: int) -> None:
     scenario = suite_of("varied", 3)[1]
@@ -363,7 +355,6 @@ def test_private_view_holds_nothing_that_the_agent_did_not_see(visit: Visit, fol
     expect(page.locator(".cb-costs")).to_have_count(1)
 
 
-@pytest.mark.heavy
 def test_outsider_sees_only_what_is_said_to_all(visit: Visit) -> None:
     page = visit("traces.html#uniform/tell-all/uniform-002/99999;view=outsider;talk=game")
     expect(page.locator(".cb-viewer")).to_contain_text("An outsider has no seat")
@@ -374,7 +365,6 @@ def test_outsider_sees_only_what_is_said_to_all(visit: Visit) -> None:
     page.wait_for_function("location.hash.endsWith(';view=outsider;talk=game')")
 
 
-@pytest.mark.heavy
 def test_hostile_words_stay_text_in_ledger_and_side_by_side(visit: Visit) -> None:
     page = visit(
         "traces.html#smollm2/my-model/smollm2-000/99999;talk=game;view=%3Cscript%3E"

@@ -429,16 +429,6 @@ def test_out_is_refused_when_a_file_stands_in_its_way(
     assert files(tmp_path) == {"file": b"mine"}
 
 
-def test_command_ends_with_one_line_when_a_file_stands_in_the_way_of_out(
-    command: Command, tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("mine")
-    ended = command(*SMALL, f"out={tmp_path / 'file'}")
-    assert_refused(ended, re.escape(f"{tmp_path / 'file'}: cannot be written"))
-    assert ended.err.count("\n") == 1
-    assert files(tmp_path) == {"file": b"mine"}
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_out_is_refused_when_it_may_not_be_written(command: Command, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
@@ -468,15 +458,6 @@ def test_run_ends_with_one_line_when_a_file_stands_at_one_of_its_folders(
 
 
 @pytest.mark.heavy
-def test_process_ends_with_one_line_when_a_team_is_unknown(tmp_path: Path) -> None:
-    ended = calbench("teams=[imap,'a/b\x1b[31m\n']", f"out={tmp_path / 'out'}")
-    assert_refused(ended, re.escape(r"there is no 'a/b\x1b[31m\n'"))
-    assert ended.err.count("\n") == 1
-    assert ended.status == 2
-    assert written(tmp_path) == []
-
-
-@pytest.mark.heavy
 def test_process_ends_with_one_line_when_a_key_is_unknown(tmp_path: Path) -> None:
     ended = calbench("nonsense=1", f"out={tmp_path / 'out'}")
     assert ended.status == 2
@@ -484,15 +465,3 @@ def test_process_ends_with_one_line_when_a_key_is_unknown(tmp_path: Path) -> Non
         r"error: nonsense: is not a known key; known are suite, .*, name, .*\n", ended.err
     )
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("overrides", "pattern"), BAD_CONFIGURATIONS.values(), ids=BAD_CONFIGURATIONS
-)
-def test_process_ends_with_one_line_when_the_configuration_does_not_fit(
-    tmp_path: Path, overrides: Sequence[str], pattern: str
-) -> None:
-    ended = calbench(*SMALL, f"out={tmp_path / 'out'}", *overrides)
-    assert_refused(ended, pattern)
-    assert written(tmp_path) == []

@@ -48,7 +48,6 @@ def where(at: str, agent: int, name: str) -> str:
     )
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("at", "agent", "name", "jobs"),
     [
@@ -124,7 +123,6 @@ def test_failing_agent_beside_models_is_named(tmp_path: Path, at: str) -> None:
     assert isinstance(told.value.__cause__, KeyError)
 
 
-@pytest.mark.heavy
 def test_failing_agent_beside_models_loses_neither_games_nor_replies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

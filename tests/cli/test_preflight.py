@@ -71,13 +71,6 @@ def test_server_that_is_no_such_model_ends_it_too(
     assert not (tmp_path / "run").exists()
 
 
-def test_server_that_hangs_is_given_up(command: Command, tmp_path: Path) -> None:
-    with serving(Answer(delay_s=GUARD_S)) as server:
-        ended = command(*asking(server, tmp_path / "run", "model.timeout_s=0.2"))
-    assert "Timeout after 2 attempts" in problem(ended)
-    assert not (tmp_path / "run").exists()
-
-
 def test_server_that_is_not_there_is_named_before_and_after_the_games(
     command: Command, tmp_path: Path
 ) -> None:
@@ -92,7 +85,8 @@ def test_server_that_is_not_there_is_named_before_and_after_the_games(
     ended = command(*asking(url, out, "preflight=false"))
     assert ended.status == 3
     assert "warning: 3 games are excluded" in ended.err
-    assert "model stand-in: ConnectionRefused after 2 attempts; nothing listens" in ended.err
+    why = "3 by provider_fault: model stand-in: ConnectionRefused after 2 attempts; nothing listens"
+    assert f"warning:   {why}" in ended.err
     assert f"(asked at {url})" in ended.err
     port = str(server.server_port).encode()
     for path in (out / "traces").rglob("*.json"):

@@ -29,6 +29,8 @@ from tests.cli.conftest import Command
 from tests.cli.recording import SITE, recording
 from tests.cli.runs import SMALL, files
 
+pytestmark = pytest.mark.heavy
+
 STYLES = ("candid", "guarded", "oversharer", "guarded")
 """Who answers in a model's place, by replicate: games of one team on one scenario differ."""
 
@@ -89,7 +91,6 @@ def grown(tmp_path_factory: pytest.TempPathFactory, once: Path) -> Path:
     return out
 
 
-@pytest.mark.heavy
 def test_first_game_is_the_game_without_the_key_and_others_are_beside_it(
     once: Path, grown: Path
 ) -> None:
@@ -103,7 +104,6 @@ def test_first_game_is_the_game_without_the_key_and_others_are_beside_it(
     assert verify([grown]) == 0
 
 
-@pytest.mark.heavy
 def test_run_says_who_plays_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     execute(compose([*SMALL, "teams=[imap,silent]", f"out={tmp_path / 'run'}", "replicates=2"]))
     said = capsys.readouterr().err
@@ -111,7 +111,6 @@ def test_run_says_who_plays_once(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert len(games(tmp_path / "run")) == 6
 
 
-@pytest.mark.heavy
 def test_replay_gives_the_same_bytes_and_asks_nobody(grown: Path, tmp_path: Path) -> None:
     replies = (f"replies.path={grown / 'replies.sqlite'}", "replies.mode=replay")
     execute(run_spec(tmp_path / "again", "replicates=3", *replies), unreachable)
@@ -119,7 +118,6 @@ def test_replay_gives_the_same_bytes_and_asks_nobody(grown: Path, tmp_path: Path
         assert files(tmp_path / "again" / folder) == files(grown / folder)
 
 
-@pytest.mark.heavy
 def test_run_that_was_cut_short_ends_as_if_it_never_was(grown: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     first = execute(run_spec(out, "replicates=3"), answering(Counter(), refused=1))
@@ -132,7 +130,6 @@ def test_run_that_was_cut_short_ends_as_if_it_never_was(grown: Path, tmp_path: P
         assert files(out / folder) == files(grown / folder)
 
 
-@pytest.mark.heavy
 def test_models_of_their_own_replicate_count_from_it(tmp_path: Path) -> None:
     asked: Counter[tuple[int, str]] = Counter()
     one = ("teams=[my-model]", "subset=1", "replicates=2")
@@ -140,7 +137,6 @@ def test_models_of_their_own_replicate_count_from_it(tmp_path: Path) -> None:
     assert {replicate for replicate, _ in asked} == {2, 3}
 
 
-@pytest.mark.heavy
 def test_own_code_plays_every_replicate(tmp_path: Path) -> None:
     out = tmp_path / "run"
     execute(compose([*SMALL, "teams=[example-agent]", "subset=1", "replicates=2", f"out={out}"]))
@@ -154,7 +150,6 @@ def test_own_code_plays_every_replicate(tmp_path: Path) -> None:
 # --- tables
 
 
-@pytest.mark.heavy
 def test_every_row_of_every_table_has_its_own_key(grown: Path) -> None:
     run = calbench.read_run(grown)
     assert len(run.tables) > 30
@@ -169,7 +164,6 @@ def test_every_row_of_every_table_has_its_own_key(grown: Path) -> None:
     assert run.messages()["game_id"].nunique() == run.events()["game_id"].nunique() == 12
 
 
-@pytest.mark.heavy
 def test_tables_over_several_runs_have_the_first_game_of_each(once: Path, grown: Path) -> None:
     alone, many = (RunTables("mine", out / "tables") for out in (once, grown))
     for path in ("regret_by_game.csv", "leaking_messages.csv"):
@@ -178,7 +172,6 @@ def test_tables_over_several_runs_have_the_first_game_of_each(once: Path, grown:
         pd.testing.assert_frame_equal(found.reset_index(drop=True), expected)
 
 
-@pytest.mark.heavy
 def test_players_of_all_replicates_are_one_player(grown: Path) -> None:
     found = {row["player"]: row["games"] for row in rows(grown / "tables" / "players.csv")}
     assert found == {"stand-in": "9", "imap": "3"}
@@ -210,7 +203,6 @@ def averaged(agent_games: list[dict[str, str]], team: str, value_of: Value) -> F
     return total / count
 
 
-@pytest.mark.heavy
 def test_scenarios_weigh_the_same_however_many_of_their_games_are_scored(tmp_path: Path) -> None:
     out = tmp_path / "run"
     execute(run_spec(out, "replicates=3"), answering(Counter()))
@@ -242,14 +234,12 @@ def test_scenarios_weigh_the_same_however_many_of_their_games_are_scored(tmp_pat
 # --- readers
 
 
-@pytest.mark.heavy
 def test_tables_from_the_traces_alone_are_those_of_the_run(grown: Path, tmp_path: Path) -> None:
     spec = run_spec(grown, "replicates=3")
     assert rescore([grown], tmp_path / "tables", ["stand-in", "imap"], spec) == 12
     assert files(tmp_path / "tables") == files(grown / "tables")
 
 
-@pytest.mark.heavy
 def test_folder_with_one_game_twice_is_refused(grown: Path, tmp_path: Path) -> None:
     place = tmp_path / "traces" / "stand-in"
     place.mkdir(parents=True)
@@ -260,7 +250,6 @@ def test_folder_with_one_game_twice_is_refused(grown: Path, tmp_path: Path) -> N
         rescore([tmp_path], tmp_path / "tables", [], compose([]))
 
 
-@pytest.mark.heavy
 def test_replicates_compare_with_single_games(once: Path, grown: Path) -> None:
     compared = compare_runs(grown, once, compose([]), team_a="stand-in", team_b="imap")
     found = compared.differences.set_index("measure").loc["excess_cost"]
@@ -270,14 +259,12 @@ def test_replicates_compare_with_single_games(once: Path, grown: Path) -> None:
     assert (found["scenarios"], found["agent_games_a"], found["agent_games_b"]) == (3, 45, 15)
 
 
-@pytest.mark.heavy
 def test_judge_reads_every_replicate(grown: Path, tmp_path: Path) -> None:
     judge_runs([grown], tmp_path / "judge", compose([]))
     told = set(pd.read_parquet(tmp_path / "judge/judge_beliefs.parquet")["trace_path"])
     assert {"stand-in/taste-varied-000.json", "stand-in/taste-varied-000.r1.json"} <= told
 
 
-@pytest.mark.heavy
 def test_matchmake_reads_every_replicate(command: Command, grown: Path) -> None:
     ended = command("matchmake", str(grown), "entrants=gpt-5.4-mini")
     assert "two games are called" not in ended.err

@@ -75,11 +75,6 @@ def test_wrong_use_is_one_line(
     assert capsys.readouterr() == ("", f"error: {problem}\n")
 
 
-def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(["replies", "--help"]) == 0
-    assert "export" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("command", [["stats"], ["export", "none.sqlite"]])
 def test_missing_store_is_one_line(
     tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]

@@ -146,9 +146,3 @@ def test_mistakes_have_one_clear_line(
     arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert problem in refused(capsys, *arguments)
-
-
-def test_help_is_given(capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(["rescore", "--help"]) == 0
-    assert "out=DIR" in capsys.readouterr().out
-    assert answer(["rescore"]) == 2

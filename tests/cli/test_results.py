@@ -133,16 +133,3 @@ def test_same_run_has_the_same_bytes_in_another_folder(
 ) -> None:
     assert command(*SMALL, f"out={tmp_path / 'elsewhere'}").status == 0
     assert files(tmp_path / "elsewhere") == files(finished)
-
-
-@pytest.mark.heavy
-def test_several_runs_leave_nothing_else_in_the_current_folder(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    ended = command("-m", *SMALL, "teams=silent,tell-all", "out=runs")
-    assert ended.status == 0
-    assert set(files(tmp_path / "runs")) >= {
-        f"teams={team}/traces/{team}/taste-varied-000.json" for team in TEAMS[1::2]
-    }
-    assert {path.name for path in tmp_path.iterdir()} == {"runs"}

@@ -121,17 +121,6 @@ def test_run_replaces_what_a_killed_one_left_half_written(run: Path, finished: P
     assert files(run) == files(finished)
 
 
-@pytest.mark.heavy
-def test_process_ends_with_one_line_when_a_foreign_file_stands_at_a_traces_place(run: Path) -> None:
-    foreign = run / "traces/imap/taste-varied-001.json"
-    foreign.write_text("{}")
-    stopped = calbench(*SMALL, f"out={run}")
-    assert stopped.status == 2
-    (line,) = stopped.error_lines
-    assert line.startswith(f"error: {foreign} ")
-    assert f"out={run}-2" in line
-
-
 # --- executors
 
 
@@ -199,7 +188,6 @@ def test_folder_is_free_again_when_its_run_has_ended(tmp_path: Path) -> None:
         assert (tmp_path / "out" / ".lock").exists()
 
 
-@pytest.mark.heavy
 def test_process_ends_with_one_line_when_another_run_writes_there(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with locked(out):
@@ -299,7 +287,6 @@ def undisturbed(long_suite: Path, tmp_path_factory: pytest.TempPathFactory) -> d
     return files(out)
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("jobs", "num_games"),
     [
@@ -330,7 +317,6 @@ def test_killed_run_ends_with_the_bytes_of_an_undisturbed_one(
     assert files(out) == undisturbed
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c_ends_a_run_with_one_line_that_says_what_stands(
     long_suite: Path, tmp_path: Path, jobs: int

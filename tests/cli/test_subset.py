@@ -12,10 +12,11 @@ from calbench.runs.play import RunSummary, execute
 from calbench.runs.verification import verify_file
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
-from tests.cli.conftest import Command
 from tests.cli.recording import noting, recording
 from tests.cli.runs import REPO, SMALL, files
 from tests.cli.test_killed_recording import sent_keys
+
+pytestmark = pytest.mark.heavy
 
 COHORT = REPO / "data" / "cohorts" / "smollm2" / "v1"
 
@@ -48,7 +49,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.heavy
 def test_pilot_grows_to_the_games_and_tables_of_the_whole_suite(
     whole: Path, tmp_path: Path
 ) -> None:
@@ -66,7 +66,6 @@ def test_pilot_grows_to_the_games_and_tables_of_the_whole_suite(
         verify_file(path)
 
 
-@pytest.mark.heavy
 def test_smaller_subset_leaves_the_games_and_makes_the_tables_of_what_is_named(
     whole: Path, tmp_path: Path
 ) -> None:
@@ -79,7 +78,6 @@ def test_smaller_subset_leaves_the_games_and_makes_the_tables_of_what_is_named(
     assert {row["scenario_id"] for row in table(out, "games.csv")} == set(chosen)
 
 
-@pytest.mark.heavy
 def test_file_gives_the_same_games_as_the_suite_that_it_holds(
     tmp_path: Path, scenarios: tuple[Scenario, ...]
 ) -> None:
@@ -94,7 +92,6 @@ def test_file_gives_the_same_games_as_the_suite_that_it_holds(
     assert own.items() <= games(tmp_path / "all").items()
 
 
-@pytest.mark.heavy
 def test_number_is_of_each_suite_and_ids_are_over_all_of_them(tmp_path: Path) -> None:
     two = (*SMALL, "suite_seeds=[3,4]", "teams=[silent]")
     execute(compose([*two, f"out={tmp_path / 'two'}", "subset=2"]))
@@ -107,7 +104,6 @@ def test_number_is_of_each_suite_and_ids_are_over_all_of_them(tmp_path: Path) ->
     assert sorted(Path(name).stem for name in games(tmp_path / "ids")) == sorted(ids)
 
 
-@pytest.mark.heavy
 def test_pilot_with_a_model_asks_nothing_twice(tmp_path: Path) -> None:
     out, notes = tmp_path / "run", tmp_path / "requests"
     for subset in (1, 3, 6):
@@ -119,7 +115,6 @@ def test_pilot_with_a_model_asks_nothing_twice(tmp_path: Path) -> None:
     assert games(out) == games(tmp_path / "whole")
 
 
-@pytest.mark.heavy
 def test_estimate_counts_the_games_of_the_subset(tmp_path: Path) -> None:
     out = tmp_path / "run"
     execute(recording(str(out), "subset=1"), noting(str(tmp_path / "requests"), 0))
@@ -129,7 +124,6 @@ def test_estimate_counts_the_games_of_the_subset(tmp_path: Path) -> None:
     assert (missing, finished) == (11, 1)
 
 
-@pytest.mark.heavy
 def test_pilot_with_the_recorded_model_grows_to_its_whole_suite(tmp_path: Path) -> None:
     here = (f"suite.path={COHORT}/suite.jsonl", f"replies.path={COHORT}/replies")
 
@@ -145,7 +139,6 @@ def test_pilot_with_the_recorded_model_grows_to_its_whole_suite(tmp_path: Path) 
     assert files(tmp_path / "run") == files(tmp_path / "whole")
 
 
-@pytest.mark.heavy
 def test_subset_compares_with_a_run_of_the_whole_suite(whole: Path, tmp_path: Path) -> None:
     spec = compose([*SCRIPTED, f"out={tmp_path / 'run'}", "subset=3"])
     execute(spec)
@@ -181,7 +174,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(("override", "line"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_part_of_the_suite_is_refused_before_anything_is_written(
     tmp_path: Path, override: str, line: str
@@ -190,12 +182,4 @@ def test_what_is_no_part_of_the_suite_is_refused_before_anything_is_written(
         execute(compose([*SMALL, f"out={tmp_path / 'a' / 'run'}", override]))
     assert isinstance(refusal.value, ConfigError)
     assert str(refusal.value).isprintable()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_command_refuses_a_subset_in_one_line(command: Command, tmp_path: Path) -> None:
-    ended = command(*SMALL, f"out={tmp_path / 'run'}", "subset=[taste-7]")
-    assert (ended.status, ended.out) == (2, "")
-    (line,) = ended.error_lines
-    assert line.startswith("error: subset: there is no scenario 'taste-7'; the nearest are taste-")
     assert list(tmp_path.iterdir()) == []

@@ -228,9 +228,3 @@ def test_command_composes_what_the_stages_compose(command: Command) -> None:
     assert Role.model_validate(shown.pop("site")) == spec.site
     plain = spec.model_dump(mode="json", exclude={*composed, "site"})
     assert shown == yaml.safe_load(yaml.safe_dump(plain))
-
-
-def test_configuration_is_refused_in_one_line_when_hydra_refuses_it() -> None:
-    with pytest.raises(ConfigError, match="there is no 'huge'; known are blocked0, ") as refusal:
-        compose(["suite=huge"])
-    assert str(refusal.value).isprintable()

@@ -233,11 +233,6 @@ def test_cap_holds_over_all_runs_of_a_store(tmp_path: Path) -> None:
     assert play() == 30
 
 
-def test_model_without_a_price_is_refused_under_a_cap(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="model stub: openai/stub has no price"):
-        within(source(tmp_path / "r.sqlite", Script(), max_usd=1.0), asking())
-
-
 def test_two_runs_with_a_budget_do_not_share_a_store(tmp_path: Path) -> None:
     opened = source(tmp_path / "r.sqlite", Script(), prices=PRICES, max_usd=1.0)
 

@@ -15,7 +15,7 @@ from calbench.domain.usage import Usage
 from calbench.errors import ConfigError, ReplayMissError, UnavailableError
 from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion, Request
-from calbench.llm.fault import retry_after
+from calbench.llm.fault import attempt_error, retry_after, setup_problem
 from calbench.llm.litellm_transport import (
     TOP_LOGPROBS,
     ask_litellm,
@@ -24,7 +24,8 @@ from calbench.llm.litellm_transport import (
 )
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.replies.shards import merge_into, open_replies
-from calbench.llm.transport import BROKEN, AttemptError
+from calbench.llm.transport import BROKEN, AttemptError, Delivery
+from calbench.llm.wire import Exchange
 from tests.effort import GUARD_S
 from tests.llm.asking import SITE, THEN, FakeTime, model, request
 from tests.llm.stub_server import Answer, StubServer, chat, serving
@@ -401,3 +402,13 @@ def test_storm_of_faults_ends_every_call_in_a_typed_way_and_pays_no_reply_twice(
 def test_one_process_may_ask_in_one_event_loop_after_the_other() -> None:
     with serving() as server:
         assert [ask(server).text for _ in range(3)] == ["fine"] * 3
+
+
+@pytest.mark.parametrize("name", ["__cause__", "__context__"])
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_causes_that_close_to_a_ring_come_to_an_end(name: str, length: int) -> None:
+    errors = [ValueError(str(number)) for number in range(length)]
+    for error, behind in zip(errors, [*errors[1:], errors[0]], strict=True):
+        setattr(error, name, behind)
+    assert setup_problem(errors[0]) is None
+    assert attempt_error(errors[0], Exchange(Delivery(), 1)).error == BROKEN

@@ -14,12 +14,12 @@ from calbench.llm.budget import Budget
 from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.model import Endpoint
 from calbench.llm.prices import MOST_HIDDEN_TOKENS, NANO, Price, usage_bound
-from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, Outcome, Provider
+from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, Outcome, Provider, RateLimiter
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
 from calbench.llm.transport import DELIVERY, LOWEST_LOGPROB, AttemptError, clean
 from tests.effort import GUARD_S
-from tests.llm.asking import SITE, FakeTime, Script, model, reply, request
+from tests.llm.asking import SITE, FakeTime, Script, endpoint, model, reply, request
 
 PRICE = Price(input=1.0, output=2.0, source="test")
 BUSY = AttemptError("RateLimitError", status=429, is_free=True)
@@ -309,3 +309,71 @@ def test_odd_logprobs_become_finite() -> None:
 
 def test_empty_text_is_an_absent_one() -> None:
     assert clean(reply("")).text is None
+
+
+def starts(count: int, tokens: int, gap: float = 0.0, **limits: float) -> list[float]:
+    """Start calls one after the other; return when each began."""
+    time = FakeTime()
+    began: list[float] = []
+
+    async def run() -> None:
+        pace = RateLimiter(endpoint(**limits), time.clock, time.sleep)
+        for _ in range(count):
+            async with pace.call(tokens):
+                began.append(time.now)
+            time.now += gap
+
+    asyncio.run(run())
+    return began
+
+
+@given(
+    count=st.integers(1, 30),
+    per_minute=st.floats(1, 600),
+    gap=st.floats(0, 5),
+)
+def test_no_minute_holds_more_calls_than_allowed(count: int, per_minute: float, gap: float) -> None:
+    began = starts(count, 1, gap, requests_per_minute=per_minute)
+
+    for first in began:
+        within = sum(first <= start < first + 60 - 1e-6 for start in began)
+        assert within <= per_minute + 1
+
+
+def test_tokens_space_calls_by_their_size() -> None:
+    assert starts(3, 1000, tokens_per_minute=6000.0) == [100.0, 110.0, 120.0]
+
+
+def test_without_limits_nothing_waits() -> None:
+    assert starts(3, 1000) == [100.0, 100.0, 100.0]
+
+
+def test_no_more_calls_than_allowed_are_under_way() -> None:
+    async def run() -> int:
+        pace = RateLimiter(endpoint(concurrency=3), FakeTime().clock, asyncio.sleep)
+        now = most = 0
+
+        async def call() -> None:
+            nonlocal now, most
+            async with pace.call(1):
+                now += 1
+                most = max(most, now)
+                await asyncio.sleep(0.001)
+                now -= 1
+
+        await asyncio.gather(*(call() for _ in range(10)))
+        return most
+
+    assert asyncio.run(run()) == 3
+
+
+def test_hold_keeps_everybody_waiting() -> None:
+    time = FakeTime()
+
+    async def run() -> float:
+        pace = RateLimiter(endpoint(), time.clock, time.sleep)
+        pace.hold(7.0)
+        async with pace.call(1):
+            return time.now
+
+    assert asyncio.run(run()) == 107.0

@@ -1,20 +1,25 @@
 """What a stranger gets: pinned requirements, two lines that work, nothing of our machines."""
 
+import ast
 import getpass
 import re
 import socket
 import subprocess
 import tomllib
+from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from importlinter.cli import lint_imports
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import calbench
+from tests.cli.runs import REPO
 
-REPO = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
 LOCKS = {
     "requirements.lock": ("test", "pipeline"),
@@ -118,7 +123,7 @@ def test_imports_keep_every_contract(capsys: pytest.CaptureFixture[str]) -> None
     status = lint_imports(str(REPO / "pyproject.toml"), no_cache=True)
     said = capsys.readouterr().out
     assert status == 0, said
-    assert "6 kept, 0 broken" in said
+    assert "7 kept, 0 broken" in said
 
 
 def publishable() -> list[Path]:
@@ -201,3 +206,132 @@ def test_every_file_of_ours_that_a_text_names_is_there(text: str) -> None:
         if not name.startswith(MADE)
         and not any((folder / name).exists() for folder in (REPO, REPO / "calbench"))
     ] == []
+
+
+CITATION: dict[str, Any] = yaml.safe_load((REPO / "CITATION.cff").read_text())
+PAGE = (REPO / "site" / "docs" / "cite.md").read_text()
+
+REQUIRED = {"cff-version", "message", "title", "authors"}
+KNOWN = {*REQUIRED, "type", "abstract", "version", "license", "keywords", "preferred-citation"}
+"""Keys of version 1.2.0 of the format: those that it requires, and those that we use."""
+
+
+def bibtex(kind: str) -> dict[str, str]:
+    """Return the fields of an entry of the page, without braces."""
+    entry = re.search(rf"@{kind}\{{(.*?)^    \}}", PAGE, re.DOTALL | re.MULTILINE)
+    assert entry is not None
+    fields = re.findall(r"^\s+(\w+)\s*=\s*\{(.*)\},?$", entry[1], re.MULTILINE)
+    return {name: re.sub(r"[{}]", "", value).replace("--", "\N{EN DASH}") for name, value in fields}
+
+
+def test_it_has_the_fields_of_its_format() -> None:
+    assert CITATION["cff-version"] == "1.2.0"
+    assert set(CITATION) >= REQUIRED
+    assert set(CITATION) <= KNOWN
+    assert CITATION["type"] == "software"
+    assert {"type", "title", "authors"} <= set(CITATION["preferred-citation"])
+
+
+def test_software_is_the_release_and_names_nobody() -> None:
+    project = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
+    entry = bibtex("software")
+
+    assert CITATION["version"] == project["version"]
+    assert CITATION["license"] == project["license"]
+    assert CITATION["title"] == entry["title"]
+    assert CITATION["authors"] == [{"name": entry["author"]}]
+
+
+def test_paper_is_the_one_of_the_page_with_its_authors_in_order() -> None:
+    paper, entry = CITATION["preferred-citation"], bibtex("misc")
+    authors = [f"{each['family-names']}, {each['given-names']}" for each in paper["authors"]]
+
+    assert paper["title"] == entry["title"]
+    assert " and ".join(authors) == entry["author"]
+    assert str(paper["year"]) == entry["year"]
+    assert paper["url"] == f"https://arxiv.org/abs/{entry['eprint']}"
+    assert entry["eprint"] in paper["journal"]
+
+
+PACKAGE = REPO / "calbench"
+
+ROOT = {
+    "__init__",
+    "__main__",
+    "api",
+    "bars",
+    "code",
+    "console",
+    "documents",
+    "endings",
+    "errors",
+    "extensions",
+    "files",
+    "folders",
+    "tree",
+    "version",
+}
+"""Modules of the package itself; everything else is in a package of its own."""
+
+ELEMENT = re.compile(r"(?<!\?P)</?(?:a|div|h\d|li|p|span|svg|table|td|th|tr|ul)\b[ >]")
+
+MOST_FILES = 20
+MOST_LINES = 50
+
+
+def sources(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.py"))
+
+
+def functions(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield the name and the number of lines of every function."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def folders() -> list[Path]:
+    return sorted({path.parent for path in sources(PACKAGE)})
+
+
+def singular(name: str) -> str:
+    return name.removesuffix("s")
+
+
+def test_few_modules_are_at_the_root() -> None:
+    assert {path.stem for path in PACKAGE.glob("*.py")} <= ROOT
+
+
+@pytest.mark.parametrize("folder", folders(), ids=lambda path: path.relative_to(REPO).as_posix())
+def test_folder_is_small_and_no_two_modules_differ_by_a_plural(folder: Path) -> None:
+    names = [path.stem for path in folder.glob("*.py")]
+    names += [path.name for path in folder.iterdir() if (path / "__init__.py").is_file()]
+
+    assert len(list(folder.glob("*.py"))) <= MOST_FILES
+    assert [pair for pair in combinations(names, 2) if len({*map(singular, pair)}) == 1] == []
+
+
+@pytest.mark.heavy
+def test_every_function_fits_a_screen() -> None:
+    long = {
+        f"{path.relative_to(REPO)}: {name}": lines
+        for folder in (PACKAGE, REPO / "stages")
+        for path in sources(folder)
+        for name, lines in functions(path)
+        if lines > MOST_LINES
+    }
+
+    assert long == {}
+
+
+def test_pages_are_written_in_templates_and_never_in_code() -> None:
+    """No string of the code opens an element of HTML."""
+    found = [
+        f"{path.relative_to(REPO)}:{node.lineno}"
+        for path in sources(PACKAGE / "report")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if ELEMENT.search(node.value)
+    ]
+
+    assert found == []

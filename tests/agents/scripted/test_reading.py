@@ -1,12 +1,25 @@
 """What is read from a prompt is what was rendered into it, whatever foreign text it holds."""
 
+from dataclasses import asdict
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
-from calbench.agents.prompts import load_prompts
+from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.prompts.rendering import printable
 from calbench.agents.prompts.templates import versions
+from calbench.agents.scripted.difficulty import (
+    EASY,
+    HARD,
+    IMPOSSIBLE,
+    INCONVENIENT,
+    POSSIBLE,
+    Level,
+)
+from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.reading import (
     VERSIONS,
     Heard,
@@ -15,12 +28,29 @@ from calbench.agents.scripted.reading import (
     read_message,
     round_of,
 )
+from calbench.agents.scripted.understanding import (
+    Act,
+    Ask,
+    AskMove,
+    Claim,
+    Confirm,
+    ConfirmMove,
+    Move,
+    NoneOfThem,
+    Settle,
+    SettleMove,
+    slots_in,
+    understood,
+)
 from calbench.domain.actions import DirectMessage
 from calbench.domain.calendars import HiddenMeeting
-from calbench.domain.ids import AgentId, ItemId
-from calbench.domain.messages import Message, Text
+from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.domain.messages import CHANNELS, Channel, Message, Text
 from calbench.domain.observations import Briefing, Observation, Phase, Refusal
+from calbench.domain.randomness import stream
 from calbench.domain.replies import Unreadable
+from calbench.traces.events import Event
+from tests.agents.scripted.games import STYLE_NAMES, Played, canonical_scenario, play_scripted
 from tests.agents.scripted.observed import briefings, observations, texts
 
 READ = sorted(VERSIONS)
@@ -131,3 +161,131 @@ def test_own_words_are_those_of_the_envelope() -> None:
         ("dm", AgentId(2), "Slot 1?"),
         ("all_agent_groupchat", None, "Slot 2."),
     ]
+
+
+slots = st.integers(0, 99).map(Slot)
+slot_lists = st.lists(slots, min_size=1, max_size=6, unique=True)
+voices = st.integers(0, 50).map(lambda seed: Voice(stream(seed, "words")))
+meetings = st.integers(1, 99).map(MeetingId)
+
+
+@given(voice=voices, named=slot_lists, level=st.sampled_from(Level))
+def test_what_is_said_of_slots_is_understood(voice: Voice, named: list[Slot], level: Level) -> None:
+    assert understood(voice.level(named, level)) == tuple(Claim(slot, level) for slot in named)
+    assert understood(voice.ask(named)) == (Ask(tuple(named)),)
+    assert understood(voice.none_of_them()) == (NoneOfThem(),)
+    assert understood(voice.settle(named[0])) == (Settle(named[0]),)
+    assert understood(voice.confirm(named[0])) == (Confirm(named[0]),)
+    assert understood(voice.refuse(named[0])) == (Claim(named[0], IMPOSSIBLE),)
+    assert understood(voice.reason("Doctor at slot 3", named[0])) == (Claim(named[0], HARD),)
+
+
+@given(
+    voice=voices,
+    meeting=meetings,
+    start=slots,
+    to=slots,
+    named=slot_lists,
+    level=st.sampled_from(Level),
+)
+def test_what_is_said_of_moves_is_understood(
+    voice: Voice, meeting: MeetingId, start: Slot, to: Slot, named: list[Slot], level: Level
+) -> None:
+    assert understood(voice.ask_move(meeting, start, named)) == (
+        AskMove(meeting, start, tuple(named)),
+    )
+    assert understood(voice.settle_move(meeting, start, to)) == (
+        SettleMove(Move(meeting, start, to)),
+    )
+    assert understood(voice.confirm_move(meeting, start, to)) == (
+        ConfirmMove(Move(meeting, start, to)),
+    )
+    assert understood(voice.move_level(meeting, to, level)) == (Claim(to, level, meeting),)
+
+
+@given(voice=voices, levels=st.lists(st.sampled_from(Level), min_size=1, max_size=20))
+def test_a_whole_calendar_is_understood(voice: Voice, levels: list[Level]) -> None:
+    text = " ".join(voice.levels([Slot(slot) for slot in range(len(levels))], levels))
+    found = {act.slot: act.level for act in understood(text) if isinstance(act, Claim)}
+    assert found == dict(enumerate(levels))
+
+
+def claim(slot: int, level: Level) -> Claim:
+    return Claim(Slot(slot), level)
+
+
+@pytest.mark.parametrize(
+    ("text", "acts"),
+    [
+        ("Slot 3 works for me, slot 7 doesn't work.", [claim(3, EASY), claim(7, IMPOSSIBLE)]),
+        ("Slot 3, slot 7 would be fine", [claim(3, EASY), claim(7, EASY)]),
+        ("I can\u2019t do slot 4 but slot 5 is okay.", [claim(4, IMPOSSIBLE), claim(5, EASY)]),
+        (
+            "I could manage slot 2; slot 9 is not easy.",
+            [claim(2, POSSIBLE), claim(9, HARD)],
+        ),
+        ("Slots 1 and 2 are rather awkward.", [claim(1, INCONVENIENT), claim(2, INCONVENIENT)]),
+        ("Easy: slot 3, slot 7.", [claim(3, EASY), claim(7, EASY)]),
+        ("Can everybody do slot 6?", [Ask((Slot(6),))]),
+        ("When are you all free?", [Ask(())]),
+        ("Let's go with slot 11 for M4!", [Settle(Slot(11))]),
+        ("Confirmed: slot 11.", [Confirm(Slot(11))]),
+        ("Agreed.", [Confirm(None)]),
+        ("I can't agree to slot 3.", [claim(3, IMPOSSIBLE)]),
+        ("Slot 3 is easy for agent 2.", []),
+        ('I read "Slot 3 is easy" in a book.', []),
+        ("Hello there. Nice to meet you!", []),
+        ("", []),
+    ],
+)
+def test_sentences_of_others_are_understood(text: str, acts: list[Act]) -> None:
+    assert list(understood(text, MeetingId(4))) == acts
+
+
+@given(text=st.text(max_size=300))
+def test_no_text_is_too_strange(text: str) -> None:
+    understood(text)
+    assert all(slot >= 0 for slot in slots_in(text))
+
+
+OTHERS = [version for version in versions() if version != PROMPT_VERSION]
+WORDS = ("prompt", "system_prompt")
+"""What of an event is the environment's wording."""
+
+
+def shown(event: Event) -> dict[str, Any]:
+    data = event.model_dump() if isinstance(event, BaseModel) else asdict(event)
+    return {name: value for name, value in data.items() if name not in WORDS}
+
+
+def game(number: int, style: str | None, channel: Channel, version: str) -> Played:
+    place = number % len(STYLE_NAMES)
+    mixed = (*STYLE_NAMES[place:], *STYLE_NAMES[:place])
+    styles = mixed if style is None else (style,)
+    scenario = canonical_scenario(number, num_prior_meetings=number % 3)
+    return play_scripted(scenario, styles, (channel,), version=version)
+
+
+def assert_same(one: Played, other: Played) -> None:
+    assert one.trace.final_state == other.trace.final_state
+    assert [shown(event) for event in one.trace.events] == [
+        shown(event) for event in other.trace.events
+    ]
+    assert one.trace.events != other.trace.events  # they were asked in other words
+
+
+@pytest.mark.parametrize("version", OTHERS)
+def test_mixed_game_is_the_same_in_every_version(version: str) -> None:
+    assert_same(game(0, None, "dm", PROMPT_VERSION), game(0, None, "dm", version))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("version", OTHERS)
+@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("style", [None, *STYLE_NAMES])
+def test_games_are_the_same_in_every_version(
+    style: str | None, channel: Channel, version: str
+) -> None:
+    for number in range(6):
+        one, other = (game(number, style, channel, each) for each in (PROMPT_VERSION, version))
+        assert_same(one, other)
