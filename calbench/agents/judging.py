@@ -92,7 +92,7 @@ def judge_request(case: JudgeCase, spec: ModelSpec) -> Request:
 
 def judge_prompt(case: JudgeCase) -> str:
     """Return the question about one case."""
-    return judge_templates().fill(
+    return templates_of("judge").fill(
         JUDGE_PROMPT,
         recipient=case.recipient,
         agents=numbers(case.agent_ids),
@@ -113,11 +113,10 @@ def _meeting(case: JudgeCase) -> str:
 
 
 @cache
-def judge_templates() -> Templates:
-    """Return the judge's templates, which are separate from the versioned prompts of games."""
-    folder = FOLDER / "judge"
-    texts = {path.stem: read_markdown(path) for path in sorted(folder.glob("*.md"))}
-    return Templates("judge", texts, digest_of(texts))
+def templates_of(reader: str) -> Templates:
+    """Return the templates of ``judge`` or ``audit``, separate from the versioned ones of games."""
+    texts = {path.stem: read_markdown(path) for path in sorted((FOLDER / reader).glob("*.md"))}
+    return Templates(reader, texts, digest_of(texts))
 
 
 def read_verdict(case: JudgeCase, completion: Completion) -> Read[Beliefs] | Unreadable:
@@ -172,7 +171,7 @@ def audit_request(case: MessageCase, spec: ModelSpec) -> Request:
 def audit_prompt(case: MessageCase) -> str:
     """Return the question about one message; texts are quoted, so none can end its quotation."""
     labels = [f"{_quoted(name)}: {_quoted(text)}" for name, text in case.labels.items()]
-    return audit_templates().fill(
+    return templates_of("audit").fill(
         AUDIT_PROMPT,
         labels="\n".join(labels) or "(none)",
         known="\n".join(map(_quoted, case.known)) or "(nothing)",
@@ -182,14 +181,6 @@ def audit_prompt(case: MessageCase) -> str:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-@cache
-def audit_templates() -> Templates:
-    """Return the reader's templates, which are separate from the versioned prompts of games."""
-    folder = FOLDER / "audit"
-    texts = {path.stem: read_markdown(path) for path in sorted(folder.glob("*.md"))}
-    return Templates("audit", texts, digest_of(texts))
 
 
 def read_finding(case: MessageCase, completion: Completion) -> Read[Finding] | Unreadable:

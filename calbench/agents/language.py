@@ -7,8 +7,7 @@ from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import Prompts
 from calbench.agents.questions import Questions
 from calbench.agents.reflection import reflection_parser
-from calbench.agents.schemas import Schema, envelope_schema, reflection_schema
-from calbench.agents.ties import tied_schema
+from calbench.agents.schemas import Schema, envelope_schema, reflection_schema, tied_schema
 from calbench.domain.actions import PASS
 from calbench.domain.observations import REFLECTION, Briefing, Observation
 from calbench.domain.replies import Reply, Unreadable

@@ -1,24 +1,95 @@
-"""A user's own object as an agent, or own function as its source of text: their answers checked."""
+"""A user's own object as an agent, or own function as its source of text: their answers checked.
 
+Their errors are reported as such and with their traceback. Only the call of the user's code is
+inside :func:`blaming`, so errors of this package are never reported as the user's.
+"""
+
+import asyncio
 import functools
+import importlib
 import inspect
-from collections.abc import Awaitable
+import traceback
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Final, Protocol
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from calbench.agents.blame import blaming
 from calbench.agents.completer import CallSite
 from calbench.domain.actions import RecordedAction, Turn
 from calbench.domain.observations import Briefing, Observation
 from calbench.domain.replies import Reply
-from calbench.errors import AgentError
-from calbench.files import first_problem, printable
+from calbench.errors import AgentError, StoppedError, UnavailableError
+from calbench.files import first_problem, printable, shorten
 from calbench.llm.completion import Completion, ModelSpec, Request
 from calbench.llm.prices import estimated_usage
 from calbench.protocols.base import Policy
+
+WHAT_SHOWN = 200
+"""Characters of an exception that the line repeats [C]: the traceback has it all."""
+
+_IMPORTING = (importlib.__file__, "<frozen importlib")
+"""Files between an import and the first line of what is imported."""
+
+
+@contextmanager
+def blaming(place: str, called: str) -> Iterator[None]:
+    """Call the user's code inside; what it raises becomes an :class:`AgentError`.
+
+    Three exceptions pass: a game that cannot continue (:class:`UnavailableError`), a run that the
+    user stopped, and the cancellation of the game from outside.
+
+    Args:
+        place: where in the game.
+        called: what is called, in words.
+
+    Raises:
+        AgentError: its cause is the exception, with its traceback from the first line of the
+            called code on. Without a cause nothing of that code ran: the call did not fit.
+    """
+    try:
+        yield
+    except (UnavailableError, StoppedError):
+        raise
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+            raise
+        below = _below(error.__traceback__)
+        has_run = below is not None or isinstance(error, SyntaxError)
+        blamed = AgentError(place, f"{called} raised {_what(error, below)}")
+        raise blamed from error.with_traceback(below) if has_run else None
+
+
+def _is_cancelled() -> bool:
+    """Whether this game is cancelled from outside; if not, the called code raised it."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop
+        return False
+    return task is not None and task.cancelling() > 0
+
+
+def _below(trace: TracebackType | None) -> TracebackType | None:
+    """Cut off this module, its caller, and the machinery of an import."""
+    for _ in range(2):
+        trace = trace and trace.tb_next
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_IMPORTING):
+        trace = trace.tb_next
+    return trace
+
+
+def _what(error: BaseException, trace: TracebackType | None) -> str:
+    """Return kind and message of an exception, and the line that raised it, on one line."""
+    lines = traceback.format_exception_only(error)
+    text = lines[-1] if isinstance(error, SyntaxError) else lines[0]  # notes come after it
+    said = shorten(printable(" ".join(text.split())), WHAT_SHOWN)
+    if trace is None:
+        return said
+    frame, line = list(traceback.walk_tb(trace))[-1]
+    return f"{said} ({frame.f_globals.get('__name__', '?')}, line {line})"
 
 
 class OwnActing(Protocol):

@@ -4,6 +4,15 @@ They use what constrained decoders share: every key required and no other, enume
 for slots and ids, bounded lists, no references. What they allow, the parser reads. Only for
 servers that know lists with a schema for each place (``prefixItems``) can they say that a
 batch ends with its one ``schedule``.
+
+Since prompts v2 an item goes with its slot, a slot with what is in it (:func:`tied_schema`). Each
+movable item is an alternative of its own with the slot in which it stands and the slots that can
+take it. Where moves are counted, a pattern bounds their justification, which the grammars of
+llama.cpp know. There the slot of the meeting comes first: a model that writes its moves first has
+chosen before it says what for. The parser then reads what is allowed but for a blank justification
+where moves are not counted, which strict modes cannot refuse. Where they are counted, the rules of
+batches refuse nothing of it if few items can be moved, and there is a free slot; else actions may
+still get in each other's way.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,8 +20,8 @@ from typing import Any
 
 from calbench.agents.envelope import FIELDS, KEYS
 from calbench.agents.reflection import MOST_CHANGE
-from calbench.domain.calendars import Meeting
-from calbench.domain.ids import AgentId
+from calbench.domain.calendars import Calendar, Meeting
+from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.observations import CHEAP_TALK, DECISION, Briefing, Observation
 
@@ -158,3 +167,144 @@ def _reschedule(slots: range, item: Schema) -> Schema:
 def open_channels(channels: frozenset[Channel]) -> list[Channel]:
     """Return the open channels in their fixed order."""
     return [channel for channel in CHANNELS if channel in channels]
+
+
+MOST_PAIRED = 4
+"""Movable items of which each two moves are an alternative of their own [C]: with more of them a
+schema would be long."""
+
+LONGEST_TEXT = 1000
+"""Characters of a text that is bounded at all [C]: a grammar counts them one by one."""
+
+JUSTIFICATION = "^[A-Za-z0-9]{1,15}( [A-Za-z0-9,.]{1,15}){0,11}$"
+"""Form of a justification where moves are counted [C]: one to twelve words of 15 characters."""
+
+
+def tied_schema(
+    view: Briefing | Observation, *, is_counted: bool = False, max_tokens: int = 0
+) -> Schema:
+    """Return the schema of a reply.
+
+    An observation allows what its phase does with what is there: messages to agents that exist
+    over the open channels, at most one for each of them; moves of the agent's movable items from
+    their own slots to slots that are free or hold another movable item; this meeting only, into a
+    slot that is free or can be freed. A briefing allows what any phase of the game does, with any
+    integer as item.
+
+    Args:
+        view: what the agent is told.
+        is_counted: whether a batch is its ``schedule`` and then, if its slot is taken, one or two
+            moves that free it, for servers that know a schema for each place; otherwise any moves
+            may stand beside it, in any order.
+        max_tokens: of a reply, where ``is_counted``: its thinking has at most as many characters,
+            up to :data:`LONGEST_TEXT`, and a message half of that, so that a model which repeats
+            itself still comes to an end. 0: texts of any length.
+    """
+    bound = min(max_tokens, LONGEST_TEXT) if is_counted else 0
+    thinking = _text(bound)
+    if isinstance(view, Briefing):
+        slots = [Slot(slot) for slot in range(view.num_slots)]
+        meetings = [MeetingId(number + 1) for number in range(view.num_meetings)]
+        moved = {"item_id": INTEGER, "from_slot": one_of(slots), "to_slot": one_of(slots)}
+        moves = [action_schema("reschedule", moved), _tied_schedule(meetings, slots)]
+        return envelope_of([*_messages(view), *moves], MOST_MESSAGES)
+    if view.phase is CHEAP_TALK:
+        return envelope_of(_messages(view, _text(bound // 2)), _most_messages(view), thinking)
+    movable = _movable(view.calendar)
+    if view.phase is DECISION and is_counted:
+        return replying({"anyOf": _batches(view, movable)}, thinking)
+    reach = _within_reach(view.calendar, movable)
+    actions = [_tied_move(view.calendar, slot, reach) for slot in movable]
+    if view.phase is DECISION:
+        actions.append(_tied_schedule([view.meeting.meeting_id], reach))
+    return envelope_of(actions, len(actions), thinking)
+
+
+def _batches(view: Observation, movable: Sequence[Slot]) -> list[Schema]:
+    """Return the batches: the slot first, and only if it is taken, the moves that free it.
+
+    A slot is freed by one move into a free slot, or by two, of which the second makes room for the
+    first. Without a free slot there is no legal batch.
+    """
+    calendar, meeting = view.calendar, [view.meeting.meeting_id]
+    free = _free(calendar)
+    if not free:
+        return [places([_tied_schedule(meeting, _within_reach(calendar, movable))])]
+    found = [places([_tied_schedule(meeting, free)])]
+    for slot in movable:
+        move = _tied_move(calendar, slot, free, is_counted=True)
+        found.append(places([_tied_schedule(meeting, [slot]), move]))
+    for firsts, seconds in _pairs(movable):
+        moves = [
+            {"anyOf": [_tied_move(calendar, slot, targets, is_counted=True) for slot in slots]}
+            for slots, targets in ((firsts, seconds), (seconds, free))
+        ]
+        found.append(places([_tied_schedule(meeting, firsts), *moves]))
+    return found
+
+
+def _pairs(movable: Sequence[Slot]) -> list[tuple[Sequence[Slot], Sequence[Slot]]]:
+    """Return which slots are freed by moves into which others, one by one if they are few."""
+    if len(movable) > MOST_PAIRED:
+        return [(movable, movable)]
+    return [([first], [second]) for first in movable for second in movable if first != second]
+
+
+def _tied_move(
+    calendar: Calendar, slot: Slot, targets: Sequence[Slot], *, is_counted: bool = False
+) -> Schema:
+    """Return the move of what stands in a slot to one of others."""
+    item = calendar[slot]
+    if item is None:
+        raise RuntimeError("nothing stands in the slot")
+    fields: dict[str, Schema] = {
+        "item_id": one_of([item.item_id]),
+        "from_slot": one_of([slot]),
+        "to_slot": one_of(target for target in targets if target != slot),
+    }
+    if is_counted:
+        fields["justification"] = {"type": "string", "pattern": JUSTIFICATION}
+    return action_schema("reschedule", fields)
+
+
+def _tied_schedule(meetings: Sequence[MeetingId], slots: Sequence[Slot]) -> Schema:
+    return action_schema("schedule", {"meeting_id": one_of(meetings), "slot": one_of(slots)})
+
+
+def _free(calendar: Calendar) -> list[Slot]:
+    return [Slot(slot) for slot, item in enumerate(calendar) if item is None]
+
+
+def _movable(calendar: Calendar) -> list[Slot]:
+    """Return the slots of items that can go to another one: none if there is no other."""
+    found = [Slot(slot) for slot, item in enumerate(calendar) if item and item.is_movable]
+    return found if len(found) > 1 or _free(calendar) else []
+
+
+def _within_reach(calendar: Calendar, movable: Sequence[Slot]) -> list[Slot]:
+    """Return the slots that are free or can be freed; all of them if nothing can be done."""
+    found = sorted({*_free(calendar), *movable})
+    return found or [Slot(slot) for slot in range(len(calendar))]
+
+
+def _messages(view: Briefing | Observation, content: Schema = TEXT) -> list[Schema]:
+    return message_schemas(view.agent_id, view.agent_ids, _channels(view), content)
+
+
+def _text(most: int) -> Schema:
+    return {**TEXT, "maxLength": most} if most else TEXT
+
+
+def _channels(view: Briefing | Observation) -> list[Channel]:
+    found = open_channels(view.channels)
+    if isinstance(view, Observation) and not isinstance(view.meeting, Meeting):
+        return [channel for channel in found if channel != "participant_groupchat"]
+    return found
+
+
+def _most_messages(view: Observation) -> int:
+    """One to each other agent, if that is possible, and one over each channel of a group."""
+    channels = _channels(view)
+    groups = len([channel for channel in channels if channel != "dm"])
+    most = groups + (len(view.agent_ids) - 1 if "dm" in channels else 0)
+    return min(most, MOST_MESSAGES)

@@ -7,10 +7,9 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from calbench.agents.base import Agent, PolicyAgent
-from calbench.agents.blame import blaming
 from calbench.agents.completer import Completer
 from calbench.agents.language import LanguageAgent
-from calbench.agents.own import OwnAgent, OwnPolicy
+from calbench.agents.own import OwnAgent, OwnPolicy, blaming
 from calbench.agents.prompts import load_prompts, load_variant
 from calbench.agents.scripted import GOALS, SCRIPTED_SPEC, scripted_speaker
 from calbench.domain.ids import AgentId

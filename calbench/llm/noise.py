@@ -137,17 +137,27 @@ def _writer(frame: FrameType | None) -> str | None:
     return None
 
 
+def _replaced(holder: Any, name: str, new: Any) -> Callable[[], None]:
+    """Put something in the place of another; return what undoes it, unless others did the same."""
+    before = getattr(holder, name)
+    setattr(holder, name, new)
+
+    def undo() -> None:
+        if getattr(holder, name) is new:
+            setattr(holder, name, before)
+
+    return undo
+
+
 def _hush_streams() -> Callable[[], None]:
     """Let nothing of theirs through to standard output and error; return what undoes it."""
     sieves = {name: _Sieve(getattr(sys, name)) for name in ("stdout", "stderr")}
-    for name, sieve in sieves.items():
-        setattr(sys, name, sieve)
+    undoing = [_replaced(sys, name, sieve) for name, sieve in sieves.items()]
 
     def undo() -> None:
-        for name, sieve in sieves.items():
+        for sieve, put_back in zip(sieves.values(), undoing, strict=True):
             sieve.is_open = True  # others may have kept it
-            if getattr(sys, name) is sieve:
-                setattr(sys, name, sieve._stream)  # noqa: SLF001
+            put_back()
 
     return undo
 
@@ -182,13 +192,7 @@ def _hush_warnings() -> Callable[[], None]:
         else:
             _noise.count(f"warnings of {package} ({category.__name__})")
 
-    warnings.showwarning = show
-
-    def undo() -> None:
-        if warnings.showwarning is show:
-            warnings.showwarning = before
-
-    return undo
+    return _replaced(warnings, "showwarning", show)
 
 
 def _hush_unraisable() -> Callable[[], None]:
@@ -204,10 +208,4 @@ def _hush_unraisable() -> Callable[[], None]:
         else:
             _noise.count(f"errors at the end of objects ({unraisable.exc_type.__name__})")
 
-    sys.unraisablehook = hook
-
-    def undo() -> None:
-        if sys.unraisablehook is hook:
-            sys.unraisablehook = before
-
-    return undo
+    return _replaced(sys, "unraisablehook", hook)

@@ -8,8 +8,8 @@ from calbench.agents.judging import (
     JudgeCase,
     judge_prompt,
     judge_request,
-    judge_templates,
     read_verdict,
+    templates_of,
 )
 from calbench.agents.reading import Read
 from calbench.domain.ids import AgentId, MeetingId, Slot
@@ -41,7 +41,7 @@ CASE = JudgeCase(
 
 
 def test_no_version_has_changed() -> None:
-    assert judge_templates().digest == DIGEST
+    assert templates_of("judge").digest == DIGEST
 
 
 def test_prompt_says_who_is_who_and_quotes_messages_on_one_line_each() -> None:

@@ -13,8 +13,7 @@ from calbench.agents.prompts import load_prompts
 from calbench.agents.prompts.messages import EXAMPLE_ITEM, example_of
 from calbench.agents.prompts.templates import versions
 from calbench.agents.reading import Read
-from calbench.agents.schemas import Schema, envelope_schema
-from calbench.agents.ties import LONGEST_TEXT, MOST_PAIRED, tied_schema
+from calbench.agents.schemas import LONGEST_TEXT, MOST_PAIRED, Schema, envelope_schema, tied_schema
 from calbench.domain.actions import CalendarAction, Reschedule, Schedule, Turn
 from calbench.domain.calendars import Errand, HiddenMeeting, Item, Meeting
 from calbench.domain.ids import AgentId, MeetingId
