@@ -102,36 +102,12 @@ BAD_TEAMS: dict[str, tuple[Sequence[str], str]] = {
         ["teams=[imap,{seats: [imap]}]"],
         r"teams: takes names of conf/teams; a team of your own is written '\+teams\.NAME=",
     ),
-    "team without seats": (
-        ["+teams.x={players: {a: {protocol: imap}}}"],
-        r"teams\.x: seats: Field required",
-    ),
-    "team with an unknown key": (
-        ["+teams.x={players: {a: {protocol: imap}}, seats: [a], kind: protocol}"],
-        r"teams\.x: kind: is not a known key",
-    ),
-    "team whose seat is nobody's": (
-        ["+teams.x={players: {one: {protocol: imap}}, seats: [on]}"],
-        r"teams\.x\.seats: on is not one of the players; did you mean one\?",
-    ),
-    "player that is nothing": (
-        ["+teams.x={players: {a: {theta: 1}}, seats: [a]}"],
-        r"teams\.x\.players\.a: a player names one of protocol, scripted, agent, name",
-    ),
-    "player that is two things": (
-        ["+teams.x={players: {a: {protocol: imap, scripted: candid}}, seats: [a]}"],
-        r"teams\.x\.players\.a: a player names one of protocol, scripted, agent, name",
-    ),
     "player of an unknown protocol": (
         ["+teams.x={players: {a: {protocol: imapp}}, seats: [a]}"],
         r"teams\.x\.players\.a: there is no protocol 'imapp'; did you mean imap\?",
     ),
-    "two teams of one id": (
-        ["+teams.x={team_id: imap, players: {a: {protocol: imap}}, seats: [a]}"],
-        "teams: imap is named twice",
-    ),
 }
-"""What is refused about teams, which Hydra composes."""
+"""What is refused about teams, which Hydra composes; of one written in place, see their presets."""
 
 REFUSED_BEFORE: dict[str, tuple[str, str]] = {
     "experiment without plus": (

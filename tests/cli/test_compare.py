@@ -137,9 +137,3 @@ def test_mistakes_have_one_clear_line(
     assert compared(*named) == 2
     (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("error")]
     assert problem in line
-
-
-def test_help_is_given(capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(["compare", "-h"]) == 0
-    assert "RUN_A RUN_B" in capsys.readouterr().out
-    assert answer(["compare"]) == 2

@@ -95,7 +95,11 @@ def changed(run: Path, out: Path, *changes: tuple[tuple[str | int, ...], object]
     return out
 
 
-CALLED_MIXED = (("config", "team", "team_id"), "mixed")
+def called_mixed(slices: list[Path], folder: Path, below: str = "") -> list[Path]:
+    """Copy two runs of which each then calls its team mixed, in the folders a and b."""
+    name = (("config", "team", "team_id"), "mixed")
+    places = (folder / place / below for place in "ab")
+    return [changed(run, place, name) for run, place in zip(slices[:2], places, strict=True)]
 
 
 def scored(
@@ -111,10 +115,7 @@ def scored(
 def test_teams_of_one_name_are_told_apart_by_their_runs(
     slices: list[Path], merged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one, other = (
-        changed(run, tmp_path / name, CALLED_MIXED)
-        for name, run in zip("ab", slices[:2], strict=True)
-    )
+    one, other = called_mixed(slices, tmp_path)
     (line,) = scored(capsys, tmp_path / "out", one, other, slices[2])
     assert line == "warning: team mixed has other players in some runs: here it is mixed.a, mixed.b"
     assert scored(capsys, tmp_path / "again", slices[2], other, one) == [line]
@@ -127,10 +128,7 @@ def test_teams_of_one_name_are_told_apart_by_their_runs(
 def test_the_judge_tells_teams_of_one_name_apart_as_scoring_does(
     slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one, other = (
-        changed(run, tmp_path / name, CALLED_MIXED)
-        for name, run in zip("ab", slices[:2], strict=True)
-    )
+    one, other = called_mixed(slices, tmp_path)
     found = {}
     for out, runs in (("new", [other, one, slices[2]]), ("whole", slices)):
         assert answer(["judge", *map(str, runs), f"out={tmp_path / out}"]) == 0
@@ -144,10 +142,7 @@ def test_the_judge_tells_teams_of_one_name_apart_as_scoring_does(
 def test_teams_that_no_folder_tells_apart_are_refused(
     slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one, other = (
-        changed(run, tmp_path / name / "run", CALLED_MIXED)
-        for name, run in zip("ab", slices[:2], strict=True)
-    )
+    one, other = called_mixed(slices, tmp_path, "run")
     (line,) = scored(capsys, tmp_path / "out", one, other, status=2)
     assert "team mixed has other players than in" in line
     assert line.endswith("rename one folder, or score them apart")

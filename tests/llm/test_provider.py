@@ -106,22 +106,6 @@ def test_backoff_is_drawn_from_zero_to_twice_as_much_each_time() -> None:
     assert max(time.slept) > LONGEST_BACKOFF_S / 4
 
 
-def test_slow_reply_is_cut_off_and_counts_as_lost() -> None:
-    async def sleepy(_: Request, __: Endpoint) -> Completion:
-        await asyncio.Event().wait()
-        return reply()
-
-    provider = Provider(
-        model(timeout_s=0.01, max_attempts=2),
-        sleepy,
-        Budget(),
-        PRICE,
-        FakeTime().surroundings(),
-    )
-    with pytest.raises(UnavailableError, match="Timeout after 2 attempts"):
-        asyncio.run(provider.ask(request("Hi"), SITE))
-
-
 def test_lost_attempt_counts_in_full_and_a_refused_one_not_at_all() -> None:
     asked = request("Hi")
     bound = PRICE.nano_usd(usage_bound(asked))
