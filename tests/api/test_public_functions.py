@@ -1,4 +1,4 @@
-"""The small Python interface of the README, against what a run makes of the same games."""
+"""The small Python interface of the README: suites by name or path, games as a run makes them."""
 
 import csv
 import gzip

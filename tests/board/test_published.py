@@ -1,4 +1,4 @@
-"""The packed results of the release: small, the same every time, and true to the release."""
+"""The packed results of the release, and which teams are compared with them."""
 
 import shutil
 from collections.abc import Mapping

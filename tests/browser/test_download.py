@@ -1,4 +1,4 @@
-"""The download of a game: the very trace, which ``calbench verify`` accepts."""
+"""The download of a game, the very trace, which ``calbench verify`` accepts; data for programs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a run would take, said before anything is spent."""
+"""What a run would take, and what it says about money: before, meanwhile, and at the end."""
 
 import asyncio
 from pathlib import Path

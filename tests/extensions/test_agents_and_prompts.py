@@ -1,4 +1,4 @@
-"""Agents and variants of prompts that other distributions give by name."""
+"""Agents and prompts that other distributions give by name, and the commands of their page."""
 
 import hashlib
 import json

@@ -1,11 +1,14 @@
 """Attempts through the real LiteLLM, against a provider on the loopback."""
 
 import asyncio
+import base64
+import json
 import logging
 from email.utils import format_datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -24,8 +27,10 @@ from calbench.llm.litellm_transport import (
 )
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.replies.shards import merge_into, open_replies
+from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import BROKEN, AttemptError, Delivery
 from calbench.llm.wire import Exchange
+from tests.cli.runs import SMALL, environment, python
 from tests.effort import GUARD_S
 from tests.llm.asking import SITE, THEN, FakeTime, model, request
 from tests.llm.stub_server import Answer, StubServer, chat, serving
@@ -412,3 +417,68 @@ def test_causes_that_close_to_a_ring_come_to_an_end(name: str, length: int) -> N
         setattr(error, name, behind)
     assert setup_problem(errors[0]) is None
     assert attempt_error(errors[0], Exchange(Delivery(), 1)).error == BROKEN
+
+
+KEY = "sk-canary/0123456789"
+FORMS = (KEY, "canary", quote(KEY, safe=""), base64.b64encode(KEY.encode()).decode()[:20])
+PASS = json.dumps({"thinking": "", "actions": []})
+
+
+def odd(**fields: Any) -> Answer:
+    return Answer({**chat(PASS), **fields})
+
+
+def odd_choice(**fields: Any) -> Answer:
+    body = chat(PASS)
+    body["choices"][0] |= fields
+    return Answer(body)
+
+
+ANSWERS = (
+    Answer(chat(PASS)),
+    Answer(chat([{"type": "text", "text": PASS}, {"type": KEY, "text": KEY}])),
+    Answer(chat({"thinking": KEY, "actions": []})),
+    Answer(chat(json.dumps({"thinking": f"{KEY} {FORMS[2]}", "actions": []}))),
+    Answer(chat(None, reasoning_content=KEY, tool_calls=[{"id": KEY}])),
+    Answer(chat(None, refusal=KEY)),
+    odd(usage=KEY), odd(usage={"prompt_tokens": KEY, "completion_tokens": [KEY]}),
+    odd(model=[KEY]), odd(model=KEY), odd(id={"a": KEY}), odd(created=KEY, system=[KEY]),
+    odd_choice(finish_reason=[KEY]), odd_choice(finish_reason=KEY), odd_choice(logprobs=KEY),
+    odd_choice(index=KEY, more=KEY), odd(choices=[*chat(PASS)["choices"], {"odd": KEY}]),
+    Answer({"error": {"message": KEY}}, 500, {"x-key": KEY, "retry-after": "0"}),
+    Answer(chat(PASS), headers={"x-key": KEY, "set-cookie": f"k={FORMS[2]}"}),
+    Answer({"error": {"message": f"at ?key={FORMS[2]}"}}, 429, {"retry-after": "0"}),
+    Answer(f"<html>{KEY}", content_type="text/html"),
+)  # fmt: skip
+LAST = (
+    Answer(chat(), 307, {"location": f"http://127.0.0.1:9/{KEY}"}),
+    Answer({"error": {"message": KEY, "code": KEY}}, 401),
+)
+
+
+@pytest.mark.heavy
+def test_key_reaches_no_stream_and_no_file_of_a_run(tmp_path: Path) -> None:
+    answers = [*ANSWERS * 2, *LAST]
+    with serving(*answers) as server:
+        ended = python(
+            "-X", "dev", "-W", "default", "-m", "calbench", *SMALL,
+            "teams=[my-model]", "model.name=stub", f"model.api_base={server.url}",
+            "model.api_key_env=STUB_KEY", "model.max_attempts=3", "preflight=false",
+            "games_at_once=1", f"out={tmp_path / 'run'}",
+            env=environment(STUB_KEY=KEY),
+        )  # fmt: skip
+
+    said = [ended.out, ended.err]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    said += [str(path.read_bytes()) for path in files]
+    assert ended.status == 3, ended.err
+    assert "Not shown, since they may quote requests and replies" in ended.err
+    assert len(server.asked) > len(ANSWERS)
+    assert set(server.authorizations) == {f"Bearer {KEY}"}
+    assert any(path.suffix == ".json" for path in files)
+    with ReplyStore.open(tmp_path / "run" / "replies.sqlite") as store:
+        texts = [record.text for record in store.records() if record.text]
+    assert any("[key] [key]" in text for text in texts)
+    for form in FORMS:
+        assert not any(form in each for each in said), form
+    assert "Traceback" not in ended.err

@@ -1,4 +1,4 @@
-"""Models as configuration names them."""
+"""Models as configuration names them, and what a machine lacks to ask them."""
 
 import sys
 from pathlib import Path

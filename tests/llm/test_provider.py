@@ -1,4 +1,4 @@
-"""Attempts, back-off and the money of each attempt, with a provider in process."""
+"""Attempts, their pace, back-off and money, with a provider in process."""
 
 import asyncio
 import math

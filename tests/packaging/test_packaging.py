@@ -1,4 +1,4 @@
-"""What a stranger gets: pinned requirements, two lines that work, nothing of our machines."""
+"""What a stranger gets: pinned requirements, two lines that work, a citation, code in order."""
 
 import ast
 import getpass
@@ -233,11 +233,10 @@ def test_it_has_the_fields_of_its_format() -> None:
 
 
 def test_software_is_the_release_and_names_nobody() -> None:
-    project = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
     entry = bibtex("software")
 
-    assert CITATION["version"] == project["version"]
-    assert CITATION["license"] == project["license"]
+    assert CITATION["version"] == PROJECT["version"]
+    assert CITATION["license"] == PROJECT["license"]
     assert CITATION["title"] == entry["title"]
     assert CITATION["authors"] == [{"name": entry["author"]}]
 

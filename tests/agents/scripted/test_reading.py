@@ -1,4 +1,4 @@
-"""What is read from a prompt is what was rendered into it, whatever foreign text it holds."""
+"""What is read from a prompt is what was rendered into it; sentences of others are understood."""
 
 from dataclasses import asdict
 from typing import Any
