@@ -1,4 +1,4 @@
-"""The download of a game, the very trace, which ``calbench verify`` accepts; data for programs."""
+"""The download of a game, the very trace, which ``calbench verify`` accepts; the pages on data."""
 
 from pathlib import Path
 
