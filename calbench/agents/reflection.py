@@ -1,13 +1,23 @@
-"""What an agent says it came to believe: the answer to a reflection (appendix F.3)."""
+"""What an agent says it came to believe: the answer to a reflection (appendix F.3).
 
-from collections.abc import Callable, Sequence
-from typing import Any
+What a written integer was expected to be follows from the log-probabilities of its tokens. A server
+gives the likeliest tokens at each place of the one reply that it wrote. They are enough to know
+every number that shares the sign of the written one. Of the other sign they give the probability,
+and its numbers only where a tokeniser writes sign and digit as one token.
+"""
 
-from calbench.agents.expectation import expectations
+import math
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
 from calbench.agents.reading import MisshapenError, Read, check_keys, kind_of, read_object
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Unreadable
-from calbench.llm.completion import Completion
+from calbench.llm.completion import Completion, TokenLogprob
 
 MOST_CHANGE = 3
 """Changes of belief run from -3 to 3 [P]."""
@@ -29,8 +39,7 @@ def parse_reflection(
     """Return the changes of belief, by the other agents in the order of ``agent_ids``.
 
     Where token log-probabilities are given and their tokens spell the reply,
-    :attr:`Beliefs.expected` holds for each number its :func:`expectation
-    <calbench.agents.expectation.expectations>`.
+    :attr:`Beliefs.expected` holds for each number its expectation (:func:`expectations`).
     """
     found = read_object(completion, frozenset({"beliefs"}))
     if isinstance(found, Unreadable):
@@ -143,3 +152,178 @@ def _expected(
     numbers = [value for values in written.values() for value in values]
     results = iter(expectations(tokens, start + place, numbers))
     return {target: tuple([next(results) for _ in values]) for target, values in written.items()}
+
+
+DIGITS = 6
+"""Decimals of an expectation: the last bits differ between processors [C]."""
+
+MIDDLE = {"-": 2.0, "": 1.5}
+"""Size taken for the numbers of a sign about which a reply says nothing: the middle of 1..3 with a
+minus and of 0..3 without, from which the truth is at most 1 and 1.5 away [C]."""
+
+_SCALAR = re.compile(r'"(?:\\.|[^"\\])*"|-?\d+')
+_PIECE = re.compile(r'([\s\[\],:]*)([-+]?)(?:([0-3])[\s\[\]{},:"]*[-+]?)?')
+"""What separates a number from the one before, its sign and its digit, and what separates it from
+the next: each may be absent."""
+
+
+class _Written(NamedTuple):
+    """Where a number is in the tokens' text.
+
+    Attributes:
+        value: as written.
+        gap: end of the string or number before it.
+        start: of its sign or digit.
+        first: token that holds ``gap``.
+        sign: token that holds ``start``.
+        last: token that holds its digit.
+    """
+
+    value: int
+    gap: int
+    start: int
+    first: int
+    sign: int
+    last: int
+
+
+class _Choices(NamedTuple):
+    """Probabilities of what may stand at a place, in no unit: they need not add up to 1.
+
+    Attributes:
+        sizes: of whole numbers, each with its sign and weight.
+        open_signs: weight of each sign without a digit.
+        onward: weight of the token that was written, where the number goes on after it.
+    """
+
+    sizes: list[tuple[str, int, float]]
+    open_signs: dict[str, float]
+    onward: float
+
+    @property
+    def total(self) -> float:
+        weights = [weight for _, _, weight in self.sizes]
+        return sum(weights) + sum(self.open_signs.values()) + self.onward
+
+
+def expectations(
+    tokens: Sequence[TokenLogprob], place: int, numbers: Sequence[int]
+) -> tuple[float, ...]:
+    """Return the expected value of every number [P, method C].
+
+    Args:
+        tokens: of a reply, each with its likeliest alternatives.
+        place: where in their text the object with the numbers begins; in it, only these numbers
+            are not quoted.
+        numbers: as written, in -3..3.
+
+    Returns:
+        One value in -3..3 for each number, to :data:`DIGITS` decimals. A number in a token with
+        another, and one whose tokens have no usable log-probability, stays as written.
+    """
+    text = "".join(token.token for token in tokens)
+    ends = list(accumulate(len(token.token) for token in tokens))
+    written = list(_written(text, ends, place, numbers))
+    uses = Counter(index for each in written for index in {each.sign, each.last})
+    found = [
+        None if max(uses[each.sign], uses[each.last]) > 1 else _choices(each, text, ends, tokens)
+        for each in written
+    ]
+    sizes = {sign: _typical_size(sign, found) for sign in MIDDLE}
+    return tuple(
+        float(each.value) if choices is None else round(_mean(choices, sizes), DIGITS)
+        for each, choices in zip(written, found, strict=True)
+    )
+
+
+def _written(
+    text: str, ends: Sequence[int], place: int, numbers: Sequence[int]
+) -> Iterator[_Written]:
+    gap, left = place, iter(numbers)
+    for match in _SCALAR.finditer(text, place):
+        if not match.group().startswith('"'):
+            value = next(left, None)
+            if value is None:
+                return
+            places = (bisect_right(ends, at) for at in (gap, match.start(), match.end() - 1))
+            yield _Written(value, gap, match.start(), *places)
+        gap = match.end()
+
+
+def _choices(
+    number: _Written, text: str, ends: Sequence[int], tokens: Sequence[TokenLogprob]
+) -> _Choices | None:
+    """Return what the number might have been, with weights that add up to 1; or nothing."""
+    sizes: list[tuple[str, int, float]] = []
+    open_signs = dict.fromkeys(MIDDLE, 0.0)
+    reach = 1.0
+    sign = "-" if text[number.start] == "-" else ""
+    for index in range(number.first, number.last + 1):
+        begin = ends[index] - len(tokens[index].token)
+        is_last, is_signed = index == number.last, begin > number.start
+        before, gap = text[begin : number.gap], text[begin : number.start]
+        found = _at(tokens[index], before, gap, sign, is_signed, is_last)
+        if not found.total > 0:
+            return None
+        scale = reach / found.total
+        sizes += [(each, size, weight * scale) for each, size, weight in found.sizes]
+        for each, weight in found.open_signs.items():
+            open_signs[each] += weight * scale
+        reach = found.onward * scale
+    return _Choices(sizes, open_signs, 0.0) if sizes else None
+
+
+def _at(
+    token: TokenLogprob, before: str, gap: str, sign: str, is_signed: bool, is_last: bool
+) -> _Choices:
+    """Return what the likeliest tokens at one place make of a number.
+
+    Tokens that do not fit a number in -3..3 are left out, as are those of another beginning.
+
+    Args:
+        token: that was written there.
+        before: text from its beginning to the gap.
+        gap: text from its beginning to the number as written.
+        sign: of the number as written.
+        is_signed: whether a minus stands before this place.
+        is_last: whether the token ends the number.
+    """
+    found = _Choices([], dict.fromkeys(MIDDLE, 0.0), 0.0)
+    for text, logprob in {token.token: token.logprob, **dict(token.top)}.items():
+        weight = 0.0 if math.isnan(logprob) else math.exp(min(logprob, 0.0))
+        if text == token.token and not is_last:
+            found = found._replace(onward=weight)
+            continue
+        piece = _PIECE.fullmatch(text.removeprefix(before)) if text.startswith(before) else None
+        if piece is None:
+            continue
+        space, own, digit = piece.groups()
+        if is_signed:
+            if digit and not space and not own:
+                found.sizes.append(("-", int(digit), weight))
+        elif digit:
+            found.sizes.append((own.replace("+", ""), int(digit), weight))
+        elif own:
+            found.open_signs[own.replace("+", "")] += weight
+        elif text and text != token.token and gap.startswith(text):
+            # A text has one usual division into tokens: the same gap, divided in another way,
+            # leads to the other sign.
+            found.open_signs["" if sign else "-"] += weight
+    return found
+
+
+def _typical_size(sign: str, found: Sequence[_Choices | None]) -> float:
+    """Return the mean size of the numbers of a sign, over the numbers that know some."""
+    means = []
+    for choices in found:
+        own = [] if choices is None else [each for each in choices.sizes if each[0] == sign]
+        total = sum(weight for _, _, weight in own)
+        if total > 0:
+            means.append(sum(size * weight for _, size, weight in own) / total)
+    return sum(means) / len(means) if means else MIDDLE[sign]
+
+
+def _mean(choices: _Choices, sizes: dict[str, float]) -> float:
+    known = sum(-size * w if sign else size * w for sign, size, w in choices.sizes)
+    left = choices.open_signs
+    return known + left[""] * sizes[""] - left["-"] * sizes["-"]

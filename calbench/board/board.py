@@ -10,7 +10,7 @@ from calbench.analysis.output import write_tables
 from calbench.analysis.scoring import FACT_BY_NAME
 from calbench.analysis.settings import Settings
 from calbench.analysis.summary import write_summary
-from calbench.board.entries import Run, read_runs, run_names
+from calbench.board.entries import Run, has_traces, read_runs, run_names, unfinished_of
 from calbench.board.published import (
     Published,
     Results,
@@ -19,7 +19,6 @@ from calbench.board.published import (
     read_published,
     views_of,
 )
-from calbench.board.unfinished import has_traces, unfinished_of
 from calbench.console import ending_on_interrupt, progress, say
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.facts.joining import Chosen, join_facts

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from calbench.board.board import write_board
-from calbench.board.entries import run_names
-from calbench.board.unfinished import has_store
+from calbench.board.entries import has_store, run_names
 from calbench.cli.status import Status
 from calbench.cli.words import Words, whole_number
 from calbench.config.composition import compose

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.expectation import MIDDLE, expectations
+from calbench.agents.reflection import MIDDLE, expectations
 from calbench.llm.completion import TokenLogprob
 from tests.effort import examples
 
