@@ -170,7 +170,7 @@ def test_parameters_are_read_as_they_were_written(
 def test_parameters_hold_every_team_whole(tmp_path: Path) -> None:
     write_params(tmp_path / "params.yaml", compose(["teams=imap"]))
     params = yaml.safe_load((tmp_path / "params.yaml").read_text())
-    assert set(params) == set(RunSpec.model_fields) - {"jobs", "executor"}
+    assert set(params) == set(RunSpec.model_fields) - {"jobs", "executor", "fresh"}
     assert read_params(tmp_path / "params.yaml") == compose(["teams=imap"])
     assert params["teams"] == [
         {"team_id": "imap", "seats": [{"player": "imap", "kind": "protocol", "settings": {}}]}
