@@ -25,6 +25,7 @@ from calbench.files import no_collection
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
 from calbench.pool import Pool, cut, mapped
+from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader
 
 TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS, CASES, HEARINGS)
@@ -96,11 +97,24 @@ def measure_games(
         CalbenchError: a trace is invalid, or the folder cannot be written.
     """
     with FactsWriter(folder, facts, teams_of(games)) as writer:
-        for batch in measured_batches(by_scenario(games), measure, pool, facts):
-            writer.add(batch)
-            for _ in batch.keys:
-                tick()
+        add_measured(writer, games, measure, tick, pool, facts)
         return writer.write()
+
+
+def add_measured(
+    writer: FactsWriter,
+    games: Iterable[Recorded],
+    measure: MeasureSpec,
+    tick: Callable[[], None],
+    pool: Pool | None,
+    facts: Sequence[Fact],
+) -> None:
+    """Measure games into a writer of their facts; otherwise as :func:`measure_games`."""
+    names = tuple(fact.name for fact in facts)
+    for batch in measured_batches(by_scenario(games), measure, pool, names):
+        writer.add(batch)
+        for _ in batch.keys:
+            tick()
 
 
 def teams_of(games: Iterable[Recorded]) -> list[str]:
@@ -112,7 +126,7 @@ def measured_batches(
     tasks: Iterable[Sequence[Path]],
     measure: MeasureSpec,
     pool: Pool | None,
-    facts: Sequence[Fact],
+    facts: Sequence[str],
 ) -> Iterator[MeasuredBatch]:
     """Yield the facts of each task, game by game in its order.
 
@@ -120,25 +134,38 @@ def measured_batches(
         tasks: traces of games on one scenario each.
         measure: settings of the metrics.
         pool: runs the tasks; ``None``: this process.
-        facts: which of :data:`FACT_BY_NAME`.
+        facts: names in :data:`FACT_BY_NAME`.
 
     Raises:
         CalbenchError: a trace is invalid.
     """
-    work = partial(_measured, measure=measure, names=tuple(fact.name for fact in facts))
-    yield from mapped(work, tasks, pool)
+    yield from mapped(partial(_measured, measure=measure, facts=facts), tasks, pool)
+
+
+def _measured(paths: Sequence[Path], measure: MeasureSpec, facts: Sequence[str]) -> MeasuredBatch:
+    return measured_traces(map(TraceReader().read, paths), measure, facts)
 
 
 @no_collection()  # it ends where all that was read is gone: a collection would look at each object
-def _measured(paths: Sequence[Path], measure: MeasureSpec, names: Sequence[str]) -> MeasuredBatch:
-    """Measure games; those on one scenario follow each other and share oracle results."""
-    oracle, facts, read = OracleCache(), [FACT_BY_NAME[name] for name in names], TraceReader().read
-    rows = []
-    for path in paths:
-        game = measured(read(path), measure, oracle)
-        rows.append((_key(game), {fact.name: fact.of(game) for fact in facts}))
-        del game  # before the next is read: one game is in memory
-    return batch_of(facts, rows)
+def measured_traces(
+    traces: Iterable[Trace], measure: MeasureSpec, facts: Sequence[str]
+) -> MeasuredBatch:
+    """Measure games; those on one scenario follow each other and share oracle results.
+
+    Args:
+        traces: of the games.
+        measure: settings of the metrics.
+        facts: names in :data:`FACT_BY_NAME`.
+
+    Raises:
+        CalbenchError: a trace is invalid.
+    """
+    oracle, found, rows = OracleCache(), [FACT_BY_NAME[name] for name in facts], []
+    for trace in traces:
+        game = measured(trace, measure, oracle)
+        rows.append((_key(game), {fact.name: fact.of(game) for fact in found}))
+        del trace, game  # before the next is read: one game is in memory
+    return batch_of(found, rows)
 
 
 def _key(game: MeasuredGame) -> GameKey:

@@ -6,16 +6,18 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from calbench.analysis.output import write_all_tables
-from calbench.analysis.scoring import facts_of
+from calbench.analysis.output import FACTS_FOLDER, write_tables
+from calbench.analysis.scoring import add_measured, facts_of, teams_of
 from calbench.analysis.settings import Settings
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
+from calbench.endings import pruned, removed
 from calbench.engine.batch import Played, play_jobs
 from calbench.engine.jobs import Job, effort, is_open, plan_jobs
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, StoppedError, WorkerError
+from calbench.facts.storage import FactsWriter
 from calbench.files import located
 from calbench.llm.client import Source, Totals, check_source
 from calbench.llm.litellm_transport import ask_litellm
@@ -25,6 +27,7 @@ from calbench.llm.transport import Transport
 from calbench.pool import PROCESSES, ExecutorSpec, Pool, workers
 from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
+from calbench.runs.measuring import MeasuringStore
 from calbench.runs.money import spent
 from calbench.runs.seats import SeatCode
 from calbench.runs.source import opener, reply_source, seated_models, why_cut_short
@@ -145,18 +148,26 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             for line in closed_channels(spec.game_configs):
                 warn(line)
         tables = out / "tables"
+        facts, place = facts_of(spec.facts, spec.judge), tables / FACTS_FOLDER
         with (
             _saying_what_is_kept(jobs, out),
             workers(spec.jobs, spec.executor, games=effort(jobs)) as pool,
+            pruned(tables),
+            removed(place),
+            FactsWriter(place, facts, teams_of(jobs)) as writer,
         ):
-            halts = _play(jobs, missing, spec, code, replies, store, pool)
+            names = tuple(fact.name for fact in facts)
+            measuring = MeasuringStore(store, spec.measure, names, writer)
+            halts = _play(jobs, missing, spec, code, replies, measuring, pool)
+            rest = [job for job in jobs if job.path not in measuring.paths]
             with (
                 ending_on_interrupt(lambda: _progress(jobs, out)),
-                progress("measured", len(jobs)) as tick,
+                progress("measured", len(jobs), len(jobs) - len(rest)) as tick,
             ):
+                add_measured(writer, rest, spec.measure, tick, pool, facts)
+                measuring.check(pool)
                 settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
-                facts = facts_of(spec.facts, spec.judge)
-                write_all_tables(jobs, tables, settings, tick, pool, facts)
+                write_tables(writer.write(), tables, settings)
     totals = Totals() if replies is None else replies.totals
     return RunSummary(len(missing), kept, halts, totals, tables, spent(spec, replies))
 
