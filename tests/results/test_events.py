@@ -124,8 +124,10 @@ def test_broken_game_is_told_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("number", "fits"), [(2**63 - 1, True), (2**63, False)])
 def test_number_of_more_than_64_bits_is_refused(tmp_path: Path, number: int, fits: bool) -> None:
     trace = play_game(SCENARIO, "imap")
-    place = next(at for at, event in enumerate(trace.events) if isinstance(event, DmSent))
-    first = replace(trace.events[place], turn=number)
+    place, sent = next(
+        (at, event) for at, event in enumerate(trace.events) if isinstance(event, DmSent)
+    )
+    first = replace(sent, turn=number)
     events = (*trace.events[:place], first, *trace.events[place + 1 :])
     write_trace(tmp_path / "imap/game.json", trace.model_copy(update={"events": events}))
     if fits:
