@@ -32,8 +32,8 @@ from calbench.traces.store import open_store
 
 PLAYING = (
     *("agents", "domain", "engine", "llm", "oracle", "pool", "protocols", "scenarios", "traces"),
-    *("bars.py", "code.py", "console.py", "endings.py", "errors.py", "extensions.py", "files.py"),
-    "tree.py",
+    *("bars.py", "code.py", "console.py", "documents.py", "endings.py", "errors.py"),
+    *("extensions.py", "files.py", "tree.py"),
 )
 """What of the package is imported to play a game, as a test proves, with the data beside it."""
 

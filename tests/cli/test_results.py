@@ -43,7 +43,7 @@ def test_run_leaves_traces_and_tables_under_their_public_names(finished: Path) -
         "tables/privacy/messages.parquet",
         "tables/privacy/calls.parquet",
     }
-    assert names == traces | tables
+    assert names == traces | tables | {"code.json"}
 
 
 def test_tables_have_exactly_their_public_columns(finished: Path) -> None:
