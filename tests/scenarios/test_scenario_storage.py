@@ -255,7 +255,10 @@ def test_a_second_scenario_of_one_id_is_refused_with_both_lines(path: Path) -> N
         (b'{"schema_version": 1, "seed": NaN}\n', ", line 1: NaN is not a finite number"),
         (b'{"schema_version": 1, "seed": -Infinity}\n', ", line 1: -Infinity is not a finite"),
         (b'{"schema_version": 1, "seed": 1e999}\n', ", line 1: 1e999 is not a finite number"),
-        (b'{"schema_version": 1, "a": 1, "a": 2}\n', ", line 1: key 'a' is given twice; correct the line"),
+        (
+            b'{"schema_version": 1, "a": 1, "a": 2}\n',
+            ", line 1: key 'a' is given twice; correct the line",
+        ),
         (b'{"schema_version": 1, "a\\ud800": 1}\n', ", line 1: the text a\\ud800 holds half"),
         (b"[" * 100_000 + b"\n", ", line 1: nested too deeply"),
         (
