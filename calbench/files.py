@@ -26,13 +26,13 @@ PIECE = 2**20
 """Bytes that are unpacked at a time."""
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all.
+def write_atomically(path: Path, data: bytes, *, is_synced: bool = True) -> None:
+    """Write a file whole or not at all; arguments as in :func:`written_atomically`.
 
     Raises:
         OutputError: naming the place, if it cannot be written.
     """
-    with written_atomically(path) as beside:
+    with written_atomically(path, is_synced=is_synced) as beside:
         beside.write_bytes(data)
 
 

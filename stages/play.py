@@ -1,7 +1,7 @@
 """Suites and teams -> data/traces/<experiment>: every game, in shards."""
 
+import shutil
 from functools import partial
-from pathlib import Path
 
 from calbench.console import progress
 from calbench.engine.batch import Played, play_jobs
@@ -12,7 +12,6 @@ from calbench.files import located
 from calbench.llm.client import Source, open_completer
 from calbench.scenarios.storage import read_suite
 from calbench.traces.models import GameConfig
-from calbench.traces.packing import packed_at
 from calbench.traces.store import ShardStore
 from stages import paths
 from stages.parts import Part, read_parts
@@ -39,7 +38,11 @@ class Games(Part):
 
 
 def main() -> None:
-    """Play the games of experiments. They are made without a paid call, so all are made again."""
+    """Play the games of experiments. They are made without a paid call, so all are made again.
+
+    Games are kept in the order of their parts, which are cut by the games alone, so the bytes of
+    the shards do not depend on who plays them.
+    """
     parts = read_parts("play", Games)
     jobs = {name: planned(name, part) for name, part in parts.items()}
     total = sum(map(len, jobs.values()))
@@ -50,22 +53,16 @@ def main() -> None:
             tick(game.job.team_id)
 
         for name, part in parts.items():
-            with packed_at(paths.traces(name)) as place:
-                store = ShardStore(place, is_synced=False)
-                here = [moved_to(place, job) for job in jobs[name]]
-                source = recorded(name, part, here)
-                play_jobs(here, pool, on_done, store=store, source=source)
+            shutil.rmtree(paths.traces(name), ignore_errors=True)
+            store = ShardStore(paths.traces(name), is_synced=False)
+            source = recorded(name, part, jobs[name])
+            play_jobs(jobs[name], pool, on_done, store=store, source=source)
 
 
 def planned(name: str, part: Games) -> list[Job]:
     """Return the games of an experiment."""
     scenarios = read_suite(paths.suite(name))
     return plan_jobs(scenarios, part.configs, paths.traces(name), replicates=part.replicates)
-
-
-def moved_to(place: Path, job: Job) -> Job:
-    """Return a game whose trace goes elsewhere."""
-    return Job(job.scenario, job.config, place / job.path.parent.name / job.path.name)
 
 
 def recorded(name: str, part: Games, jobs: list[Job]) -> Opener | None:

@@ -49,7 +49,7 @@ def write_datapackage(tables: Iterable[Table], folder: Path, settings: Settings)
         "resources": [resource(each) for each in tables],
     }
     data = orjson.dumps(package, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    write_atomically(folder / NAME, data)
+    write_atomically(folder / NAME, data, is_synced=False)
 
 
 def read_settings(folder: Path) -> Settings:

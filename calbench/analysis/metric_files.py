@@ -43,8 +43,8 @@ def write_metrics(facts: Facts, folder: Path, settings: Settings) -> None:
         files[folder / FOLDER / row["setting"] / f"{row['team']}.json"] = numbers
     _drop_others(folder / FOLDER, files)
     for path, numbers in files.items():
-        write_atomically(path, _json(numbers))
-    write_atomically(folder / WHOLE, _json(tree))
+        write_atomically(path, _json(numbers), is_synced=False)
+    write_atomically(folder / WHOLE, _json(tree), is_synced=False)
 
 
 def _json(value: object) -> bytes:

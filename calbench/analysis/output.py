@@ -98,7 +98,7 @@ def _write_cases(facts: Facts, folder: Path) -> None:
         OutputError: the folder cannot be written.
     """
     with (
-        written_atomically(folder / CASE_FILE) as beside,
+        written_atomically(folder / CASE_FILE, is_synced=False) as beside,
         beside.open("w", encoding="utf-8", newline="") as file,
     ):
         file.writelines(_cases(facts))

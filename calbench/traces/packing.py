@@ -11,7 +11,7 @@ import zstandard
 from calbench.console import progress
 from calbench.errors import FileError, OutputError
 from calbench.files import printable, written_atomically
-from calbench.folders import replaced, scratch_folder
+from calbench.folders import replaced
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.catalog import Catalog, trace_paths, traces_folder
 from calbench.traces.outlines import outline
@@ -112,22 +112,6 @@ def _lines(shard: Path) -> Iterator[tuple[Game, bytes]]:
                 yield _described(shard.with_name(f"{shard.name}, line {number}"), line), line
     except (OSError, zstandard.ZstdError) as error:
         raise FileError(f"{printable(str(shard))}: cannot be read to its end ({error})") from error
-
-
-@contextmanager
-def packed_at(folder: Path) -> Iterator[Path]:
-    """Provide a place for the traces of games; at the end they are shards of a folder.
-
-    The folder is replaced whole, and its bytes depend on the games alone: not on the order in which
-    they were finished, nor on who played them. Nothing is left there that was not played.
-    """
-    with scratch_folder("games") as scratch:
-        place = scratch / "traces"
-        place.mkdir()
-        yield place
-        with replaced(folder, is_marked=False) as beside:
-            if Catalog().holds_traces(place):
-                _write_shards(_paths(place), beside)
 
 
 def _paths(source: Path) -> Sequence[Path]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.errors import CalbenchError, FileError, OutputError
-from calbench.traces.packing import convert, pack, packed_at, unpack
+from calbench.errors import CalbenchError, FileError
+from calbench.traces.packing import convert, pack, unpack
 from calbench.traces.shards import GAMES_PER_FRAME, packed_frames, read_shard
 from calbench.traces.storage import write_trace
 from calbench.traces.store import ShardStore
@@ -106,34 +106,6 @@ def test_traces_of_several_folders_are_refused(tmp_path: Path) -> None:
         write_trace(tmp_path / folder / name_of(game(0)), game(0))
     with pytest.raises(FileError, match="name one folder of traces"):
         pack(tmp_path, tmp_path / "out")
-
-
-def test_played_games_take_the_place_of_a_folder_in_their_order(tmp_path: Path) -> None:
-    folder = tmp_path / "data/uniform"
-    for order in ([0, 1, 2, 3], [3, 1, 2, 0]):
-        with packed_at(folder) as place:
-            for number in order:
-                store = ShardStore(place)
-                store.commit(store.prepare([(place / name_of(game(number)), game(number))]))
-        pack(folder, tmp_path / f"again-{order[0]}")
-        assert contents(folder) == contents(tmp_path / f"again-{order[0]}")
-    assert contents(tmp_path / "again-0") == contents(tmp_path / "again-3")
-    assert [path.name for path in folder.parent.iterdir()] == ["uniform"]
-
-
-def test_nothing_takes_its_place_when_playing_fails(tmp_path: Path) -> None:
-    folder = tmp_path / "uniform"
-    keep(folder, [game(0)])
-    before = contents(tmp_path)
-
-    def play() -> None:
-        with packed_at(folder) as place:
-            keep(place, [game(1)])
-            raise OutputError("no space")
-
-    with pytest.raises(OutputError):
-        play()
-    assert contents(tmp_path) == before
 
 
 def without_heads(folder: Path, out: Path) -> None:

@@ -223,7 +223,7 @@ def write_frames(path: Path, frames: Iterable[pd.DataFrame], columns: Sequence[C
         OutputError: naming the place, if it cannot be written.
     """
     save = _save_parquet if path.suffix == ".parquet" else _save_csv
-    with written_atomically(path) as beside:
+    with written_atomically(path, is_synced=False) as beside:
         save(beside, frames, columns)
 
 
