@@ -53,7 +53,7 @@ def trace_bytes(trace: Trace) -> bytes:
     except orjson.JSONEncodeError:  # a number of more than 64 bits
         return _TRACE.dump_json(trace) + b"\n"
     head, key, tail = _TRACE.dump_json(trace, include=_AROUND).partition(_METRICS_KEY)
-    scenario, config = _SCENARIO_BYTES.of(trace.scenario), trace.config.written
+    scenario, config = _scenario_bytes(trace.scenario), trace.config.written
     return b"".join((head, b",", scenario, config, b",", played[1:-1], key, tail, b"\n"))
 
 
@@ -132,7 +132,7 @@ def parsed_trace(path: Path, data: bytes, known: Scenario | None = None) -> Trac
 
 def _with_scenario(data: bytes, known: Scenario) -> Trace | None:
     """Return the game that a document holds if its scenario has the bytes of this one."""
-    place, scenario = scenario_place(data), _SCENARIO_BYTES.of(known)
+    place, scenario = scenario_place(data), _scenario_bytes(known)
     if not place or not data.startswith(scenario, place):
         return None
     try:
@@ -144,25 +144,9 @@ def _with_scenario(data: bytes, known: Scenario) -> Trace | None:
     return Trace.model_construct(scenario=known, **dict(others))
 
 
-class _ScenarioBytes:
-    """Scenarios as they are in the files that we write, with the keys around them.
-
-    Games on one scenario come one after the other, so the last one is kept.
-    """
-
-    def __init__(self) -> None:
-        self._last: tuple[Scenario, bytes] | None = None
-
-    def of(self, scenario: Scenario) -> bytes:
-        """Return the bytes of a scenario; equal ones of another object are made again."""
-        last = self._last
-        if last is None or last[0] is not scenario:
-            data = _SCENARIO_KEY + scenario.written + b"," + _CONFIG_KEY
-            last = self._last = scenario, data
-        return last[1]
-
-
-_SCENARIO_BYTES = _ScenarioBytes()
+def _scenario_bytes(scenario: Scenario) -> bytes:
+    """Return a scenario as it is in the files that we write, with the keys around it."""
+    return _SCENARIO_KEY + scenario.written + b"," + _CONFIG_KEY
 
 
 def trace_schema() -> dict[str, Any]:
