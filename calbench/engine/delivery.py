@@ -66,19 +66,11 @@ def send(
         refuse(state, moment, sender, action, reason)
         return ()
     message = Message(sender, recipients, channel, meeting_id, content)
-    events = state.events
-    entry = (len(events), message)
-    events.append(
-        _EVENT_BY_CHANNEL[channel](
-            moment.round_index,
-            moment.turn_index,
-            sender,
-            recipients,
-            meeting_id,
-            content,
-            None if text is None else len(text),
-        )
-    )
+    entry = (len(state.events), message)
+    length = None if text is None else len(text)
+    place = (moment.round_index, moment.turn_index)
+    event = _EVENT_BY_CHANNEL[channel]
+    state.events.append(event(*place, sender, recipients, meeting_id, content, length))
     for recipient in recipients:
         state.unread[recipient].append(entry)
     state.current[sender] += (message,)

@@ -159,17 +159,27 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             names = tuple(fact.name for fact in facts)
             measuring = MeasuringStore(store, spec.measure, names, writer)
             halts = _play(jobs, missing, spec, code, replies, measuring, pool)
-            rest = [job for job in jobs if job.path not in measuring.paths]
-            with (
-                ending_on_interrupt(lambda: _progress(jobs, out)),
-                progress("measured", len(jobs), len(jobs) - len(rest)) as tick,
-            ):
-                add_measured(writer, rest, spec.measure, tick, pool, facts)
-                measuring.check(pool)
+            with ending_on_interrupt(lambda: _progress(jobs, out)):
+                _measure_rest(jobs, spec, measuring, writer, pool)
                 settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
                 write_tables(writer.write(), tables, settings)
     totals = Totals() if replies is None else replies.totals
     return RunSummary(len(missing), kept, halts, totals, tables, spent(spec, replies))
+
+
+def _measure_rest(
+    jobs: Sequence[Job],
+    spec: RunSpec,
+    measuring: MeasuringStore,
+    writer: FactsWriter,
+    pool: Pool | None,
+) -> None:
+    """Measure the games that were not measured where they were played, and check a sample."""
+    rest = [job for job in jobs if job.path not in measuring.paths]
+    facts = facts_of(spec.facts, spec.judge)
+    with progress("measured", len(jobs), len(jobs) - len(rest)) as tick:
+        add_measured(writer, rest, spec.measure, tick, pool, facts)
+        measuring.check(pool)
 
 
 def _play(

@@ -191,7 +191,8 @@ def _name(path: str) -> str:
 
 def _read(folder: Path, table: "Declared") -> "pd.DataFrame":
     frame = table.read(folder)
-    return _described(frame, table.as_written(frame.columns).columns, table.about, table.key)
+    written = table.as_written(frame.columns)
+    return _described(frame, written.columns, written.about, written.key)
 
 
 def _described(

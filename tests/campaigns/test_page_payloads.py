@@ -86,7 +86,8 @@ def _spoil_settings(path: Path, texts: list[str]) -> None:
     trace = json.loads(path.read_text())
     for seat in trace["config"]["team"]["seats"]:
         seat["settings"] = {**dict.fromkeys(sorted(texts), sorted(texts)), "model": min(texts)}
-    trace["scenario"]["params"] = {**trace["scenario"]["params"], **dict.fromkeys(texts, texts)}
+    params = {**trace["scenario"]["params"], **dict.fromkeys(texts, texts)}
+    trace["scenario"]["params"] = dict(sorted(params.items()))
     path.write_bytes(as_written(trace))
     read_trace(path)
 
