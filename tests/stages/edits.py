@@ -147,7 +147,7 @@ EDITS: Sequence[Edit] = (
         {"override /suite": "uniform"},
         {"override /teams": ["candid", "guarded"]},
     ])),
-    Edit("a limit of the games", configured("limits/paper.yaml", dm_cap=3)),
+    Edit("a limit of the games", configured("limits/paper.yaml", max_turns_per_round=10)),
     Edit("a setting of the metrics", configured("measure/default.yaml", vps_floor=4.0)),
     Edit("what is measured", configured(UNIFORM, facts="scores", judge=None)),
     Edit("the judge left out", configured(UNIFORM, judge=None)),
@@ -182,7 +182,7 @@ EDITS: Sequence[Edit] = (
     Edit("a damaged suite", flipped("data/suites/uniform.jsonl"), restores=True),
     Edit("nothing but times of files", touched, restores=True),
 )  # fmt: skip
-"""At least forty, the first eleven where something wrong was kept once."""
+"""The first eleven are where something wrong was kept once."""
 
 
 def repro(tree: Path) -> list[str]:
