@@ -265,4 +265,4 @@ def test_reply_is_json_unless_cut_off() -> None:
         for _, seed, request, _ in played(0, style, "dm").calls[:40]:
             completion = ScriptedSpeaker(STYLES[style], seed).completion(request.messages)
             if completion.finish_reason == "stop":
-                json.loads(completion.text or "")
+                assert isinstance(json.loads(completion.text or ""), dict)
