@@ -1,7 +1,8 @@
 """Fills templates: pages are Markdown with Jinja in them, and every value is escaped."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +92,23 @@ def environment(folder: Path) -> Environment:
     )
     found.filters["rounded"] = columns.rounded
     found.filters["apart"] = columns.apart
+    found.filters["ordered"] = _ordered
     found.filters["markdown"] = lambda value: Markup(markdown_text(value))  # noqa: S704
     return found
+
+
+def _ordered(
+    rows: Iterable[Mapping[str, str]], column: str, *, largest: bool = False
+) -> list[Mapping[str, str]]:
+    """Return rows by a number, least first, within each setting; those without it come last."""
+    listed = list(rows)
+    settings = list(dict.fromkeys(row.get("setting") for row in listed))
+
+    def place(row: Mapping[str, str]) -> tuple[int, bool, float]:
+        number = float(row[column] or "nan")
+        return settings.index(row.get("setting")), isnan(number), -number if largest else number
+
+    return sorted(listed, key=place)
 
 
 def _finalized(value: Any) -> Any:

@@ -101,9 +101,8 @@ def test_page_shows_every_number_at_its_topic(tmp_path: Path) -> None:
 
     page = page_of(site_with([results(tmp_path)], published=PUBLISHED), PAGE)
 
-    found, topics = page.split("**On this page:**")
+    _, topics = page.split("**On this page:**")
     assert sorted(Stated(topics).values) == sorted(row["value"] for row in ROWS)
-    assert {"1350", "630"} <= set(Stated(found).values)
     assert page.count('<div class="cb-published">') == len({row["topic"] for row in ROWS})
 
 

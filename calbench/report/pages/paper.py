@@ -1,62 +1,17 @@
 """The page with the paper's tables and ours: published numbers apart from our own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from calbench.analysis.audit_sample import SAMPLE
-from calbench.report.columns import DIGITS, VPS_KIND_NAMES, decimal
+from calbench.report.columns import VPS_KIND_NAMES
 from calbench.report.experiment import confidence_of
 from calbench.report.pages import audits, judge
 from calbench.report.pages.page import Content
 from calbench.report.pages.said.excerpt import largest
 from calbench.report.role import SETTINGS
-from calbench.report.sentence import Sentence, cell, joined, said, text
 from calbench.report.site import PAPER, Site
 from calbench.report.tables import Row
-
-BEST = {
-    "excess_cost": ("pays least above the optimum", "per agent and game"),
-    "excess_vps": ("discloses least", "slot-equivalents of excess VPS"),
-}
-"""What the least of a measure means, and its unit."""
-
-
-def findings(rows: Sequence[Row]) -> list[Sentence]:
-    """Return the paper's models with the least excess cost and VPS, by setting.
-
-    Args:
-        rows: of the paper's Table 1.
-    """
-    found: list[Sentence] = []
-    for setting in dict.fromkeys(row["setting"] for row in rows):
-        pieces = [*_firsts([row for row in rows if row["setting"] == setting])]
-        if pieces:
-            words = pieces[0] if len(pieces) == 1 else (*pieces[0], *said(", and "), *pieces[1])
-            found.append(
-                said(
-                    "Of the paper's models in the setting {setting}, {words}.",
-                    setting=setting,
-                    words=words,
-                )
-            )
-    return found
-
-
-def _firsts(rows: Sequence[Row]) -> Iterator[Sentence]:
-    for measure, (does, unit) in BEST.items():
-        known = [row for row in rows if row.get(measure)]
-        if known:
-            least = min(decimal(row[measure]) for row in known)
-            first = [row for row in known if decimal(row[measure]) == least]
-            yield said(
-                "{who} {does} ({value} {unit}{each})",
-                who=joined([text(row["player"]) for row in first]),
-                does=does if len(first) == 1 else does.replace("s least", " least"),
-                value=cell(first[0][measure], DIGITS),
-                unit=unit,
-                each=" each" if len(first) > 1 else "",
-            )
-
 
 TABLES = (
     "players.csv",
@@ -90,7 +45,6 @@ def content(site: Site) -> Content | None:
             "confidence": confidence_of(site.ranked),
             "players": _players(site),
             "regret": list(_ours(site, "completion_regret.csv")),
-            "found": findings(site.published.rows(PAPER, source="paper")),
             "order_rows": ORDER,
             "first_speaker": _by_order(site, "first_speaker.csv"),
             "initiator": _by_order(site, "initiator.csv"),

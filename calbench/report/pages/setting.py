@@ -4,10 +4,8 @@ from typing import Any
 
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
-from calbench.report.columns import COST, VPS
 from calbench.report.figures.plane import planes_of
 from calbench.report.pages.page import Content
-from calbench.report.pages.said.standing import leaders
 from calbench.report.setting import Setting
 from calbench.report.site import Site
 from calbench.report.tables import Row
@@ -17,13 +15,10 @@ COST_MEASURES = frozenset(
 )
 """The measures of the first of the page's two tables."""
 
-FIRST = (COST, VPS, "coordination")
-"""Measures of which the page says first who is best."""
 
 NAMED = 20
 """Excluded games of a team that the page names [C]."""
 
-WHO = "Of the ranked teams"
 
 WARNING = " ⚠ many games excluded"
 
@@ -45,7 +40,6 @@ def content(site: Site, setting: Setting) -> Content:
     return Content(
         {
             "setting": setting,
-            "found": list(leaders(WHO, setting.rows("standings.csv"), FIRST)),
             "leaderboard": site.with_kinds(setting.counted),
             "cost_measures": [each.name for each in MEASURES if each.name in COST_MEASURES],
             "other_measures": [each.name for each in MEASURES if each.name not in COST_MEASURES],
