@@ -131,9 +131,8 @@ def write_downloads(site: Site, docs: Path) -> Downloads:
     with ThreadPoolExecutor(THREADS) as threads:
         made = Downloads(tuple(threads.map(partial(_made, docs), tasks)))
     names = [column.name for column in COLUMNS]
-    rows = [{key: str(cell) for key, cell in asdict(each).items()} for each in made.files]
     (docs / LISTING).parent.mkdir(exist_ok=True)
-    (docs / LISTING).write_bytes(csv_bytes(names, rows))
+    (docs / LISTING).write_bytes(csv_bytes(names, map(asdict, made.files)))
     return made
 
 

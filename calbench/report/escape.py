@@ -45,7 +45,7 @@ def data_script(key: str, value: Any, function: str = "calbench.data") -> bytes:
     text at all, takes the slower way of :func:`script_json`.
     """
     try:
-        body = orjson.dumps(value)
+        body = orjson.dumps(value, default=_plain)
     except orjson.JSONEncodeError:  # half a character, a number beyond 64 bits
         body = b"\xff"
     if body.isascii():
@@ -55,6 +55,13 @@ def data_script(key: str, value: Any, function: str = "calbench.data") -> bytes:
         plain = value if body == b"\xff" else orjson.loads(body)
         body = script_json(plain).encode("ascii")
     return b"%s(%s,%s);\n" % (function.encode("ascii"), script_json(key).encode("ascii"), body)
+
+
+def _plain(value: Any) -> float:
+    """Return what no JSON knows: a number that remembers how a table writes it."""
+    if isinstance(value, float):
+        return float(value)
+    raise TypeError(f"{type(value)} is no data of a page")
 
 
 def write_data(folder: Path, key: str, value: Any, function: str = "calbench.data") -> None:

@@ -23,10 +23,10 @@ from calbench.report.games.game import scenario_data
 from calbench.report.games.index import GAME_COLUMNS, scenario_columns
 from calbench.report.games.packing import column
 from calbench.report.games.search import WordIndex
-from calbench.report.home.card import CARD, card_fits
 from calbench.report.links import CONFIG, read_config, without_widget
 from calbench.report.pages import navigation
 from calbench.report.pages.page import Page
+from calbench.report.panels import CARD, card_fits
 from calbench.report.site import LEAKING, SECOND_HAND, Site
 from calbench.report.tables import csv_bytes
 from calbench.scenarios.storage import scenario_schema

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from calbench.report.figures.labels import MARKER, Box, View, boxes, cost_of, offsets
 from calbench.report.figures.style import QUIET
 from calbench.report.figures.template import TEXT
+from calbench.report.labels import MARKER, Box, View, boxed, cost_of, offsets, size_of
 
 SCREENS = ((300.0, 330.0), (430.0, 330.0), (600.0, 330.0), (760.0, 330.0))
 """Width and height in pixels of plots on a phone, a tablet and laptops [C]."""
@@ -104,7 +104,9 @@ def written(
         for marks, name, offset in zip(together.values(), names, moved, strict=True)
     ]
     if has_arrow:
-        taken = [[*view.obstacles, *boxes(view, names, moved)] for view in views]
+        sizes = list(map(size_of, names))
+        covered = [list(map(boxed, view.places, moved, sizes)) for view in views]
+        taken = [[*v.obstacles, *own] for v, own in zip(views, covered, strict=True)]
         found.append(_arrow(taken))
     return found
 
@@ -125,7 +127,12 @@ def _view(
     places: Sequence[Place], marks: Sequence[Mark], path: Sequence[Place], frame: Frame
 ) -> View:
     covered = [box for mark in marks for box in frame.covered(mark)]
-    return View([frame.pixels(at) for at in places], [*covered, *frame.along(path)], frame.size)
+    obstacles = [*covered, *frame.along(path)]
+    return View([frame.pixels(at) for at in places], obstacles, _plot(*frame.size))
+
+
+def _plot(width: float, height: float) -> Box:
+    return Box(width / 2, height / 2, width, height)
 
 
 def _name(mark: Mark, name: str, offset: tuple[float, float]) -> dict[str, Any]:
@@ -159,6 +166,6 @@ def _arrow(taken: Sequence[Sequence[Box]]) -> dict[str, Any]:
 def _arrow_cost(place: Place, taken: Sequence[Sequence[Box]]) -> float:
     """Return what the arrow covers at a share of the plot's width and height."""
     return sum(
-        cost_of(Box(place[0] * size[0] + 36, (1 - place[1]) * size[1] - 15, 88, 48), own, size)
-        for size, own in zip(SCREENS, taken, strict=True)
+        cost_of(Box(place[0] * x + 36, (1 - place[1]) * y - 15, 88, 48), own, _plot(x, y))
+        for (x, y), own in zip(SCREENS, taken, strict=True)
     )

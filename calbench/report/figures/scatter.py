@@ -7,11 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from calbench.report.figures.labels import MARKER
 from calbench.report.figures.lines import line
 from calbench.report.figures.naming import Mark, written
 from calbench.report.figures.style import FRONT, Style, Value, error_bars, plain
 from calbench.report.figures.template import drawing
+from calbench.report.labels import MARKER
 
 FRONT_NAME = "Pareto front"
 

@@ -11,6 +11,7 @@ from calbench.report.pages import (
     changes,
     costs,
     dictionary,
+    difficulty,
     document,
     gallery,
     games,
@@ -18,6 +19,7 @@ from calbench.report.pages import (
     inconsistencies,
     language,
     paper,
+    probes,
     regret,
     reproduction,
     scale,
@@ -25,7 +27,6 @@ from calbench.report.pages import (
 )
 from calbench.report.pages.board import comparisons, leaderboard, player, ratings
 from calbench.report.pages.page import Content, Page
-from calbench.report.pages.speech import probes
 from calbench.report.role import SETTINGS
 from calbench.report.site import Site
 
@@ -54,7 +55,7 @@ PAGES = (
     Page("results/talk.md", "Talk", "Results", "Figures", content=gallery.of("talk")),
     Page("results/cost.md", "Cost and fairness", "Results", "Figures", content=gallery.of("cost")),
     Page("results/difficulty.md", "Difficulty", "Results", "Figures",
-         content=gallery.difficulty_page),
+         content=difficulty.content),
     Page("results/words.md", "What speakers say", "Results", "Figures",
          content=gallery.of("words")),
     Page("results/scale.md", "Larger games", "Results", "Figures", content=scale.content),

@@ -19,7 +19,7 @@ TIMINGS = "timings.csv"
 COVERAGE, FORMER = "coverage.csv", "coverage_before.csv"
 EQUALITIES = "equality_errors.csv"
 
-FORMER_SIZES = ("4", "8", "15", "45")
+FORMER_SIZES = (4, 8, 15, 45)
 """Numbers of scenarios for which former intervals are shown beside ours."""
 
 
@@ -66,7 +66,7 @@ def method(site: Site) -> Content:
     values = {
         "patterns": PATTERNS,
         "confidence": confidence_of(site.ranked),
-        "coverage": [row for row in site.published.optional(COVERAGE) if row["worst"]],
+        "coverage": [row for row in site.published.optional(COVERAGE) if row["worst"] is not None],
         "equality_errors": site.published.optional(EQUALITIES),
         "coverage_before": [
             row for row in site.published.optional(FORMER) if row["scenarios"] in FORMER_SIZES

@@ -2,7 +2,7 @@
 
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
-from calbench.report.tables import Row
+from calbench.report.tables import grouped
 
 ARITHMETIC = "arithmetic.csv"
 
@@ -11,7 +11,5 @@ def content(site: Site) -> Content | None:
     """Return the numbers of each topic, as printed and as computed from printed ones."""
     if not site.published.has(ARITHMETIC):
         return None
-    topics: dict[str, list[Row]] = {}
-    for row in site.published.rows(ARITHMETIC):
-        topics.setdefault(row["topic"], []).append(row)
+    topics = grouped(site.published.rows(ARITHMETIC), "topic")
     return Content({"topics": topics, "files": [f"published/{ARITHMETIC}"]})

@@ -8,7 +8,7 @@ from calbench.analysis.tables.judge import ALL_SETTINGS
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE
 from calbench.report.experiment import Experiment
 from calbench.report.site import Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, grouped
 
 SUMS = "judge_totals.csv"
 """Over several runs."""
@@ -45,11 +45,9 @@ Wanted = Callable[[Row], bool]
 def found(site: Site, wanted: Wanted = lambda _: True) -> dict[str, Any]:
     """Return what judges said in ranked experiments, in rows that are wanted."""
     sums = [_named(site, row) for row in site.summary.optional(SUMS) if wanted(row)]
-    judges = dict.fromkeys(row["judge"] for row in sums)
     return {
         "sums": [
-            {"title": who([judge]), "rows": [row for row in sums if row["judge"] == judge]}
-            for judge in judges
+            {"title": who([judge]), "rows": rows} for judge, rows in grouped(sums, "judge").items()
         ],
         "means": [each for run in site.ranked for each in _means(run, wanted)],
         "agreement": [each for run in site.ranked for each in _agreement(run, wanted)],
@@ -125,17 +123,16 @@ def _agreement(experiment: Experiment, wanted: Wanted) -> Iterator[dict[str, Any
         for unit, words in UNITS.items():
             own = [row for row in rows if (row["setting"], row["unit"]) == (setting, unit)]
             if own:
-                statistics: dict[str, dict[str, Row]] = {}
-                for row in own:
-                    name = row["statistic"].replace("_", " ")
-                    statistics.setdefault(name, {})[row["team"]] = row
                 judges = who([row["judge"] for row in own])
                 yield {
                     "run": experiment.name,
                     "setting": setting,
                     "title": f"{experiment.title}, {shown}, judged by {judges}; {words}",
-                    "teams": list(dict.fromkeys(row["team"] for row in own)),
-                    "statistics": statistics,
+                    "teams": list(grouped(own, "team")),
+                    "statistics": {
+                        name.replace("_", " "): {row["team"]: row for row in rows_of}
+                        for name, rows_of in grouped(own, "statistic").items()
+                    },
                 }
 
 
@@ -143,12 +140,12 @@ def drawn(site: Site) -> dict[str, Any]:
     """Return the sum of V over typed games for each draw of the suites, and the paper's."""
     table, dataset, team = PUBLISHED
     rows = [
-        {**row, "of": row["settings"].replace(" ", " and ")}
+        {**row, "of": " and ".join(row["settings"])}
         for each in site.on("reproduction")
         for row in each.tables.optional(TOTALS, team=team)
     ]
     theirs = site.published.optional(table, source="paper", dataset=dataset)
-    return {"rows": rows, "published": theirs[0]["primary_vps"] if theirs else ""}
+    return {"rows": rows, "published": theirs[0]["primary_vps"] if theirs else None}
 
 
 def files(site: Site) -> list[str]:

@@ -9,12 +9,11 @@ from calbench.facts.reflections import MAGNITUDES
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.speech.cases import OUTCOMES as PLAYED
 from calbench.metrics.usage import PROBLEMS
-from calbench.report.experiment import BASELINES, Experiment, confidence_of
+from calbench.report.experiment import BASELINES, Experiment, Setting, confidence_of
 from calbench.report.figures.plane import COST, FAIRNESS
 from calbench.report.figures.plane import planes as planes_of
 from calbench.report.pages.page import Content
 from calbench.report.role import SETTINGS
-from calbench.report.setting import Setting
 from calbench.report.site import Site, settings_of
 from calbench.report.tables import Row
 
@@ -119,10 +118,10 @@ def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
 def channel_of(experiment: Experiment) -> str:
     """Return who hears a message, in words (standings.csv)."""
     rows = experiment.tables.rows("standings.csv")
-    return in_words(rows[0]["channels"].split(), CHANNEL_WORDS) if rows else experiment.title
+    return in_words(rows[0]["channels"], CHANNEL_WORDS) if rows else experiment.title
 
 
-def _rows(shown: Sequence[Experiment], name: str) -> Iterator[dict[str, str]]:
+def _rows(shown: Sequence[Experiment], name: str) -> Iterator[Row]:
     for each in shown:
         channel = channel_of(each)
         for row in each.tables.optional(name):
@@ -139,7 +138,7 @@ def _of_games(shown: Sequence[Experiment], name: str) -> list[Row]:
 def _players(experiment: Experiment) -> list[Row]:
     """Return the measures of every player over all its seats, if one sat in several teams."""
     rows = experiment.tables.rows("players.csv")
-    return rows if any(" " in row["teams"] for row in rows) else []
+    return rows if any(len(row["teams"]) > 1 for row in rows) else []
 
 
 def _tables(experiment: Experiment) -> list[str]:

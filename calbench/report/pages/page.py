@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from calbench.report.experiment import Setting
 from calbench.report.figures.figure import Figure
-from calbench.report.setting import Setting
 from calbench.report.site import Site
 
 

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from calbench.report.columns import decimal
 from calbench.report.experiment import Experiment
 from calbench.report.pages.page import Content
 from calbench.report.site import REGRET, Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, grouped
 
 ROUNDS = "optimum_unreachable_by_round.csv"
 GAMES = "regret_by_game.csv"
@@ -40,7 +39,7 @@ def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
     return {
         "title": experiment.title,
         "confidence": experiment.confidence,
-        "rounds": sorted({row["round"] for row in rounds}, key=int),
+        "rounds": sorted({row["round"] for row in rounds}),
         "phases": rounds,
         "teams": site.summary.rows(REGRET, experiment=experiment.name),
         "worst": _worst(site, site.summary.optional(GAMES, experiment=experiment.name)),
@@ -49,18 +48,17 @@ def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
 
 def _worst(site: Site, games: Sequence[Row]) -> list[Row]:
     """Return the games of every team that paid most above the optimum, linked to the browser."""
-    by_team: dict[tuple[str, str], list[Row]] = {}
-    for game in games:
-        place = game["experiment"], game["team"], game["scenario_id"]
-        if (decimal(game["excess"]) > 0 or game["event_index"]) and site.links.has(*place):
-            by_team.setdefault((game["setting"], game["team"]), []).append(game)
-    for of_team in by_team.values():
-        of_team.sort(key=lambda game: (-decimal(game["excess"]), game["scenario_id"]))
+    costly = [
+        game
+        for game in games
+        if (game["excess"] > 0 or game["event_index"] is not None)
+        and site.links.has(game["experiment"], game["team"], game["scenario_id"])
+    ]
     return [
         {
             **site.links.to_event(game),
             "game": site.links.address(game["experiment"], game["team"], game["scenario_id"]),
         }
-        for of_team in by_team.values()
-        for game in of_team[:WORST]
+        for own in grouped(costly, "setting", "team").values()
+        for game in sorted(own, key=lambda game: (-game["excess"], game["scenario_id"]))[:WORST]
     ]

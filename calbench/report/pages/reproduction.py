@@ -13,7 +13,7 @@ from calbench.report.experiment import Experiment, confidence_of
 from calbench.report.pages.page import Content
 from calbench.report.role import Variant
 from calbench.report.site import Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, grouped
 
 TABLE = "table2.csv"
 CELLS = "table2_cells.csv"
@@ -53,8 +53,8 @@ class Played:
         for row in self.experiment.tables.rows("leaderboard.csv", team=self.variant.team):
             draw = re.fullmatch(DRAW, row["setting"])
             if draw is not None and draw[1] == setting:
-                found.append({**row, **self.names, "seed": draw[2]})
-        return sorted(found, key=lambda row: int(row["seed"]))
+                found.append({**row, **self.names, "seed": int(draw[2])})
+        return sorted(found, key=lambda row: row["seed"])
 
 
 def content(site: Site) -> Content | None:
@@ -113,47 +113,43 @@ def _ties(played: Sequence[Played], setting: str) -> Iterator[Row]:
     for each in played:
         measured = each.summed_up(setting)
         if "fairness" in measured:
-            means = {n: measured[n]["mean"] if n in measured else "" for n in FAIRNESS_RANGE}
+            means = {n: measured[n]["mean"] if n in measured else None for n in FAIRNESS_RANGE}
             yield {"setting": setting, **each.names, **means}
 
 
 def _lines(site: Site, played: Sequence[Played], setting: str) -> Iterator[dict[str, Any]]:
     """Yield the published rows of a setting, each with its numbers' tests and its own."""
-    tests: dict[tuple[str, ...], dict[str, Row]] = {}
-    for row in site.summary.optional(LINES, setting=setting):
-        tests.setdefault(tuple(row[name] for name in LINE), {})[row["ties"]] = row
-    cells: dict[tuple[str, ...], dict[str, Row]] = {}
-    for row in site.summary.optional(CELLS, setting=setting):
-        cells.setdefault(tuple(row[name] for name in LINE), {})[row["measure"]] = row
+    tests = grouped(site.summary.optional(LINES, setting=setting), *LINE)
+    cells = grouped(site.summary.optional(CELLS, setting=setting), *LINE)
     names = {(each.experiment.name, each.variant.team): each.names for each in played}
-    for line, joint in tests.items():
+    for line, rows in tests.items():
         source, _, _, experiment, team = line
+        joint = {row["ties"]: row for row in rows}
         if (experiment, team) in names:
             ours = names[experiment, team]
             yield {
                 "protocol": ours["protocol"],
                 "ours": ours["source"],
                 "theirs": source,
-                "cells": cells[line],
+                "cells": {row["measure"]: row for row in cells[line]},
                 "joint": [joint[ties] for ties in FAIRNESS],
             }
 
 
 def _rises(site: Site, played: Sequence[Played]) -> Iterator[dict[str, Any]]:
     """Yield how much the numbers of each published row rise from one half to the other."""
-    rises: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in site.summary.optional(RISES):
-        rises.setdefault((row["experiment"], row["team"]), {})[row["measure"]] = row
+    rises = grouped(site.summary.optional(RISES), "experiment", "team")
     for each in played:
-        cells = rises.get((each.experiment.name, each.variant.team))
-        if cells is not None:
+        rows = rises.get((each.experiment.name, each.variant.team))
+        if rows is not None:
+            cells = {row["measure"]: row for row in rows}
             yield {"protocol": each.variant.protocol, "ours": each.variant.label, "cells": cells}
 
 
 def _source(row: Row) -> str:
     """Return what the page calls the source of a published row."""
-    source, cap = row["source"], row["max_turns_per_round"]
-    if row["team"] != "sd-map" or not cap:
+    source, cap = str(row["source"]), row["max_turns_per_round"]
+    if row["team"] != "sd-map" or cap is None:
         return source
     return f"{source}, cap of {cap}" + (" as stated" if source == "paper" else "")
 

@@ -9,7 +9,7 @@ from calbench.report.experiment import Experiment, confidence_of, percent
 from calbench.report.games.game import kind_words
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, grouped
 
 REFERENCE = "reference"
 """Kind of the silent seat beside the players."""
@@ -39,13 +39,15 @@ def content(site: Site) -> Content:
             "pools": [
                 _pool(each, pool, rows)
                 for each in (*site.ranked, *_cohorts(site))
-                for pool, rows in _by(each.tables.rows("ratings.csv"), "pool").items()
+                for pool, rows in grouped(each.tables.rows("ratings.csv"), "pool").items()
             ],
             "ratings": RATING_TITLES,
             "unrated": [
                 (each.name, setting, _named(rows))
                 for each in site.ranked
-                for setting, rows in _by(each.tables.rows("ratings_unrated.csv"), "setting").items()
+                for setting, rows in grouped(
+                    each.tables.rows("ratings_unrated.csv"), "setting"
+                ).items()
             ],
         }
     )
@@ -93,19 +95,11 @@ def _cohort(experiment: Experiment) -> dict[str, Any]:
     return {
         "experiment": experiment,
         "teams": tables.rows("leaderboard.csv"),
-        "table1": _by([_with_kind(row) for row in tables.rows("table1.csv")], "setting"),
-        "further": _by(further, "setting"),
-        "ranks": _by(_named(tables.rows("ratings_further.csv")), "setting"),
-        "proposals": _by(tables.rows("ratings_proposals.csv"), "setting"),
+        "table1": grouped([_with_kind(row) for row in tables.rows("table1.csv")], "setting"),
+        "further": grouped(further, "setting"),
+        "ranks": grouped(_named(tables.rows("ratings_further.csv")), "setting"),
+        "proposals": grouped(tables.rows("ratings_proposals.csv"), "setting"),
     }
-
-
-def _by(rows: Sequence[Row], column: str) -> dict[str, list[Row]]:
-    """Return rows by a cell, in its order."""
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row[column], []).append(row)
-    return found
 
 
 def _pool(experiment: Experiment, pool: str, rows: Sequence[Row]) -> dict[str, Any]:
@@ -117,9 +111,9 @@ def _pool(experiment: Experiment, pool: str, rows: Sequence[Row]) -> dict[str, A
         "title": POOLS.get(pool, pool),
         "experiment": experiment.name,
         "confidence": percent(experiment.made_with.analysis.ratings.confidence),
-        "is_rated": any(row["mmr"] for row in players),
+        "is_rated": any(row["mmr"] is not None for row in players),
         "games": [row for row in players if row["setting"] != "all"],
-        "standings": {name: _named(own) for name, own in _by(rows, "setting").items()},
+        "standings": {name: _named(own) for name, own in grouped(rows, "setting").items()},
         "met": tables.rows("ratings_pairs.csv", pool=pool),
         "margins": tables.rows("ratings_margins.csv", pool=pool),
     }
@@ -134,6 +128,6 @@ def _named(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _with_kind(row: Row) -> dict[str, str]:
+def _with_kind(row: Row) -> dict[str, Any]:
     kind = row["kind"]
     return {**row, "kind": kind if kind == REFERENCE else kind_words([kind])}

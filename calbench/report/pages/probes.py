@@ -8,7 +8,7 @@ from calbench.report.experiment import Experiment, confidence_of, level_of
 from calbench.report.pages import audits
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, grouped
 
 EFFECTS = "probe_effects.csv"
 LABELS = "probe_labels.csv"
@@ -19,7 +19,7 @@ MEASURES: Mapping[str, str] = {measure.name: measure.title for measure in PROBED
 TOLD: Mapping[str, Callable[[Row], bool]] = {
     "labels_to_prober": lambda _: True,
     "sensitive_labels_to_prober": lambda row: row["tier"] == "sensitive",
-    "second_hand_to_prober": lambda row: row["is_second_hand"] == "true",
+    "second_hand_to_prober": lambda row: row["is_second_hand"],
 }
 """Which labels that a prober learns are counted by a measure, of those that have messages."""
 
@@ -63,10 +63,10 @@ def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
         "note": experiment.shown_note,
         "teams": {
             team: {
-                "without": next(row["team_without"] for row in rows if row["team"] == team),
-                "rows": [_linked(site, row, told) for row in rows if row["team"] == team],
+                "without": own[0]["team_without"],
+                "rows": [_linked(site, row, told) for row in own],
             }
-            for team in dict.fromkeys(row["team"] for row in rows)
+            for team, own in grouped(rows, "team").items()
         },
         "messages": _first(site, told),
         "patterns": {
@@ -111,16 +111,10 @@ def _is_of(told: Row, row: Row) -> bool:
 
 def _first(site: Site, told: list[Row]) -> list[Row]:
     """Return the first labels told in each setting and team: one of a game, second-hand before."""
-    found: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in sorted(told, key=lambda row: row["is_second_hand"] != "true"):
-        games = found.setdefault((row["setting"], row["team"]), {})
-        if row["scenario_id"] not in games and len(games) < SAID:
-            games[row["scenario_id"]] = row
+    order = sorted(told, key=lambda row: not row["is_second_hand"])
+    places = grouped(order, "setting", "team")
     return [
-        {
-            **site.links.to_event(row),
-            "hand": "second" if row["is_second_hand"] == "true" else "first",
-        }
-        for key in sorted(found)
-        for row in found[key].values()
+        {**site.links.to_event(own[0]), "hand": "second" if own[0]["is_second_hand"] else "first"}
+        for place in sorted(places)
+        for own in [*grouped(places[place], "scenario_id").values()][:SAID]
     ]
