@@ -218,6 +218,14 @@ def grouped(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
     return found
 
 
+def wide(rows: Iterable[Row], names: Sequence[str], across: str, value: str) -> list[Row]:
+    """Return a row for each that names tell apart, with a column for each cell of ``across``."""
+    return [
+        {**own[0], **{cell_of(row[across]): row[value] for row in own}}
+        for own in grouped(rows, *names).values()
+    ]
+
+
 def ordered(rows: Iterable[Row], column: str, *, largest: bool = False) -> list[Row]:
     """Return rows by a number, least first, within each setting; those without it come last."""
     listed = list(rows)

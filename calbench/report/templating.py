@@ -12,7 +12,7 @@ from markupsafe import Markup
 from calbench.errors import FileError
 from calbench.report import columns
 from calbench.report.escape import html_text, markdown_text
-from calbench.report.tables import cell_of, ordered
+from calbench.report.tables import cell_of, grouped, ordered, wide
 
 MACROS = (
     "tables.jinja",
@@ -94,7 +94,7 @@ def environment(folder: Path) -> Environment:
     found.filters["rounded"] = columns.rounded
     found.filters["apart"] = columns.apart
     found.tests["known"] = columns.is_known
-    found.filters["ordered"] = ordered
+    found.filters.update(grouped=grouped, ordered=ordered, wide=wide)
     found.filters["cell"] = cell_of
     found.filters["markdown"] = lambda value: Markup(markdown_text(value))  # noqa: S704
     return found

@@ -220,12 +220,11 @@ def plane(
             against.axis,
             [_path(line, style_by_team[line.key], against) for line in lines],
             [point for point in points if point.name in best],
-            is_lower_left_better=True,
         ),
         columns=columns_of("line", "point", "team", "vps_kind", measures=(VPS, against.measure)),
         rows=table,
         sources=[*sources, *([FRONT] if best else [])],
-        height=HEIGHT + (70 if lines else 0),
+        height=HEIGHT + (70 if lines else 22 if best else 0),
         finding=_title(rows, best, against, style_by_team),
         measured=(VPS, against.measure),
     )

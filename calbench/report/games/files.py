@@ -17,8 +17,7 @@ from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
-from calbench.report.archive import gzipped
-from calbench.report.escape import write_data
+from calbench.report.escape import gzipped, write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
 from calbench.report.games.index import ExperimentIndex, index_data

@@ -46,7 +46,7 @@ def content(site: Site) -> Content | None:
             "honesty_rows": HONESTY,
             "passed_on": [row for each in experiments for row in _passed_on(site, each)],
             **sample(site),
-            "judged": judge.summed_up(judged),
+            "judged": judged,
             "drawn": judge.drawn(site),
             "files": [*files, *judge.files(site)],
         }

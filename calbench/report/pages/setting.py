@@ -8,7 +8,7 @@ from calbench.report.experiment import Setting
 from calbench.report.figures.plane import planes_of
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
-from calbench.report.tables import Row, grouped
+from calbench.report.tables import Row, wide
 
 COST_MEASURES = frozenset(
     {"coordination", "excess_cost", "excess_cost_per_meeting", "adjusted_excess_cost"}
@@ -50,7 +50,7 @@ def content(site: Site, setting: Setting) -> Content:
             "excluded": _excluded(site, setting),
             "sensitivity": site.with_kinds(setting.rows("sensitivity.csv")),
             "shares": site.with_kinds(setting.rows("vps_shares.csv")),
-            "priors": site.with_kinds(_by_prior(setting)),
+            "priors": site.with_kinds(wide(_priors(setting), ["team"], "prior", "excess_vps")),
             "orders": _orders(setting),
             "prior_names": list(dict.fromkeys(str(row["prior"]) for row in _priors(setting))),
             "revealing": site.with_kinds(map(site.links.to_event, revealing)),
@@ -74,14 +74,6 @@ def _priors(setting: Setting) -> list[Row]:
     """Return the VPS of typed teams under several priors; runs without messages have none."""
     tables = setting.experiment.tables
     return tables.optional("privacy/prior_sensitivity.csv", setting=setting.name)
-
-
-def _by_prior(setting: Setting) -> list[Row]:
-    """Return a row for each typed team, with a column for each prior, named after it."""
-    return [
-        {"team": team, **{str(row["prior"]): row["excess_vps"] for row in own}}
-        for team, own in grouped(_priors(setting), "team").items()
-    ]
 
 
 def _orders(setting: Setting) -> list[Row]:
