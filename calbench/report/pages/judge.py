@@ -59,11 +59,6 @@ def found(site: Site, wanted: Wanted = lambda _: True) -> dict[str, Any]:
     }
 
 
-def _widest_of_each(rows: Sequence[Row]) -> Iterator[Row]:
-    for own in grouped(rows, "judge", "experiment").values():
-        yield from _widest(own)
-
-
 def _widest(rows: Sequence[Row]) -> Sequence[Row]:
     """Return the rows over all settings, or else those of each."""
     return [row for row in rows if row["setting"] == ALL_SETTINGS] or rows
