@@ -108,8 +108,10 @@ def read_games(paths: Iterable[Path], pool: Pool | None = None) -> list[Recorded
     """
     files = [file for path in paths for file in trace_paths(path)]
     games: list[RecordedGame] = []
+    catalog = Catalog()
+    tasks = ((task, catalog.of(task)) for task in cut(files, lambda _: HEAD_SECONDS))
     with progress("read", len(files)) as tick:
-        for chunk in mapped(_read_heads, cut(files, lambda _: HEAD_SECONDS), pool):
+        for chunk in mapped(_read_heads, tasks, pool):
             for read in chunk:
                 games.append(RecordedGame(read.file, read.head.shared(), read.seconds))
                 tick()
@@ -141,8 +143,8 @@ def consistent(games: Iterable[RecordedGame]) -> list[RecordedGame]:
     return list(known.values())
 
 
-def _read_heads(files: Sequence[Path]) -> list[RecordedGame]:
-    catalog = Catalog()
+def _read_heads(task: tuple[Sequence[Path], Catalog]) -> list[RecordedGame]:
+    files, catalog = task
     with no_collection():
         return [_read_head(file, catalog.read(file)) for file in files]
 

@@ -142,6 +142,7 @@ class GameTask:
         folder: where page data goes.
         suite: its file, for messages.
         traces: folder with ``<team>/<scenario_id>.json``.
+        catalog: of the games.
         scenarios: each as JSON, which processes hand over faster than the object.
         unreachable: where the optimum of games became unreachable, by team and scenario.
         rows: what tables say happened, likewise.
@@ -153,6 +154,7 @@ class GameTask:
     experiment: str
     suite: Path
     traces: Path
+    catalog: Catalog
     teams: tuple[str, ...]
     scenarios: tuple[str, ...]
     unreachable: Mapping[tuple[str, str], Row]
@@ -244,6 +246,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
     played = _chosen(results.by_game("games.csv"), PLAYED_COLUMNS)
     told = _chosen(results.by_game("audit_games.csv"), TOLD_COLUMNS)
     judged = JudgedGames(None if results.facts is None else Facts(results.facts))
+    catalog = Catalog()
     while chunk := list(islice(scenarios, size)):
         games = [(team, each.scenario_id) for each in chunk for team in results.teams]
         yield GameTask(
@@ -251,6 +254,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
             experiment=results.name,
             suite=results.suite,
             traces=results.traces,
+            catalog=catalog.of(results.traces / team / f"{name}.json" for team, name in games),
             teams=results.teams,
             scenarios=tuple(each.model_dump_json() for each in chunk),
             unreachable={game: unreachable[game] for game in games if game in unreachable},
@@ -274,7 +278,7 @@ def write_task(task: GameTask) -> list[WrittenGame]:
 
 
 def _written(task: GameTask) -> Iterator[WrittenGame]:
-    catalog = Catalog()
+    catalog = task.catalog
     for scenario in map(Scenario.model_validate_json, task.scenarios):
         scenario_id = scenario.scenario_id
         traces = ScenarioTraces(task.suite, scenario, catalog)
