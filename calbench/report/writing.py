@@ -18,10 +18,14 @@ from calbench.report.downloads import write_downloads, write_manifest
 from calbench.report.escape import write_data
 from calbench.report.experiment import Unfinished
 from calbench.report.filling import Pages
-from calbench.report.games.files import write_game, write_games
-from calbench.report.games.game import scenario_data
-from calbench.report.games.index import GAME_COLUMNS, scenario_columns
-from calbench.report.games.packing import column
+from calbench.report.games.files import (
+    about_game,
+    games_key,
+    packed_game,
+    write_games,
+    written_game,
+)
+from calbench.report.games.index import GAME_COLUMNS, column, scenario_columns
 from calbench.report.games.search import WordIndex
 from calbench.report.home.card import CARD, card_fits
 from calbench.report.links import CONFIG, read_config, without_widget
@@ -31,7 +35,7 @@ from calbench.report.site import LEAKING, SECOND_HAND, Site
 from calbench.report.tables import csv_bytes
 from calbench.scenarios.storage import scenario_schema
 from calbench.traces.models import Trace
-from calbench.traces.storage import trace_schema
+from calbench.traces.storage import trace_bytes, trace_schema
 
 NOTE = "Not played to their end: shown as far as they are, and in no table."
 
@@ -48,13 +52,17 @@ def write_unfinished(group: Unfinished, folder: Path, words: WordIndex) -> dict[
         if game is None:
             missing.append(place)
             continue
-        written = write_game(folder, game, group.name)
+        written = written_game(game)
         kind_by_team.setdefault(team, written.kind)
         rows.append(_numbers(game, words.add(written.messages)))
     for scenario in scenarios:
-        present = [team for team in teams if (team, scenario.scenario_id) in games]
-        key = f"scenarios/{group.name}/{scenario.scenario_id}"
-        write_data(folder, key, scenario_data(scenario, present))
+        found = [(team, games.get((team, scenario.scenario_id))) for team in teams]
+        packed = [
+            (team, packed_game(about_game(game, group.name), trace_bytes(game)))
+            for team, game in found
+            if game is not None
+        ]
+        write_data(folder, games_key(group.name, scenario.scenario_id), packed)
     return {
         "name": group.name,
         "note": NOTE,

@@ -1,26 +1,29 @@
-"""Writes the trace browser's page data: a file for each game, an index of all, words to search.
+"""Writes the trace browser's page data: files of games, an index of all, words to search.
 
-Games are read and written by worker processes, a few scenarios at a time; what comes back for
-each is a handful of numbers, and the words of its messages. The files do not depend on how many
+A file holds the games on one scenario, by team. Each is its whole trace, which scripts of the page
+unpack and readers download, behind a line that says what tables and facts know of it.
+
+Games are read and written by worker processes, a few scenarios at a time; what comes back for each
+is a handful of numbers, and the words of its messages. The files do not depend on how many
 processes there are.
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from calbench.analysis.summary import KIND_WORDS, in_words
 from calbench.facts.storage import Facts
 from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
 from calbench.report.archive import gzipped
-from calbench.report.escape import write_data
+from calbench.report.escape import script_json, write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
-from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
 from calbench.report.games.index import ExperimentIndex, index_data
 from calbench.report.games.ledger import OPTIMUM_COLUMNS, Judged, JudgedGames, ledger_data
 from calbench.report.games.search import WordIndex, words_of
@@ -28,8 +31,7 @@ from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import Catalog
 from calbench.traces.events import GameEnd
-from calbench.traces.models import Trace
-from calbench.traces.storage import trace_bytes
+from calbench.traces.models import Seat, Trace
 
 PLAYED_COLUMNS = (
     "is_excluded",
@@ -129,9 +131,6 @@ def _capital(text: str) -> str:
 
 GAMES_PER_TASK = 40
 """About so many games are handed to a worker at once [C]."""
-
-PACKED = "calbench.packed"
-"""The function that files of games and prompts call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,24 +277,24 @@ def write_task(task: GameTask) -> list[WrittenGame]:
 
 
 def _written(task: GameTask) -> Iterator[WrittenGame]:
-    catalog = task.catalog
     for scenario in map(Scenario.model_validate_json, task.scenarios):
-        scenario_id = scenario.scenario_id
-        traces = ScenarioTraces(task.suite, scenario, catalog)
-        path_by_team = {team: task.traces / team / f"{scenario_id}.json" for team in task.teams}
-        present = [team for team, path in path_by_team.items() if catalog.has(path)]
-        for place, team in enumerate(present):
-            trace = traces.read(path_by_team[team], team)
-            if place == 0:
-                key = f"scenarios/{task.experiment}/{scenario_id}"
-                write_data(task.folder, key, scenario_data(trace.scenario, present))
+        scenario_id, packed = scenario.scenario_id, []
+        traces = ScenarioTraces(task.suite, scenario, task.catalog)
+        for team in task.teams:
+            path = task.traces / team / f"{scenario_id}.json"
+            if not task.catalog.has(path):
+                continue
+            trace = traces.read(path, team)
             of_tables = OfTables(
                 task.unreachable.get((team, scenario_id)),
                 task.rows.get((team, scenario_id)),
                 task.judged.get((team, scenario_id)),
             )
-            data = catalog.read(path_by_team[team])
-            yield write_game(task.folder, trace, task.experiment, of_tables, task.measure, data)
+            about = about_game(trace, task.experiment, of_tables, task.measure)
+            packed.append((team, packed_game(about, task.catalog.read(path))))
+            yield written_game(trace)
+        if packed:
+            write_data(task.folder, games_key(task.experiment, scenario_id), packed)
 
 
 def _summary(trace: Trace, rows: Rows | None) -> str:
@@ -305,39 +304,59 @@ def _summary(trace: Trace, rows: Rows | None) -> str:
     return "" if isinstance(trace.events[-1], GameEnd) else so_far(trace)
 
 
-def write_game(
-    folder: Path,
+def games_key(experiment: str, scenario_id: str) -> str:
+    """Return the key of the file that holds the games on a scenario, by team."""
+    return f"games/{experiment}/{scenario_id}"
+
+
+def packed_game(about: Mapping[str, Any], trace: bytes) -> str:
+    """Return a game as its file holds it: what is told of it, a line, then the bytes of its trace.
+
+    Compressed as gzip, for browsers unpack nothing better, and in base64, as scripts hold it.
+    """
+    return b64encode(gzipped(script_json(about).encode("ascii") + b"\n" + trace)).decode("ascii")
+
+
+def about_game(
     trace: Trace,
     experiment: str,
     of_tables: OfTables = NOTHING,
     measure: MeasureSpec = DEFAULT_MEASURE,
-    data: bytes | None = None,
-) -> WrittenGame:
-    """Write a game with its ledger, its whole trace, and its prompts if it has any.
+) -> dict[str, Any]:
+    """Return what the browser is told of a game beside its trace.
 
     Args:
-        folder: where page data goes.
         trace: the game.
         experiment: its name.
         of_tables: what tables and facts say of it.
         measure: settings of the metrics.
-        data: bytes of its file; absent: those that it would have.
     """
-    team, scenario_id = trace.config.team, trace.scenario.scenario_id
-    name = f"{experiment}/{team.team_id}/{scenario_id}"
-    game = packed_game(trace, experiment)
-    if summary := _summary(trace, of_tables.rows):
-        game["summary"] = summary
-    game["ledger"] = ledger_data(trace, of_tables.unreachable, measure, judged=of_tables.judged)
-    write_data(folder, f"games/{name}", game, PACKED)
-    if "has_prompts" in game:
-        write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
-    whole = gzipped(trace_bytes(trace) if data is None else data)
-    write_data(folder, f"traces/{name}", b64encode(whole).decode("ascii"))  # as scripts hold it
+    summary = _summary(trace, of_tables.rows)
+    return {
+        "experiment": experiment,
+        "kind": team_kind(trace.config.team.seats),
+        **({"summary": summary} if summary else {}),
+        "ledger": ledger_data(trace, of_tables.unreachable, measure, judged=of_tables.judged),
+    }
+
+
+def written_game(trace: Trace) -> WrittenGame:
+    """Return what the index and the search take of a game."""
+    team = trace.config.team
     messages = said(trace) if team.uses_language else ()
     return WrittenGame(
-        scenario_id=scenario_id,
+        scenario_id=trace.scenario.scenario_id,
         team=team.team_id,
         kind=team_kind(team.seats),
         messages=tuple(words_of(message.text) for message in messages),
     )
+
+
+def team_kind(seats: Sequence[Seat]) -> str:
+    """Return the kind of a team in words; seats of several kinds are named together."""
+    return kind_words(dict.fromkeys(seat.kind for seat in seats))
+
+
+def kind_words(kinds: Iterable[str]) -> str:
+    """Return kinds of players in words."""
+    return in_words(kinds, KIND_WORDS)

@@ -365,7 +365,7 @@
   function sentencesOf(game, found) {
     var items = el("ul", {});
     var cell = el("td", { colspan: COLUMNS.length }, items);
-    calbench.load("games/" + [game.experiment, game.team, game.scenario].join("/"),
+    calbench.games.load(game.experiment, game.team, game.scenario,
       function (data) {
         var texts = [];
         data.events.forEach(function (event, place) {

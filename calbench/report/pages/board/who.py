@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from calbench.report.experiment import Experiment
-from calbench.report.games.game import kind_words
+from calbench.report.games.files import kind_words
 from calbench.report.kind import DEGENERATE, MODEL, PROTOCOL, SCRIPTED, Kind, kind_of
 from calbench.report.site import Site
 from calbench.report.tables import Row, Tables
