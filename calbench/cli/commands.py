@@ -9,7 +9,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from calbench.cli.program import RAW, RUN, Keyed, Overriding, Program, Subcommands
-from calbench.cli.status import Status
 from calbench.cli.words import Key, completed_override, read_words
 from calbench.code import PACKAGE_VERSION
 from calbench.errors import ConfigError
@@ -172,7 +171,7 @@ def estimate(ctx: click.Context, /, overrides: tuple[str, ...], **options: Any) 
     help="The prompts of games that were played with prompts.path=FOLDER.",
 )
 @click.option(
-    "--partial", is_flag=True, help="Show what was said so far in games that were not played on."
+    "--partial", is_flag=True, help="List the games that were begun and have no trace yet."
 )
 @click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
 @click.argument(
@@ -196,8 +195,7 @@ def verify(
     Prompts of a folder of somebody's own are worded anew only if --prompts names it: a trace has
     their digest, and no path is followed.
 
-    With --partial, PATH is a run or its reply store (*.sqlite), and games of models that have no
-    trace yet are played again as far as their replies go.
+    With --partial, PATH is a run or its reply store (*.sqlite); nothing is played again.
     """
     if prompts is not None:
         from calbench.agents.prompts import use_prompts
@@ -206,9 +204,9 @@ def verify(
     if partial:
         if replies is not None or as_json:
             raise ConfigError("--partial: reads the run's own replies, and prints lines alone")
-        from calbench.runs.telling import tell_all
+        from calbench.cli.verify import list_begun
 
-        return Status.DONE if tell_all(paths) else Status.DIFFERENT
+        return list_begun(paths)
     from calbench.cli.verify import main
 
     return main(paths, replies=replies, as_json=as_json)
@@ -501,8 +499,7 @@ _keyed(
     """Show tables and games of one run in the browser.
 
     RUN is the folder of a run, or of traces. Builds pages of this run alone into RUN/site and
-    serves them to this machine until Ctrl-C; prints the address. Games that were not played to
-    their end are shown as far as their replies are recorded, also from a reply store (*.sqlite).
+    serves them to this machine until Ctrl-C; prints the address.
     """,
     Key("port=N", "of the address; a free one unless given"),
     Key("serve=false", "build only, and print where the first page is"),

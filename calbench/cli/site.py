@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from calbench.board.board import write_board
-from calbench.board.entries import has_store, run_names
+from calbench.board.entries import run_names
 from calbench.cli.status import Status
 from calbench.cli.words import Words, whole_number
 from calbench.config.composition import compose
 from calbench.console import noting_interrupt, verdict
 from calbench.errors import ConfigError, OutputError
 from calbench.files import printable
+from calbench.traces.catalog import TRACES_FOLDER
 
 MOST_PORT = 65_535
 
@@ -57,7 +58,7 @@ def _folder(words: Words, run: Path) -> Path:
     """
     if words.options.get("out"):
         return Path(words.options["out"])
-    if not run.is_dir() or not ((run / "traces").is_dir() or has_store(run)):
+    if not (run / TRACES_FOLDER).is_dir():
         raise ConfigError(f"{run}: is no whole run, so say where its pages go with out=DIR")
     return run / "site"
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from calbench.runs.fragments import STORE
+from calbench.runs.source import STORE
 from calbench.traces.catalog import TRACES_FOLDER
 from calbench.traces.storage import parsed_trace, trace_bytes
 

@@ -20,6 +20,9 @@ from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.runs.money import open_models
 
+STORE = "replies.sqlite"
+"""The reply store in the folder of a run."""
+
 REASON_LENGTH = 160
 """Most characters of a reason why a game was cut short [C]; its trace has all of them."""
 
@@ -62,7 +65,7 @@ def _store(spec: RunSpec) -> Path | None:
         return None
     if mode == "replay" and path is not None:
         return located(path)
-    return Path(path or f"{spec.out}/replies.sqlite")
+    return Path(path or f"{spec.out}/{STORE}")
 
 
 def opener(spec: RunSpec, replies: Source | None) -> Opener | None:

@@ -6,7 +6,7 @@ processes there are.
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -27,7 +27,6 @@ from calbench.report.games.search import WordIndex, words_of
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import Catalog
-from calbench.traces.events import GameEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
 
@@ -59,16 +58,6 @@ def what_happened(rows: Rows) -> str:
     if row["is_excluded"] == "true":
         return f"Halted before its end and not scored: {_scheduled(row)} in {_messages(row)}."
     return f"{_capital(_scheduled(row))} in {_messages(row)} at {_cost(row)}{_told(rows.told)}."
-
-
-def so_far(trace: Trace) -> str:
-    """Return a half-played game in one sentence, with counts so far."""
-    row = {
-        "meetings": str(len(trace.scenario.meetings)),
-        "scheduled": str(trace.metrics.rounds_scheduled),
-        "messages": str(trace.metrics.messages),
-    }
-    return f"Not played to its end, and not scored: so far {_scheduled(row)} in {_messages(row)}."
 
 
 def _scheduled(row: Row) -> str:
@@ -197,7 +186,6 @@ def write_games(
     experiments: Sequence[Experiment],
     folder: Path,
     pool: Pool | None = None,
-    others: Sequence[Callable[[WordIndex], Mapping[str, Any]]] = (),
 ) -> None:
     """Write page data of all games.
 
@@ -208,7 +196,6 @@ def write_games(
         experiments: whose games, in the order of the index.
         folder: where page data goes.
         pool: where to read and write games; ``None`` does it here.
-        others: write games of no experiment, each given the index of words; return its entry.
 
     Raises:
         FileError: a trace does not fit its suite, or no row of ``games.csv`` tells of it.
@@ -222,7 +209,6 @@ def write_games(
             is_empty = False
         if not is_empty:
             entries.append(entry.data())
-    entries += [write(words) for write in others]
     buckets = []
     for bucket, content in words.files():
         write_data(folder, f"search/{bucket}", content)
@@ -294,13 +280,6 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
             yield write_game(task.folder, trace, task.experiment, of_tables, task.measure, data)
 
 
-def _summary(trace: Trace, rows: Rows | None) -> str:
-    """Return what happened in a sentence; nothing of a whole game of which no table tells."""
-    if rows is not None:
-        return what_happened(rows)
-    return "" if isinstance(trace.events[-1], GameEnd) else so_far(trace)
-
-
 def write_game(
     folder: Path,
     trace: Trace,
@@ -322,8 +301,8 @@ def write_game(
     team, scenario_id = trace.config.team, trace.scenario.scenario_id
     name = f"{experiment}/{team.team_id}/{scenario_id}"
     game = packed_game(trace, experiment)
-    if summary := _summary(trace, of_tables.rows):
-        game["summary"] = summary
+    if of_tables.rows is not None:
+        game["summary"] = what_happened(of_tables.rows)
     game["ledger"] = ledger_data(trace, of_tables.unreachable, measure, judged=of_tables.judged)
     write_data(folder, f"games/{name}", game, PACKED)
     if "has_prompts" in game:

@@ -18,7 +18,6 @@ from calbench.traces.events import (
     AgentRegistered,
     DecideStart,
     Event,
-    GameEnd,
     Reflection,
     TurnStart,
 )
@@ -92,7 +91,6 @@ def packed_game(trace: Trace, experiment: str) -> dict[str, Any]:
         "channels": list(trace.config.channels),
         "limits": trace.config.limits.model_dump(mode="json", exclude_none=True),
         **({"has_prompts": True} if _has_prompts(trace) else {}),
-        **({} if isinstance(trace.events[-1], GameEnd) else {"is_unfinished": True}),
         "events": packed_events(trace.events, trace.scenario.num_slots, LEFT_OUT),
     }
 
