@@ -44,10 +44,12 @@ edits:  ## edit a small tree in each of some forty ways, and compare `dvc repro`
 	python -m tests.stages.edits
 
 release:  ## publish in data/release what `dvc repro` computed
-	python -m stages.release
+	python -m calbench.release
 
-changes:  ## list the published numbers that changed since a release: make changes OLD=<revision or folder>
-	python -m stages.changes $(OLD)
+changes:  ## list the published numbers that changed since a release: make changes OLD=<revision>
+	rm -rf build/before && mkdir -p build/before
+	git archive $(or $(OLD),$$(git log -1 --format=%H -- data/release/manifest.json)) data/release | tar -x -C build/before
+	python -m calbench.release build/before/data/release
 
 card:  ## draw the picture that other sites show beside a link -> site/assets/card.png
 	python -m tests.browser.card

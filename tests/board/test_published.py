@@ -60,8 +60,10 @@ def test_pack_depends_on_its_contents_alone(tmp_path: Path) -> None:
     for folder in folders:
         results = make_results(tmp_path / "results", "small", ["imap"], num_scenarios=2)
         shutil.copytree(results.folder, folder / "tables" / "small")
+        (folder / "tables" / "summary").mkdir()
+        (folder / "tables" / "summary" / "leaderboard.csv").write_text("experiment\n")
         packs.append(folder / PACK)
-        write_pack(folder, packs[-1], [])
+        write_pack(folder, packs[-1])
     first, second = (path.read_bytes() for path in packs)
     assert first == second
     unpack(packs[0], tmp_path / "unpacked")

@@ -25,8 +25,6 @@ BY_HAND = {
     "serve",
     "record_local",
     "recordings",
-    "changes",
-    "release",
 }
 """What they write depends on the machine or on what was computed before, or is kept in git."""
 
