@@ -15,9 +15,9 @@ from calbench.llm.replies.store import ReplyStore
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from calbench.tree import CONF
-from stages.local_model import MODEL_SHA256, PYTHON, find_model
-from stages.record_local import EXPERIMENTS, keep, play
 from tests.cli.runs import REPO
+from tests.studies.local_model import MODEL_SHA256, PYTHON, find_model
+from tests.studies.record_local import EXPERIMENTS, keep, play
 
 COHORT = REPO / "data" / "cohorts" / "smollm2"
 
