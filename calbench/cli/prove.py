@@ -1,11 +1,11 @@
 """``calbench prove``: whether the computed results are the published ones."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
 
 from calbench.cli.status import Status
+from calbench.cli.words import Words
 from calbench.console import tell, verdict
 from calbench.errors import ConfigError
 from calbench.release.proof import Folders, Proof, prove
@@ -18,13 +18,13 @@ SHOWN = 20
 """Differences that are printed [C]; ``--json`` has all."""
 
 
-def main(paths: Sequence[Path], *, as_json: bool) -> int:
+def main(words: Words, *, as_json: bool) -> int:
     """Compare everything, or what is below some paths; print the differences."""
     if not RELEASE.is_dir():
         raise ConfigError(
             f"{RELEASE}: there is no such folder; start in a checkout, after `dvc repro`"
         )
-    proof = prove(Folders(DATA, RELEASE), paths)
+    proof = prove(Folders(DATA, RELEASE), words.paths)
     if as_json:
         print(orjson.dumps(proof.as_data(), option=orjson.OPT_INDENT_2).decode())
     else:

@@ -35,8 +35,7 @@ TABLE1 = "table1.csv"
 
 def main(words: Words) -> int:
     """Write the tables."""
-    out = words.folder("out", "the folder for the tables")
-    paths = words.some_paths("no traces are named: give trace files, or folders of them")
+    out, paths = Path(words.options["out"]), words.paths
     teams = names(words.options["teams"]) if "teams" in words.options else TEAM_ORDER
     spec = compose(words.settings)
     jobs = job_folders(paths[0]) if len(paths) == 1 else []

@@ -10,7 +10,7 @@ from typing import Any
 from calbench.board.board import write_board
 from calbench.board.entries import run_names
 from calbench.cli.status import Status
-from calbench.cli.words import Words, whole_number
+from calbench.cli.words import Words
 from calbench.config.composition import compose
 from calbench.console import noting_interrupt, verdict
 from calbench.errors import ConfigError, OutputError
@@ -22,8 +22,7 @@ MOST_PORT = 65_535
 
 def main(words: Words) -> int:
     """Build the whole site, with runs beside the published results."""
-    out = words.folder("out", "the folder for the site, new or empty")
-    paths = words.some_paths("no run is named: give the folders of runs")
+    out, paths = Path(words.options["out"]), words.paths
     spec = compose(words.settings)
     write_board(paths, out, spec.jobs, spec.executor)
     verdict(f"{len(paths)} runs on the board: {out / 'index.html'}", is_good=True)
@@ -32,10 +31,8 @@ def main(words: Words) -> int:
 
 def view(words: Words, *, is_opened: bool = False) -> int:
     """Build the pages of one run, and serve them until Ctrl-C."""
-    paths = words.some_paths("no run is named: give the folder of a run")
-    if len(paths) > 1:
-        raise ConfigError("view shows one run; calbench site RUN... out=DIR shows several")
-    port = whole_number(words, "port", 0, least=0, most=MOST_PORT)
+    paths = words.paths
+    port = words.number("port", 0, most=MOST_PORT)
     wish = words.options.get("serve", "true")
     if wish not in {"true", "false"}:
         raise ConfigError(f"serve: true or false, got {printable(wish)}")

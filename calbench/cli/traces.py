@@ -31,38 +31,31 @@ class Listed(NamedTuple):
     is_halted: bool
 
 
-def main_pack(words: Words) -> int:
+def write_packed(words: Words) -> int:
     """Write traces as shards into a new folder."""
-    source, out = _source(words), words.folder("out", "the new folder for the shards")
-    count = pack(source, out)
-    verdict(f"{count} games packed: {out}", is_good=True)
+    (source,), out = words.paths, Path(words.options["out"])
+    verdict(f"{pack(source, out)} games packed: {out}", is_good=True)
     return Status.DONE
 
 
-def main_unpack(words: Words) -> int:
+def write_unpacked(words: Words) -> int:
     """Write traces as files into a new folder."""
-    source, out = _source(words), words.folder("out", "the new folder for the files")
+    (source,), out = words.paths, Path(words.options["out"])
     count = unpack(source, out)
     verdict(f"{count} games unpacked: {out}/<team>/<scenario>.json", is_good=True)
     return Status.DONE
 
 
-def main_convert(words: Words) -> int:
+def write_converted(words: Words) -> int:
     """Write the games of earlier or damaged shards as shards into a new folder."""
-    source, out = _source(words), words.folder("out", "the new folder for the shards")
-    count = convert(source, out)
-    verdict(f"{count} games converted: {out}", is_good=True)
+    (source,), out = words.paths, Path(words.options["out"])
+    verdict(f"{convert(source, out)} games converted: {out}", is_good=True)
     return Status.DONE
 
 
-def _source(words: Words) -> Path:
-    if len(words.paths) != 1:
-        raise ConfigError("name one folder of a run, or of traces")
-    return words.paths[0]
-
-
-def print_list(path: Path, *, as_json: bool) -> int:
+def print_list(words: Words, *, as_json: bool) -> int:
     """List the games of a folder, a line each, and what they take."""
+    (path,) = words.paths
     games: list[Listed] = []
     catalog, paths = Catalog(), list(trace_paths(path))
     for each in paths:
@@ -107,11 +100,12 @@ def _stored(paths: Iterable[Path], catalog: Catalog) -> int:
     return sum(file.stat().st_size for file in files)
 
 
-def print_traces(path: Path, name: str | None, *, is_all: bool) -> int:
+def print_traces(words: Words, *, is_all: bool) -> int:
     """Print one game, or all of them, to the byte: JSON Lines."""
-    if is_all == (name is not None):
+    path, *names = words.paths
+    if is_all == bool(names):
         raise ConfigError("name one game, as <team>/<scenario>, or give --all")
-    paths = trace_paths(path) if name is None else [_named(path, name)]
+    paths = [_named(path, str(name)) for name in names] or trace_paths(path)
     catalog = Catalog()
     for each in paths:
         sys.stdout.buffer.write(catalog.read(each))

@@ -10,10 +10,12 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
+from calbench.agents.prompts import use_prompts
 from calbench.cli.status import Status
+from calbench.cli.words import Words
 from calbench.console import alert, progress, say, tell, verdict
 from calbench.engine.batch import begun_game
-from calbench.errors import FileError
+from calbench.errors import ConfigError, FileError
 from calbench.files import first_problem, printable
 from calbench.llm.client import open_recorded
 from calbench.llm.replies.games import BegunGame
@@ -75,8 +77,22 @@ class Report:
         return "; ".join([f"{len(self.proven)} of {count} traces hold", *said])
 
 
-def main(names: Sequence[Path], *, replies: Path | None = None, as_json: bool = False) -> int:
-    """Verify every trace that is named; say which fail."""
+def main(
+    words: Words,
+    *,
+    replies: Path | None = None,
+    prompts: Path | None = None,
+    partial: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Verify every trace that is named, and say which fail; or list games without a trace."""
+    if partial:
+        if replies is not None or as_json:
+            raise ConfigError("--partial: reads the run's own replies, and prints lines alone")
+        return list_begun(words.paths)
+    if prompts is not None:
+        use_prompts(prompts)
+    names = words.paths
     for name in names:
         if not name.exists() and not Catalog().holds_traces(name):
             raise FileError(f"{name}: cannot be read (No such file or directory)")

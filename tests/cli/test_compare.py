@@ -121,10 +121,10 @@ def test_scenarios_that_only_share_a_name_are_left_out(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["one"], "two runs are compared, 1 are named"),
+        (["one"], "RUN_B is missing; see "),
         (["RUN", "RUN", "a=nobody"], "a=nobody: there is no such team; known are first-free"),
         (["RUN", "RUN", "measure=speed"], "measure=speed: there is none; known are coordination"),
-        (["RUN", "RUN", "top=x"], "top=x: expected a whole number"),
+        (["RUN", "RUN", "top=x"], "top: a whole number from 0, got 'x'"),
         (["RUN", "nowhere"], "nowhere: cannot be read"),
         (["RUN", "RUN", "out=RUN"], "which is not a table"),
         (["RUN", "x=3", "RUN"], "x=3: is neither an option nor a file"),

@@ -54,7 +54,7 @@ def judged(out: Path, run: Path, *settings: str, transport: Transport | None = N
         return answer(["judge", *arguments])
     command = program.commands["judge"]
     assert isinstance(command, Keyed)
-    words = read_words(arguments, command.keys)
+    words = read_words(arguments, command.keys, "RUN...")
     return status_of(lambda: main(words, transport))
 
 
@@ -222,7 +222,7 @@ def error(capsys: pytest.CaptureFixture[str]) -> str:
     ("arguments", "expected"),
     [
         (("RUN",), "out=DIR is missing"),
-        (("out=OUT",), "no runs are named"),
+        (("out=OUT",), "RUN... is missing"),
         (("RUN", "out=OUT", "judge=gpt"), "only judge=scripted is named so"),
         (("RUN", "out=OUT", "judge=scripted", "model=local"), "judge=scripted answers"),
         (("RUN", "out=OUT", "replies.mode=replay"), "say which model"),

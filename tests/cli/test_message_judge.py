@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from calbench.agents.judging import MessageCase, audit_prompt, read_finding, templates_of
+from calbench.cli.audit import judged
 from calbench.cli.main import answer
 from calbench.domain.replies import Unreadable
 from calbench.domain.usage import Usage
@@ -16,7 +17,6 @@ from calbench.errors import CalbenchError, ConfigError
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.llm.transport import AttemptError, Transport
-from calbench.runs.message_judge import judged
 from tests.cli.runs import without_progress
 
 MODEL = ("model.name=stand-in", "model.api_base=http://localhost:1/v1", "model.max_attempts=1")

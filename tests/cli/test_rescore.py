@@ -136,7 +136,7 @@ def test_a_trace_that_breaks_off_late_leaves_no_table(
     ("arguments", "problem"),
     [
         (["nowhere"], "out=DIR is missing"),
-        (["out=x"], "no traces are named"),
+        (["out=x"], "TRACES... is missing"),
         (["nowhere", "out=x"], "nowhere: cannot be read"),
         (["measure.vps_flor=5", "x", "out=x"], "vps_flor"),
         (["seed=5", "x", "out=x"], "seed=5: is neither an option nor a file"),
