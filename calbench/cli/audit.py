@@ -31,8 +31,7 @@ from calbench.metrics.speech.audit_lines import (
 from calbench.metrics.speech.patterns import message_patterns
 from calbench.metrics.speech.secondhand.hearsay import Hearsay
 from calbench.runs.model_audit import ModelAudit, auditing_spec
-from calbench.runs.money import money, spent
-from calbench.runs.source import reply_source
+from calbench.runs.source import money, reply_source, spent
 
 
 def main(words: Words) -> int:

@@ -40,10 +40,9 @@ from calbench.pool import cut, mapped, workers
 from calbench.report.tables import read_table
 from calbench.runs.folder import check_folder, locked
 from calbench.runs.model_audit import ModelAudit, auditing_spec
-from calbench.runs.money import money, spent
 from calbench.runs.recorded import RecordedGame, read_games, team_rank
 from calbench.runs.slices import told_apart
-from calbench.runs.source import reply_source
+from calbench.runs.source import money, reply_source, spent
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 

@@ -7,14 +7,14 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from calbench.board.board import write_board
-from calbench.board.entries import run_names
 from calbench.cli.status import Status
 from calbench.cli.words import Words
 from calbench.config.composition import compose
 from calbench.console import noting_interrupt, verdict
 from calbench.errors import ConfigError, OutputError
 from calbench.files import printable
+from calbench.runs.board import write_board
+from calbench.runs.entries import run_names
 from calbench.traces.catalog import TRACES_FOLDER
 
 MOST_PORT = 65_535

@@ -92,7 +92,11 @@ def main(
         return list_begun(words.paths)
     if prompts is not None:
         use_prompts(prompts)
-    names = words.paths
+    return verify_all(words.paths, replies=replies, as_json=as_json)
+
+
+def verify_all(names: Sequence[Path], *, replies: Path | None = None, as_json: bool = False) -> int:
+    """Verify every trace that is named; say which fail."""
     for name in names:
         if not name.exists() and not Catalog().holds_traces(name):
             raise FileError(f"{name}: cannot be read (No such file or directory)")

@@ -13,7 +13,7 @@ from calbench.engine.batch import Stoppable, first_leaf
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
 from calbench.llm.client import Source
 from calbench.llm.preflight import address
-from calbench.runs.money import open_models
+from calbench.runs.source import open_models
 
 T = TypeVar("T")
 

@@ -28,9 +28,8 @@ from calbench.pool import PROCESSES, ExecutorSpec, Pool, workers
 from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
 from calbench.runs.measuring import MeasuringStore
-from calbench.runs.money import spent
 from calbench.runs.seats import SeatCode
-from calbench.runs.source import opener, reply_source, seated_models, why_cut_short
+from calbench.runs.source import opener, reply_source, seated_models, spent, why_cut_short
 from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec

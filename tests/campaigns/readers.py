@@ -8,6 +8,7 @@ from pathlib import Path
 
 from calbench.analysis.datapackage import read_settings
 from calbench.cli.audit import audited
+from calbench.cli.traces import pack
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import read_params, write_params
@@ -28,7 +29,6 @@ from calbench.scenarios.storage import read_suite, write_suite
 from calbench.scenarios.suites import build_suite
 from calbench.traces.catalog import trace_paths
 from calbench.traces.heads import read_head
-from calbench.traces.packing import pack
 from calbench.traces.storage import TraceReader, read_trace
 from calbench.tree import CONF, DATA
 from tests.campaigns.mutations import BINARY, PACKED, TEXT, YAML, Mutation

@@ -19,8 +19,8 @@ from calbench.llm.client import Mode, Source
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.llm.prices import estimated_usage, read_prices, usage_bound
-from calbench.runs.money import budget_line, money, spent
 from calbench.runs.play import execute, load_suites
+from calbench.runs.source import budget_line, money, spent
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.storage import write_trace
 from tests.cli.conftest import Command

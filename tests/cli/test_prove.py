@@ -20,6 +20,7 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import TABLES, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
+from calbench.cli.traces import unpack
 from calbench.config.composition import compose
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
@@ -27,7 +28,6 @@ from calbench.facts.storage import Facts
 from calbench.release.__main__ import publish
 from calbench.release.manifest import read_manifest
 from calbench.release.writer import write_release
-from calbench.traces.packing import unpack
 from stages import analyze
 from stages.compose import PARTS
 from stages.parts import read_parts, write_parts

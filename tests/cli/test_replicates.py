@@ -15,7 +15,7 @@ from calbench.analysis.tables import TABLES
 from calbench.cli.compare import compare_runs
 from calbench.cli.judge import judge_runs
 from calbench.cli.rescore import rescore
-from calbench.cli.verify import main as verify
+from calbench.cli.verify import verify_all as verify
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.domain.usage import Usage

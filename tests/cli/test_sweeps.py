@@ -7,7 +7,7 @@ import pytest
 
 from calbench.config.sweeps import sweep_of
 from calbench.errors import ConfigError
-from calbench.runs.sweep import job_folders
+from calbench.runs.folder import job_folders
 from calbench.traces.storage import read_trace
 from calbench.tree import DATA
 from tests.cli.conftest import Command

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.cli.verify import main as verify
+from calbench.cli.verify import verify_all as verify
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.documents import read_yaml

@@ -8,14 +8,14 @@ import pytest
 
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
-from calbench.board.entries import Entry, Place, Run
-from calbench.board.published import Results, View, read_published, views_of
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
 from calbench.pool import workers
 from calbench.release.manifest import digest, read_manifest
 from calbench.release.pack import PACK, unpack, write_pack
 from calbench.report.role import Role
+from calbench.runs.entries import Entry, Place, Run
+from calbench.runs.published import Results, View, read_published, views_of
 from tests.cli.runs import REPO, files
 from tests.report.samples import make_results
 

@@ -14,8 +14,8 @@ from calbench.files import printable
 from calbench.metrics.measure import MeasureSpec
 from calbench.pool import Pool
 from calbench.report.experiment import checked_id
-from calbench.runs.naming import renamed_trace, run_name, team_of_run
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
+from calbench.runs.slices import renamed_trace, run_name, team_of_run
 from calbench.traces.catalog import Catalog
 from calbench.traces.outlines import trace_name
 

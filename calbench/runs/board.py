@@ -9,15 +9,6 @@ from calbench.analysis.output import write_tables
 from calbench.analysis.scoring import FACT_BY_NAME
 from calbench.analysis.settings import Settings
 from calbench.analysis.summary import write_summary
-from calbench.board.entries import Run, read_runs, run_names
-from calbench.board.published import (
-    Published,
-    Results,
-    View,
-    default_settings,
-    read_published,
-    views_of,
-)
 from calbench.console import ending_on_interrupt, progress
 from calbench.errors import ConfigError, OutputError
 from calbench.facts.joining import Chosen, join_facts
@@ -30,6 +21,15 @@ from calbench.report.role import SETTINGS, Role
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.writing import write_site
+from calbench.runs.entries import Run, read_runs, run_names
+from calbench.runs.published import (
+    Published,
+    Results,
+    View,
+    default_settings,
+    read_published,
+    views_of,
+)
 from calbench.scenarios.storage import write_suite
 from calbench.traces.catalog import Catalog, trace_paths
 from calbench.traces.storage import TraceReader

@@ -20,10 +20,10 @@ from calbench.cli.main import answer
 from calbench.config.composition import compose
 from calbench.runs.play import execute
 from calbench.scenarios.storage import write_suite
-from tests.board.loopback import MUMBLING, SPEAKING, models, play_model
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP
 from tests.cli.runs import REPO, SMALL, calbench, files, started
 from tests.effort import GUARD_S
+from tests.runs.loopback import MUMBLING, SPEAKING, models, play_model
 
 pytestmark = pytest.mark.heavy
 
