@@ -6,8 +6,6 @@ None of its text leaves this module: error bodies repeat keys and addresses.
 import re
 import socket
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from calbench.domain.usage import Usage
@@ -16,6 +14,7 @@ from calbench.llm.transport import (
     BROKEN,
     CONNECTION_REFUSED,
     CONTEXT_EXCEEDED,
+    FAULTS,
     HOST_NOT_FOUND,
     NO_CREDIT,
     REDIRECTED,
@@ -26,55 +25,26 @@ from calbench.llm.transport import (
 )
 from calbench.llm.wire import Exchange, UnreadableBodyError
 
-_CONTEXT = re.compile(
-    r"context[ _-]?(length|window|size|limit)|maximum (context|number of tokens)|too many tokens"
-    r"|prompt is too long",
-    re.IGNORECASE,
-)
-"""How servers say that a thread is too long, where LiteLLM does not know their words."""
-
-
-_LOG_IN = (
-    "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to the "
-    "file of a service account"
-)
-
-_SETUP = {
-    "ImportError": "its provider needs a package that is not installed; for Google Vertex AI: "
-    "pip install google-auth",
-    "DefaultCredentialsError": f"no Google credentials can be read; {_LOG_IN}",
-    "RefreshError": f"Google does not accept the credentials that are found; {_LOG_IN}",
-}
-"""Faults of this machine that LiteLLM reports as the provider's, by their class."""
-
-
-_NO_KEY_TEXT = re.compile(
-    r"missing credentials|missing (\w+ )?api key|api_key client option must be set", re.IGNORECASE
-)
-"""How LiteLLM says that it found no key, before anything is sent."""
+SIGNS = {name: re.compile(sign["pattern"], re.IGNORECASE) for name, sign in FAULTS["signs"].items()}
+"""How servers and libraries say what is wrong, by what that is."""
 
 NO_KEY_FOUND = (
     "no key of its provider is in the environment; set the variable that model.api_key_env names"
 )
 
 
-_NO_CREDIT = re.compile(rb'"insufficient_quota"|credit balance is too low')
-"""How OpenAI, with the status of haste, and Anthropic, with that of a bad request, say that an
-account has no credit. Others have a status for it."""
-
-
 def setup_problem(error: Exception) -> str | None:
     """Return what is missing on this machine, if that is what an error means."""
-    if _headers(error) is None and _NO_KEY_TEXT.search(str(error)):
+    if _headers(error) is None and SIGNS["no_key"].search(str(error)):
         return NO_KEY_FOUND
-    if "Could not resolve project_id" in str(error):
+    if SIGNS["no_project"].search(str(error)):
         return "no Google project is named; set VERTEXAI_PROJECT"
     for cause in _causes(error):
         if getattr(cause, "retryable", False):  # as the fetching of a token may be
             return None
         for kind in type(cause).__mro__:
-            if kind.__name__ in _SETUP:
-                return _SETUP[kind.__name__]
+            if kind.__name__ in FAULTS["setup"]:
+                return str(FAULTS["setup"][kind.__name__])
     return None
 
 
@@ -82,7 +52,7 @@ def exceeded(error: Exception) -> Completion | None:
     """Return the reply that represents a thread too long for the model: not an error."""
     is_known = type(error).__name__ == "ContextWindowExceededError"
     is_refusal = getattr(error, "status_code", None) in {400, 413}
-    if not (is_known or (is_refusal and _CONTEXT.search(str(error)))):
+    if not (is_known or (is_refusal and SIGNS["context"].search(str(error)))):
         return None
     nothing = Usage(input_tokens=0, cached_tokens=0, output_tokens=0)
     return Completion(text=None, finish_reason=CONTEXT_EXCEEDED, usage=nothing)
@@ -98,7 +68,7 @@ def attempt_error(error: Exception, exchange: Exchange) -> AttemptError:
         return _unanswered(error, exchange)
     if is_answered:
         status, headers = exchange.status, exchange.headers
-        if _NO_CREDIT.search(exchange.body):
+        if SIGNS["no_credit"].search(exchange.text):
             return AttemptError(NO_CREDIT, status=status, is_retryable=False, is_free=True)
     if exchange.is_redirected:
         name = REDIRECTED
@@ -114,6 +84,9 @@ def attempt_error(error: Exception, exchange: Exchange) -> AttemptError:
         is_free=True,
     )
 
+
+MOST_CAUSES = 20
+"""Errors behind one that are looked at [C]."""
 
 _UNSENT = frozenset({"ConnectTimeout", "PoolTimeout", "ClientConnectorError"})
 """Errors of a connection that was never made, by their class in httpx and aiohttp."""
@@ -135,15 +108,15 @@ def _unanswered(error: Exception, exchange: Exchange) -> AttemptError:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it was raised from, outermost first, each once.
+    """Yield an error and what it was raised from, outermost first.
 
-    Others' code sets causes, and may close them to a ring.
+    Others' code sets causes, and may close them to a ring: so there is an end.
     """
-    cause, seen = error, set[int]()
-    while cause is not None and id(cause) not in seen:
-        yield cause
-        seen.add(id(cause))
-        cause = cause.__cause__ or cause.__context__
+    for _ in range(MOST_CAUSES):
+        if error is None:
+            return
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _headers(error: Exception) -> Mapping[str, str] | None:
@@ -164,28 +137,11 @@ def _wait(headers: Mapping[str, str] | None, exchange: Exchange) -> float | None
     wait = retry_after(headers or {})
     if wait is not None or exchange.status != 429:
         return wait
-    found = _RETRY_DELAY.search(exchange.body)
+    found = SIGNS["wait"].search(exchange.text)
     return None if found is None else float(found[1])
 
 
-_RETRY_DELAY = re.compile(rb'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d{1,9})?)s"')
-
-
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds a provider asks to wait: a number, or a date against its own clock."""
+    """Return the seconds that a provider asks to wait; a date counts as none."""
     text = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
-        return float(text)
-    then = _date(text)
-    if then is None:
-        return None
-    now = _date(headers.get("date", "")) or datetime.now(UTC)
-    return max(0.0, (then - now).total_seconds())
-
-
-def _date(text: str) -> datetime | None:
-    try:
-        then = parsedate_to_datetime(text)
-    except (TypeError, ValueError, IndexError, OverflowError):
-        return None
-    return then if then.tzinfo is not None else then.replace(tzinfo=UTC)
+    return float(text) if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text) else None

@@ -7,7 +7,7 @@ our attempts are recorded and paid one by one.
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from calbench.errors import ConfigError
@@ -65,27 +65,6 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
     raise attempt_error(found, exchange)
 
 
-async def prepare_litellm() -> None:
-    """Load what the first attempt would load, in seconds that belong to no attempt.
-
-    LiteLLM imports much at its first call only, so one is made of which nothing is sent.
-    """
-    if _process.is_prepared:
-        return
-    rehearsal = Exchange(Delivery(), 1.0, is_rehearsal=True)
-    arguments = {
-        "model": "openai/none",
-        "messages": [{"role": "user", "content": "none"}],
-        "api_base": "http://127.0.0.1:9/v1",
-        "api_key": NO_KEY,
-        "num_retries": 0,
-        "max_retries": 0,
-    }
-    with hushed():
-        await _called(load_litellm(), arguments, rehearsal)
-    _process.is_prepared = True
-
-
 async def _called(litellm: Any, arguments: Mapping[str, Any], exchange: Exchange) -> Any:
     """Return what LiteLLM returns, or the error that it raises."""
     token = EXCHANGE.set(exchange)
@@ -141,16 +120,6 @@ def _is_watched(model: str) -> bool:
 def _secrets(endpoint: Endpoint) -> set[str]:
     key = endpoint.key() or ""
     return {key} if len(key) >= FEWEST_SECRET else set()
-
-
-@dataclass(slots=True)
-class _Process:
-    """What was done once in this process."""
-
-    is_prepared: bool = False
-
-
-_process = _Process()
 
 
 async def close_litellm() -> None:
