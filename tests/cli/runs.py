@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from calbench.llm.replies.shards import open_replies
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from tests.effort import GUARD_S
@@ -184,3 +185,11 @@ def edited(trace: bytes, *changes: tuple[Sequence[str | int], object]) -> bytes:
             place = place[key]
         place[last] = value
     return as_written(document)
+
+
+def keys_in(store: Path) -> set[str]:
+    """Return the keys of the recorded replies of a store, which need not be there."""
+    if not store.exists():
+        return set()
+    with open_replies(store) as replies:
+        return {record.key for record in replies.records()}

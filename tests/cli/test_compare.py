@@ -116,24 +116,3 @@ def test_scenarios_that_only_share_a_name_are_left_out(
     found = rows(tmp_path / "out" / "differences.csv")
     assert {row["team_a"] for row in found} == {"imap"}
     assert found[0]["scenarios"] == "2"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["one"], "RUN_B is missing; see "),
-        (["RUN", "RUN", "a=nobody"], "a=nobody: there is no such team; known are first-free"),
-        (["RUN", "RUN", "measure=speed"], "measure=speed: there is none; known are coordination"),
-        (["RUN", "RUN", "top=x"], "top: a whole number from 0, got 'x'"),
-        (["RUN", "nowhere"], "nowhere: cannot be read"),
-        (["RUN", "RUN", "out=RUN"], "which is not a table"),
-        (["RUN", "x=3", "RUN"], "x=3: is neither an option nor a file"),
-    ],
-)
-def test_mistakes_have_one_clear_line(
-    arguments: list[str], problem: str, finished: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    named = [argument.replace("RUN", str(finished)) for argument in arguments]
-    assert compared(*named) == 2
-    (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("error")]
-    assert problem in line

@@ -25,8 +25,7 @@ from calbench.metrics.judge.cases import cases_of
 from calbench.runs.play import execute
 from calbench.traces.catalog import trace_paths
 from calbench.traces.storage import read_trace
-from tests.cli.runs import SMALL, files, without_progress
-from tests.cli.test_killed_recording import keys_in
+from tests.cli.runs import SMALL, files, keys_in, without_progress
 
 pytestmark = pytest.mark.heavy
 
@@ -216,35 +215,6 @@ def error(capsys: pytest.CaptureFixture[str]) -> str:
     (line,) = [x for x in said if not x.startswith("Budget: ")]
     assert line.startswith("error: ")
     return line
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("RUN",), "out=DIR is missing"),
-        (("out=OUT",), "RUN... is missing"),
-        (("RUN", "out=OUT", "judge=gpt"), "only judge=scripted is named so"),
-        (("RUN", "out=OUT", "judge=scripted", "model=local"), "judge=scripted answers"),
-        (("RUN", "out=OUT", "replies.mode=replay"), "say which model"),
-        (("RUN", "out=OUT", "model=nobody"), "nobody"),
-        (("RUN", "out=OUT", *MODEL, "replies.mode=live"), "an audit keeps every reply"),
-        (("RUN", "out=OUT", *MODEL, "replies.mode=replay"), "there is no reply store"),
-        (("RUN", "out=OUT", "processes=3"), "neither an option nor a file"),
-        (("RUN", "out=RUN"), "which is not a table"),
-        (("nowhere", "out=OUT"), "nowhere"),
-    ],
-)
-def test_mistakes_are_one_line(
-    run: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...],
-    expected: str,
-) -> None:
-    filled = [x.replace("RUN", str(run)).replace("OUT", str(tmp_path / "out")) for x in arguments]
-    assert answer(["judge", *filled]) == 2
-    assert expected in error(capsys)
-    assert not (set(files(tmp_path)) & TABLES)
 
 
 def test_a_damaged_trace_is_named(

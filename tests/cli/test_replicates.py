@@ -111,25 +111,6 @@ def test_run_says_who_plays_once(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert len(games(tmp_path / "run")) == 6
 
 
-def test_replay_gives_the_same_bytes_and_asks_nobody(grown: Path, tmp_path: Path) -> None:
-    replies = (f"replies.path={grown / 'replies.sqlite'}", "replies.mode=replay")
-    execute(run_spec(tmp_path / "again", "replicates=3", *replies), unreachable)
-    for folder in ("traces", "tables"):
-        assert files(tmp_path / "again" / folder) == files(grown / folder)
-
-
-def test_run_that_was_cut_short_ends_as_if_it_never_was(grown: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    first = execute(run_spec(out, "replicates=3"), answering(Counter(), refused=1))
-    assert first.halted == 3
-    again: Counter[tuple[int, str]] = Counter()
-    second = execute(run_spec(out, "replicates=3"), answering(again))
-    assert (second.halted, second.played) == (0, 3)
-    assert {replicate for replicate, _ in again} == {1}
-    for folder in ("traces", "tables"):
-        assert files(out / folder) == files(grown / folder)
-
-
 def test_models_of_their_own_replicate_count_from_it(tmp_path: Path) -> None:
     asked: Counter[tuple[int, str]] = Counter()
     one = ("teams=[my-model]", "subset=1", "replicates=2")
@@ -238,16 +219,6 @@ def test_tables_from_the_traces_alone_are_those_of_the_run(grown: Path, tmp_path
     spec = run_spec(grown, "replicates=3")
     assert rescore([grown], tmp_path / "tables", ["stand-in", "imap"], spec) == 12
     assert files(tmp_path / "tables") == files(grown / "tables")
-
-
-def test_folder_with_one_game_twice_is_refused(grown: Path, tmp_path: Path) -> None:
-    place = tmp_path / "traces" / "stand-in"
-    place.mkdir(parents=True)
-    for name in ("a", "b"):
-        source = grown / "traces" / "stand-in" / "taste-varied-000.r1.json"
-        (place / f"{name}.json").write_bytes(source.read_bytes())
-    with pytest.raises(calbench.errors.FileError, match=r"is in .*a\.json already; name one"):
-        rescore([tmp_path], tmp_path / "tables", [], compose([]))
 
 
 def test_replicates_compare_with_single_games(once: Path, grown: Path) -> None:

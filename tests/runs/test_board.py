@@ -237,37 +237,6 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Refused:
     return check
 
 
-def test_mistakes_are_one_line_and_leave_nothing(
-    refused: Refused, other: Path, tmp_path: Path
-) -> None:
-    empty, full, file = tmp_path / "empty", tmp_path / "full", tmp_path / "file.json"
-    empty.mkdir()
-    full.mkdir()
-    (full / "mine.txt").write_text("mine")
-    file.write_text("{}")
-    out = f"out={tmp_path / 'deep' / 'out'}"
-    before = files(tmp_path)
-    refused("RUN... is missing", "site")
-    refused("RUN... is missing", "site", out)
-    refused("out=DIR is missing", "site", other)
-    refused("there is no such folder", "site", tmp_path / "nothing", out)
-    refused("is a file; name the folder of a run", "site", file, out)
-    refused("holds no trace", "site", empty, out)
-    refused("holds other files", "site", other, f"out={full}")
-    refused("is not a folder", "site", other, f"out={file}")
-    refused("jobs: Input should be greater than or equal to 1", "site", other, "jobs=0", out)
-    refused("varied-000 is not the published scenario of this name", "site", other, out)
-    refused("RUN is missing", "view")
-    refused("is one too many", "view", other, other)
-    refused("port: a whole number from 0 to 65535", "view", other, "port=70000")
-    refused("serve: true or false", "view", other, "serve=maybe")
-    refused("there is no such folder", "view", tmp_path / "nothing")
-    refused("say where its pages go", "view", other / "traces", "serve=false")
-    assert files(tmp_path) == before
-    assert not (tmp_path / "deep").exists()
-    assert not (other / "site").exists()
-
-
 def test_port_that_is_taken_is_refused(refused: Refused, other: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
