@@ -1,4 +1,7 @@
-"""``calbench prove``: whether the computed results are the published ones."""
+"""``calbench prove``: whether the computed results are the published ones.
+
+Checksums of ``dvc.lock`` are not used: every file is read.
+"""
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""Tasks for workers: few ahead, taken back in order, tried again if their worker is lost."""
+"""Tasks for workers: few ahead, taken back in order, tried again if their worker is lost.
+
+They take about a second, and are cut by how long their items are expected to take.
+"""
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator

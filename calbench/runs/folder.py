@@ -1,4 +1,7 @@
-"""The folder of a run: locked by one process, and never overwritten."""
+"""The folder of a run: locked by one process, and never overwritten.
+
+That of a sweep has such a folder for each job, and one table over all of them.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -34,8 +34,7 @@ from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import count_scenarios
-from calbench.scenarios.subsets import chosen_ids
-from calbench.scenarios.suites import build_suites, together
+from calbench.scenarios.suites import build_suites, chosen_ids, together
 from calbench.traces.catalog import Catalog
 from calbench.traces.store import TraceStore, open_store
 

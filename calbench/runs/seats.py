@@ -3,6 +3,11 @@
 Of each team the note has a digest of what CalBench plays it with, and one for each module of a
 player from elsewhere (:func:`closure`). Prompts are not in it, because a game's id has
 their digest. Recorded replies hold with any code: their key is the request.
+
+What a module of the user's own runs is found without importing any of it: its closure is what it
+imports, and what that imports, within its distribution. For a loose file it is what lies below the
+folder in which it was found, and is of no distribution. Imports inside functions count; data files,
+and modules that are imported by a name computed at run time, do not.
 """
 
 import ast

@@ -1,4 +1,7 @@
-"""The source of a run's model replies, by its configuration."""
+"""The source of a run's model replies, by its configuration.
+
+With it goes what a run says about money: before the first call, while it plays, at its end.
+"""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager

@@ -1,4 +1,8 @@
-"""Scripted speakers: sources of text that need no model."""
+"""Scripted speakers: sources of text that need no model.
+
+In VOLUNTARY and DECISION a speaker does what was agreed; in REFLECTION it says what a round has
+revealed of the others' slots, as changes of belief.
+"""
 
 import re
 from collections.abc import Iterator, Sequence

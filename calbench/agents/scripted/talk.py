@@ -1,4 +1,9 @@
-"""CHEAP_TALK: propose, answer, close. The first to speak leads."""
+"""CHEAP_TALK: propose, answer, close. The first to speak leads.
+
+Earlier meetings are moved jointly: that is asked for, answered, announced, and kept. One moves only
+to a target that all its participants said they can make, and an agent that has promised a move
+keeps it, whatever happens to the meeting it was for.
+"""
 
 from typing import Final
 
