@@ -31,10 +31,9 @@ from calbench.runs.folder import (
     job_folders,
     write_sweep_table,
 )
-from calbench.runs.recorded import TEAM_ORDER, read_games, team_rank
+from calbench.runs.recorded import TEAM_ORDER, TraceHead, read_games, team_rank
 from calbench.runs.results import TABLES_FOLDER, read_run
 from calbench.runs.slices import pooled, told_apart
-from calbench.traces.heads import TraceHead
 
 TABLE1 = "table1.csv"
 """Means of players over all their seats in mixed teams."""
