@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from calbench.domain.usage import Usage
 from calbench.llm.body import MASK, is_broken_off, masked, read_body, read_reply
 from calbench.llm.completion import Completion, TokenLogprob
-from calbench.llm.fault import SIGNS, attempt_error, setup_problem
+from calbench.llm.litellm_transport import SIGNS, attempt_error, setup_problem
 from calbench.llm.transport import BROKEN, FAULTS, TIMEOUT, AttemptError, Delivery
 from calbench.llm.wire import Exchange
 from tests.effort import GUARD_S
