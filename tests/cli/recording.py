@@ -42,6 +42,16 @@ async def spoken(request: Request) -> Completion:
     return Completion(text=completion.text, finish_reason="stop", usage=usage)
 
 
+async def answering(request: Request, _endpoint: Endpoint) -> Completion:
+    """Answer as a model that is there."""
+    return await spoken(request)
+
+
+async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
+    """Be a model that nobody may ask."""
+    raise AssertionError("a model was asked")
+
+
 def noting(path: str, delay_s: float) -> Transport:
     """Return a transport that notes the key of each request before it is answered."""
     notes = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)

@@ -1,5 +1,6 @@
 """Small runs for tests, and the command as a process."""
 
+import csv
 import json
 import os
 import re
@@ -150,6 +151,12 @@ def started(*arguments: str) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table as text."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -1,6 +1,5 @@
 """Two runs side by side."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from calbench.analysis.run_comparison import COMPARISON_TABLES
 from calbench.cli.main import answer
 from calbench.config.composition import compose
 from calbench.runs.play import execute
-from tests.cli.runs import SMALL, files
+from tests.cli.runs import SMALL, files, rows
 from tests.factories import as_written
 
 SETTINGS = tuple(text for text in SMALL if text.startswith("analysis."))
@@ -18,11 +17,6 @@ SETTINGS = tuple(text for text in SMALL if text.startswith("analysis."))
 
 def compared(*arguments: str | Path) -> int:
     return answer(["compare", *map(str, arguments), *SETTINGS])
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_a_run_does_not_differ_from_itself(finished: Path, tmp_path: Path) -> None:

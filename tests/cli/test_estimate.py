@@ -16,14 +16,13 @@ from calbench.engine.jobs import plan_jobs
 from calbench.engine.seating import seat_agents
 from calbench.llm.client import Mode, Source
 from calbench.llm.completion import Completion, Request
-from calbench.llm.model import Endpoint
 from calbench.llm.prices import estimated_usage, read_prices, usage_bound
 from calbench.runs.play import execute, load_suites
 from calbench.runs.source import budget_line, money, spent
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.storage import write_trace
 from tests.cli.conftest import Command
-from tests.cli.recording import recording, spoken
+from tests.cli.recording import answering, recording
 
 SMALL = ("suite.num_scenarios=2", "suite.num_candidates=2", "teams=[my-model]")
 
@@ -160,10 +159,6 @@ def test_nothing_is_said_of_money_where_no_model_is_asked() -> None:
 )
 def test_budget_is_said_before_the_first_call(overrides: list[str], mode: Mode, said: str) -> None:
     assert budget_line(compose(overrides), source(mode)) == said
-
-
-async def answering(request: Request, _endpoint: Endpoint) -> Completion:
-    return await spoken(request)
 
 
 @pytest.mark.heavy

@@ -1,6 +1,5 @@
 """The judge audit as a command: scripted, by a model, recorded, replayed, capped, refused."""
 
-import csv
 import json
 import re
 import shutil
@@ -25,7 +24,8 @@ from calbench.metrics.judge.cases import cases_of
 from calbench.runs.play import execute
 from calbench.traces.catalog import trace_paths
 from calbench.traces.storage import read_trace
-from tests.cli.runs import SMALL, files, keys_in, without_progress
+from tests.cli.recording import unreachable
+from tests.cli.runs import SMALL, files, keys_in, rows, without_progress
 
 pytestmark = pytest.mark.heavy
 
@@ -57,11 +57,6 @@ def judged(out: Path, run: Path, *settings: str, transport: Transport | None = N
     return status_of(lambda: main(words, transport))
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def answering(asked: list[Request]) -> Transport:
     """Return a model that finds slot 0 of everybody occupied, and notes what it is asked."""
 
@@ -77,10 +72,6 @@ def answering(asked: list[Request]) -> Transport:
         return Completion(text=text, finish_reason="stop", usage=usage)
 
     return ask
-
-
-async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
-    raise AssertionError("a model was asked")
 
 
 def test_scripted_judge_and_reflection_agree_on_candid_games_well_above_chance(

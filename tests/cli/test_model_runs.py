@@ -14,7 +14,7 @@ from calbench.runs.play import execute
 from calbench.runs.verification import verify_file
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace
-from tests.cli.recording import recording, spoken
+from tests.cli.recording import answering, recording, unreachable
 from tests.cli.runs import files, keys_in
 
 pytestmark = pytest.mark.heavy
@@ -25,14 +25,6 @@ PRICED = ("model.name=openai/gpt-5.4-mini", "model.api_base=null", "model.max_at
 
 def run_spec(out: Path, *overrides: str) -> RunSpec:
     return recording(str(out), *FEW, *overrides)
-
-
-async def answering(request: Request, _endpoint: Endpoint) -> Completion:
-    return await spoken(request)
-
-
-async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
-    raise AssertionError("a model was asked")
 
 
 def failing_from(number: int) -> Transport:

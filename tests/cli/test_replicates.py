@@ -27,7 +27,7 @@ from calbench.runs.play import execute
 from calbench.traces.storage import read_trace
 from tests.cli.conftest import Command
 from tests.cli.recording import SITE, recording
-from tests.cli.runs import SMALL, files
+from tests.cli.runs import SMALL, files, rows
 
 pytestmark = pytest.mark.heavy
 
@@ -57,17 +57,8 @@ def answering(asked: "Counter[tuple[int, str]]", refused: int | None = None) -> 
     return ask
 
 
-async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
-    raise AssertionError("a model was asked")
-
-
 def games(out: Path) -> dict[str, bytes]:
     return files(out / "traces")
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    header, *lines = path.read_text().splitlines()
-    return [dict(zip(header.split(","), line.split(","), strict=True)) for line in lines]
 
 
 @pytest.fixture(scope="module")

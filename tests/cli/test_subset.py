@@ -11,7 +11,7 @@ from calbench.errors import CalbenchError, ConfigError
 from calbench.runs.play import execute
 from calbench.runs.verification import verify_file
 from tests.cli.recording import noting, recording
-from tests.cli.runs import SMALL, files
+from tests.cli.runs import SMALL, files, rows
 
 pytestmark = pytest.mark.heavy
 
@@ -28,13 +28,8 @@ def games(out: Path) -> dict[str, bytes]:
     return files(out / "traces")
 
 
-def table(out: Path, name: str) -> list[dict[str, str]]:
-    header, *rows = (out / "tables" / name).read_text().splitlines()
-    return [dict(zip(header.split(","), row.split(","), strict=True)) for row in rows]
-
-
 def scenarios_in(out: Path) -> set[str]:
-    return {row["scenarios"] for row in table(out, "leaderboard.csv")}
+    return {row["scenarios"] for row in rows(out / "tables" / "leaderboard.csv")}
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +65,7 @@ def test_smaller_subset_leaves_the_games_and_makes_the_tables_of_what_is_named(
     summary = execute(compose([*SCRIPTED, f"out={out}", f"subset=[{','.join(chosen)}]"]))
     assert (summary.played, summary.kept) == (0, 4)
     assert games(out) == games(whole)
-    assert {row["scenario_id"] for row in table(out, "games.csv")} == set(chosen)
+    assert {row["scenario_id"] for row in rows(out / "tables" / "games.csv")} == set(chosen)
 
 
 def test_number_is_of_each_suite_and_ids_are_over_all_of_them(tmp_path: Path) -> None:
@@ -112,7 +107,7 @@ def test_subset_compares_with_a_run_of_the_whole_suite(whole: Path, tmp_path: Pa
     numbers = compared.differences.set_index("measure")["scenarios"]
     assert numbers["coordination"] == numbers.max() == 3
     assert set(compared.contributions["scenario_id"]) == {
-        row["scenario_id"] for row in table(tmp_path / "run", "games.csv")
+        row["scenario_id"] for row in rows(tmp_path / "run" / "tables" / "games.csv")
     }
 
 

@@ -1,6 +1,5 @@
 """Sweeps with ``-m``: a folder for each job, one table over all, and nothing else."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,7 @@ from calbench.runs.folder import job_folders
 from calbench.traces.storage import read_trace
 from calbench.tree import DATA
 from tests.cli.conftest import Command
-from tests.cli.runs import SMALL, calbench, files
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+from tests.cli.runs import SMALL, calbench, files, rows
 
 
 def names(*overrides: str) -> list[str]:
