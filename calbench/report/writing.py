@@ -2,9 +2,7 @@
 
 import json
 import shutil
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -15,18 +13,8 @@ from calbench.folders import is_own, replaced
 from calbench.pool import Pool
 from calbench.report import hooks
 from calbench.report.downloads import write_downloads, write_manifest
-from calbench.report.escape import write_data
-from calbench.report.experiment import Unfinished
 from calbench.report.filling import Pages
-from calbench.report.games.files import (
-    about_game,
-    games_key,
-    packed_game,
-    write_games,
-    written_game,
-)
-from calbench.report.games.index import GAME_COLUMNS, column, scenario_columns
-from calbench.report.games.search import WordIndex
+from calbench.report.games.files import write_games
 from calbench.report.home.card import CARD, card_fits
 from calbench.report.links import CONFIG, read_config, without_widget
 from calbench.report.pages import navigation
@@ -34,56 +22,7 @@ from calbench.report.pages.page import Page
 from calbench.report.site import LEAKING, SECOND_HAND, Site
 from calbench.report.tables import csv_bytes
 from calbench.scenarios.storage import scenario_schema
-from calbench.traces.models import Trace
-from calbench.traces.storage import trace_bytes, trace_schema
-
-NOTE = "Not played to their end: shown as far as they are, and in no table."
-
-
-def write_unfinished(group: Unfinished, folder: Path, words: WordIndex) -> dict[str, Any]:
-    """Write page data of half-played games; return their entry of the index."""
-    games = {(game.config.team.team_id, game.scenario.scenario_id): game for game in group.games}
-    scenarios = list({each.scenario.scenario_id: each.scenario for each in group.games}.values())
-    teams = list(dict.fromkeys(team for team, _ in games))
-    kind_by_team: dict[str, str] = {}
-    missing, rows = [], []
-    for place, (scenario, team) in enumerate((s, team) for s in scenarios for team in teams):
-        game = games.get((team, scenario.scenario_id))
-        if game is None:
-            missing.append(place)
-            continue
-        written = written_game(game)
-        kind_by_team.setdefault(team, written.kind)
-        rows.append(_numbers(game, words.add(written.messages)))
-    for scenario in scenarios:
-        found = [(team, games.get((team, scenario.scenario_id))) for team in teams]
-        packed = [
-            (team, packed_game(about_game(game, group.name), trace_bytes(game)))
-            for team, game in found
-            if game is not None
-        ]
-        write_data(folder, games_key(group.name, scenario.scenario_id), packed)
-    return {
-        "name": group.name,
-        "note": NOTE,
-        "is_unfinished": True,
-        "teams": [[team, kind_by_team[team]] for team in teams],
-        "scenarios": scenario_columns(scenarios),
-        "missing": missing,
-        "games": dict(zip(GAME_COLUMNS, map(column, zip(*rows, strict=True)), strict=True)),
-    }
-
-
-def _numbers(game: Trace, texts: int) -> list[Any]:
-    """Return what the finder shows: counts so far, and no score."""
-    so_far = {
-        "scheduled": game.metrics.rounds_scheduled,
-        "cost": game.metrics.realised_cost,
-        "messages": game.metrics.messages,
-        "texts": texts,
-    }
-    return [so_far.get(name) for name in GAME_COLUMNS]
-
+from calbench.traces.storage import trace_schema
 
 BELOW = (
     "privacy/reflection_calibration.csv",
@@ -137,8 +76,7 @@ def _write(site: Site, out: Path, pool: Pool | None) -> None:
     if not card_fits(site):  # it would show the numbers of another site
         (docs / "assets" / CARD).unlink(missing_ok=True)
     _write_plotly(docs / "assets")
-    others = [partial(write_unfinished, group, docs / "pagedata") for group in site.unfinished]
-    write_games(site.played, docs / "pagedata", pool, others)
+    write_games(site.played, docs / "pagedata", pool)
     _copy_tables(site, docs / "tables")
     _write_schemas(docs / "schemas")
     downloads = write_downloads(site, docs)

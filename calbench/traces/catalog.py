@@ -188,7 +188,7 @@ class Catalog:
         found = sorted(self._below(path))
         if not found:
             is_begun = (path / "replies.sqlite").is_file()
-            hint = "; calbench verify --partial shows what was said so far" if is_begun else ""
+            hint = "; calbench verify --partial lists the games that were begun" if is_begun else ""
             raise FileError(f"{path}: holds no trace (*.json, *.jsonl.zst){hint}")
         yield from found
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from calbench.cli.verify import main as verify
+from calbench.cli.verify import verify_all as verify
 from tests.browser.tabs import DESKTOP, PHONE, Tab, Visit, more, opened
 from tests.browser.test_accessibility import faults
 from tests.browser.test_pages import PRESSED, WIDE

@@ -4,7 +4,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from calbench.report.games.files import team_kind
-from calbench.traces.events import Event, GameEnd
+from calbench.traces.events import Event
 from calbench.traces.models import Trace
 
 
@@ -19,7 +19,6 @@ def game_data(trace: Trace, experiment: str) -> dict[str, Any]:
         "channels": list(trace.config.channels),
         "limits": trace.config.limits.model_dump(mode="json"),
         "has_prompts": any("prompt" in event or "system_prompt" in event for event in events),
-        "is_unfinished": not isinstance(trace.events[-1], GameEnd),
         "events": events,
     }
 

@@ -9,7 +9,7 @@ processes there are.
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -30,7 +30,6 @@ from calbench.report.games.search import WordIndex, words_of
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import Catalog
-from calbench.traces.events import GameEnd
 from calbench.traces.models import Seat, Trace
 
 PLAYED_COLUMNS = (
@@ -61,16 +60,6 @@ def what_happened(rows: Rows) -> str:
     if row["is_excluded"] == "true":
         return f"Halted before its end and not scored: {_scheduled(row)} in {_messages(row)}."
     return f"{_capital(_scheduled(row))} in {_messages(row)} at {_cost(row)}{_told(rows.told)}."
-
-
-def so_far(trace: Trace) -> str:
-    """Return a half-played game in one sentence, with counts so far."""
-    row = {
-        "meetings": str(len(trace.scenario.meetings)),
-        "scheduled": str(trace.metrics.rounds_scheduled),
-        "messages": str(trace.metrics.messages),
-    }
-    return f"Not played to its end, and not scored: so far {_scheduled(row)} in {_messages(row)}."
 
 
 def _scheduled(row: Row) -> str:
@@ -198,7 +187,6 @@ def write_games(
     experiments: Sequence[Experiment],
     folder: Path,
     pool: Pool | None = None,
-    others: Sequence[Callable[[WordIndex], Mapping[str, Any]]] = (),
 ) -> None:
     """Write page data of all games.
 
@@ -209,7 +197,6 @@ def write_games(
         experiments: whose games, in the order of the index.
         folder: where page data goes.
         pool: where to read and write games; ``None`` does it here.
-        others: write games of no experiment, each given the index of words; return its entry.
 
     Raises:
         FileError: a trace does not fit its suite, or no row of ``games.csv`` tells of it.
@@ -223,7 +210,6 @@ def write_games(
             is_empty = False
         if not is_empty:
             entries.append(entry.data())
-    entries += [write(words) for write in others]
     buckets = []
     for bucket, content in words.files():
         write_data(folder, f"search/{bucket}", content)
@@ -297,13 +283,6 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
             write_data(task.folder, games_key(task.experiment, scenario_id), packed)
 
 
-def _summary(trace: Trace, rows: Rows | None) -> str:
-    """Return what happened in a sentence; nothing of a whole game of which no table tells."""
-    if rows is not None:
-        return what_happened(rows)
-    return "" if isinstance(trace.events[-1], GameEnd) else so_far(trace)
-
-
 def games_key(experiment: str, scenario_id: str) -> str:
     """Return the key of the file that holds the games on a scenario, by team."""
     return f"games/{experiment}/{scenario_id}"
@@ -331,11 +310,11 @@ def about_game(
         of_tables: what tables and facts say of it.
         measure: settings of the metrics.
     """
-    summary = _summary(trace, of_tables.rows)
+    rows = of_tables.rows
     return {
         "experiment": experiment,
         "kind": team_kind(trace.config.team.seats),
-        **({"summary": summary} if summary else {}),
+        **({} if rows is None else {"summary": what_happened(rows)}),
         "ledger": ledger_data(trace, of_tables.unreachable, measure, judged=of_tables.judged),
     }
 

@@ -68,7 +68,6 @@
         team: trace.config.team.team_id, scenario_id: trace.scenario.scenario_id,
         game_id: trace.game_id, channels: trace.config.channels, limits: trace.config.limits,
         has_prompts: events.some(isAsked), events: events,
-        is_unfinished: events[events.length - 1].type !== "game_end",
         file: new Blob([file], { type: "application/json" })
       })
     };

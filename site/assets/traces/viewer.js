@@ -258,10 +258,7 @@
     part.title.textContent = game.team + " on " + game.scenario_id;
     part.kind.textContent = game.kind;
     var halted = game.events.filter(function (event) { return event.type === "game_halted"; })[0];
-    part.halted.textContent = halted ? "⚠ " + words.haltText(halted)
-      : game.is_unfinished ? "⚠ Unfinished: the game was not played on after its last event here. "
-      + "It is not scored." : "";
-    part.whole.hidden = game.is_unfinished;
+    part.halted.textContent = halted ? "⚠ " + words.haltText(halted) : "";
     part.file.textContent = "calbench verify " + calbench.games.fileName(game);
     options(part.who, sight.choices(view), view.who);
     part.scope.value = view.scope;
