@@ -35,19 +35,21 @@ mutants:  ## how many of 100 changes to tables and statistics, and of 100 to pag
 	python -m tests.mutation.sample --of pages
 
 serve:  ## show the site while its texts are edited: make serve PORT=8001
-	python -m stages.serve $(PORT)
+	python -m tests.browser.serve $(PORT)
 
 dependencies:  ## write into dvc.yaml what the code of each stage imports and reads
-	python -m stages.dependencies
+	python -m tests.stages.dependencies
 
 edits:  ## edit a small tree in each of some forty ways, and compare `dvc repro` with a fresh tree
 	python -m tests.stages.edits
 
 release:  ## publish in data/release what `dvc repro` computed
-	python -m stages.release
+	python -m calbench.release
 
-changes:  ## list the published numbers that changed since a release: make changes OLD=<revision or folder>
-	python -m stages.changes $(OLD)
+changes:  ## list the published numbers that changed since a release: make changes OLD=<revision>
+	rm -rf build/before && mkdir -p build/before
+	git archive $(or $(OLD),$$(git log -1 --format=%H -- data/release/manifest.json)) data/release | tar -x -C build/before
+	python -m calbench.release build/before/data/release
 
 card:  ## draw the picture that other sites show beside a link -> site/assets/card.png
 	python -m tests.browser.card
@@ -87,8 +89,8 @@ coverage:  ## draw suites from the games that `dvc repro` made, and count how of
 	python -m tests.studies.statistic_coverage
 
 record-local:  ## record what the small model says in the games of data/cohorts/smollm2; goes on after a kill
-	python -m stages.record_local
-	python -m stages.recordings
+	python -m tests.studies.record_local
+	python -m tests.studies.recordings
 
 local-llm:  ## play a game with the small model itself
 	pytest -q -m local_llm --numprocesses=0

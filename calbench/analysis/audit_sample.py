@@ -164,16 +164,6 @@ def read_samples(folder: Path) -> Samples:
     return samples
 
 
-def unseen_text(unseen: Unseen) -> str:
-    """Return the file of what is found in unseen messages: one message a line."""
-    rows = [
-        {"judged": judged, "message": key, "found": " ".join(sorted(found))}
-        for judged, each in unseen.items()
-        for key, found in sorted(each.items())
-    ]
-    return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
-
-
 def read_unseen(path: Path) -> Unseen:
     """Read the file of what is found in unseen messages."""
     unseen: dict[str, dict[str, frozenset[str]]] = {CROSSED: {}, KEPT: {}}

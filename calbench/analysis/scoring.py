@@ -25,6 +25,7 @@ from calbench.files import no_collection
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
 from calbench.pool import Pool, cut, mapped
+from calbench.traces.catalog import Catalog
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader
 
@@ -111,7 +112,7 @@ def add_measured(
 ) -> None:
     """Measure games into a writer of their facts; otherwise as :func:`measure_games`."""
     names = tuple(fact.name for fact in facts)
-    for batch in measured_batches(by_scenario(games), measure, pool, names):
+    for batch in measured_batches(_by_scenario(games), measure, pool, names):
         writer.add(batch)
         for _ in batch.keys:
             tick()
@@ -139,11 +140,16 @@ def measured_batches(
     Raises:
         CalbenchError: a trace is invalid.
     """
-    yield from mapped(partial(_measured, measure=measure, facts=facts), tasks, pool)
+    catalog = Catalog()
+    found = ((paths, catalog.of(paths)) for paths in tasks)
+    yield from mapped(partial(_measured, measure=measure, facts=facts), found, pool)
 
 
-def _measured(paths: Sequence[Path], measure: MeasureSpec, facts: Sequence[str]) -> MeasuredBatch:
-    return measured_traces(map(TraceReader().read, paths), measure, facts)
+def _measured(
+    task: tuple[Sequence[Path], Catalog], measure: MeasureSpec, facts: Sequence[str]
+) -> MeasuredBatch:
+    paths, catalog = task
+    return measured_traces(map(TraceReader(catalog=catalog).read, paths), measure, facts)
 
 
 @no_collection()  # it ends where all that was read is gone: a collection would look at each object
@@ -173,7 +179,7 @@ def _key(game: MeasuredGame) -> GameKey:
     return GameKey(score.setting, score.team_id, score.scenario_id, replicate)
 
 
-def by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
+def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
     """Yield the traces of games in tasks, those on one scenario together."""
     for task in cut(games, lambda game: game.seconds, lambda game: game.scenario_id):
         yield [game.path for game in task]

@@ -1,19 +1,37 @@
-"""``calbench audit``: the message audits on any messages."""
+"""``calbench audit``: the message audits on any messages, by our detectors or by a model."""
 
+import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from calbench.agents.completer import CallSite, Completer
+from calbench.agents.judging import Finding, MessageCase, audit_request, read_finding
 from calbench.cli.status import Status
 from calbench.cli.words import Words
-from calbench.console import progress, verdict
+from calbench.config.groups import PRICES
+from calbench.console import noting_interrupt, progress, say, verdict
+from calbench.domain.ids import AgentId
+from calbench.domain.observations import REFLECTION
+from calbench.domain.replies import Unreadable
 from calbench.errors import ConfigError, OutputError
 from calbench.files import write_atomically
-from calbench.metrics.speech.audit_lines import MAX_LINE, audit, placed, read_line, written_line
+from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.prices import read_prices
+from calbench.llm.transport import Transport
+from calbench.metrics.speech.audit_lines import (
+    MAX_LINE,
+    MessageLine,
+    audit,
+    placed,
+    read_line,
+    written_line,
+)
+from calbench.metrics.speech.patterns import message_patterns
 from calbench.metrics.speech.secondhand.hearsay import Hearsay
-
-MOST_PATHS = 2
-"""A file of messages, and one to write."""
+from calbench.runs.model_audit import ModelAudit, auditing_spec
+from calbench.runs.source import money, reply_source, spent
 
 
 def main(words: Words) -> int:
@@ -22,15 +40,11 @@ def main(words: Words) -> int:
     Raises:
         CalbenchError: one line about what does not fit; nothing was written.
     """
-    paths = words.some_paths("no messages are named: give a file of JSON Lines")
-    if len(paths) > MOST_PATHS:
-        raise ConfigError(f"{paths[2]}: one file of messages, and at most one to write")
-    messages, out = paths[0], paths[1] if len(paths) == MOST_PATHS else None
+    messages = words.paths[0]
+    out = words.paths[1] if len(words.paths) > 1 else None
     if out is not None:
         _check(out, messages)
     if words.settings:
-        from calbench.runs.message_judge import judged
-
         lines, unread = judged(messages, out, words.settings)
     else:
         lines, unread = list(audited(messages)), 0
@@ -76,3 +90,88 @@ def audited(path: Path) -> Iterator[bytes]:
             found = audit(message)
             yield written_line(given | found | hearsay.audit(message, number))
             tick()
+
+
+class Line(NamedTuple):
+    """One line: its object, the message in it, and where it stands."""
+
+    given: dict[str, Any]
+    message: MessageLine
+    place: str
+
+
+def judged(
+    messages: Path, out: Path | None, settings: Sequence[str], transport: Transport = ask_litellm
+) -> tuple[list[bytes], int]:
+    """Return the lines of a file with what a model found, and how many answers were unreadable.
+
+    Args:
+        messages: the file.
+        out: what will be written; replies are kept beside it unless told otherwise.
+        settings: the model, replies and budget.
+        transport: how models are asked.
+
+    Raises:
+        CalbenchError: one line about what does not fit; replies that came are kept.
+    """
+    spec = auditing_spec(settings)
+    if spec.replies.path is None:
+        if out is None:
+            raise ConfigError("replies.path=FILE is missing: where replies are kept; or name OUT")
+        kept = spec.replies.model_copy(update={"path": f"{out}.replies.sqlite"})
+        spec = spec.model_copy(update={"replies": kept})
+    lines = [Line(*read_line(line, place), place) for line, place, _ in placed(messages)]
+    source = reply_source(spec, transport=transport)
+    if source is None:
+        raise ConfigError("no model is named: model=ID or model.name=NAME")
+    ((name, model),) = spec.models.items()
+    findings: dict[str, Finding | Unreadable] = {}
+
+    async def ask(line: Line, completer: Completer) -> None:
+        case = case_of(line.message)
+        site = CallSite(name, line.place, AgentId(0), 0, REFLECTION, 0, 0)
+        found = read_finding(case, await completer.complete(audit_request(case, model.spec), site))
+        findings[line.place] = found if isinstance(found, Unreadable) else found.value
+
+    with noting_interrupt(lambda: "Stopped; replies that came are kept") as is_stopping:
+        asking = ModelAudit(lines, "messages are audited", ask, spec, is_stopping)
+        with progress("audited", len(lines), state=lambda: spent(spec, source)) as tick:
+            asyncio.run(asking.run(source, tick))
+        asking.check()
+    totals = source.totals
+    cost = money(spec, read_prices(PRICES), totals.spent_usd)
+    say(f"{totals.calls} replies paid for, {totals.replayed} replayed; {cost} spent")
+    unread = sum(isinstance(found, Unreadable) for found in findings.values())
+    shown = (line.given | {"judge": name} | _shown(line, findings[line.place]) for line in lines)
+    return list(map(written_line, shown)), unread
+
+
+def case_of(message: MessageLine) -> MessageCase:
+    """Return what a reader may know: no terms and no tiers."""
+    labels = {label.label_id: label.private_label for label in message.labels}
+    return MessageCase(message.text, labels, message.known)
+
+
+def _shown(line: Line, found: Finding | Unreadable) -> dict[str, Any]:
+    """Return the keys of an audit; what could not be read is null, never guessed."""
+    message = line.message
+    patterns = list(message_patterns(message.text))
+    if isinstance(found, Unreadable):
+        return {"patterns": patterns, "own_slot": None, "leaks": None, "unread": found.problem}
+    tiers = {label.label_id: label.tier for label in message.labels}
+    leaks = [
+        {
+            "label_id": label_id,
+            "span": words,
+            "tier": tiers[label_id],
+            "start": message.text.index(words),
+            "end": message.text.index(words) + len(words),
+        }
+        for label_id, words in found.words.items()
+    ]
+    return {
+        "patterns": patterns + ["semantic_label_leakage"] * bool(leaks),
+        "own_slot": dict(found.flags),
+        "leaks": leaks,
+        "unread": None,
+    }

@@ -64,12 +64,10 @@ class _Side(NamedTuple):
 
 def main(words: Words) -> int:
     """Print the comparison, and write it if the command line says where."""
-    if len(words.paths) != 2:
-        raise ConfigError(f"two runs are compared, {len(words.paths)} are named; see --help")
     run_a, run_b = words.paths
     options = words.options
     measures = _measure_names(options["measure"]) if "measure" in options else NAMES
-    top = _count(options.get("top", "3"))
+    top = words.number("top", 3)
     out = Path(options["out"]) if options.get("out") else None
     if out is not None:
         keys = {
@@ -255,9 +253,3 @@ def _measure_names(value: str) -> tuple[str, ...]:
         if name not in NAMES:
             raise ConfigError(f"measure={name}: there is none; {among(name, NAMES)}")
     return chosen
-
-
-def _count(value: str) -> int:
-    if not value.isascii() or not value.isdigit():
-        raise ConfigError(f"top={value}: expected a whole number")
-    return int(value)

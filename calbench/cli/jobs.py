@@ -28,8 +28,7 @@ from calbench.console import say
 from calbench.errors import CalbenchError, ConfigError
 from calbench.files import printable
 from calbench.folders import scratch_folder
-from calbench.runs.folder import has_columns
-from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE
+from calbench.runs.folder import SWEEP_KEY, SWEEP_TABLE, has_columns
 from calbench.traces.catalog import TRACES_FOLDER
 from calbench.tree import CONF
 

@@ -5,15 +5,14 @@ Without a model the scripted judge answers: fixed rules, no language model.
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from rich.table import Table
 
-from calbench.agents.judging import Judge, ModelJudge
+from calbench.agents.completer import Completer
+from calbench.agents.judging import ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings
 from calbench.cli.status import Status
@@ -24,16 +23,13 @@ from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import noting_interrupt, progress, tell, verdict, warn
 from calbench.endings import removed
-from calbench.engine.batch import Stoppable, first_leaf
-from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
+from calbench.errors import ConfigError, StoppedError
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter, MeasuredBatch
 from calbench.folders import scratch_folder
-from calbench.llm.client import Source, Totals
+from calbench.llm.client import Totals
 from calbench.llm.litellm_transport import ask_litellm
-from calbench.llm.model import ModelConfig
-from calbench.llm.preflight import address
 from calbench.llm.prices import read_prices
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.transport import Transport
@@ -43,10 +39,10 @@ from calbench.metrics.measure import MeasureSpec
 from calbench.pool import cut, mapped, workers
 from calbench.report.tables import read_table
 from calbench.runs.folder import check_folder, locked
-from calbench.runs.money import money, open_models, spent
+from calbench.runs.model_audit import ModelAudit, auditing_spec
 from calbench.runs.recorded import RecordedGame, read_games, team_rank
 from calbench.runs.slices import told_apart
-from calbench.runs.source import reply_source
+from calbench.runs.source import money, reply_source, spent
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 
@@ -81,10 +77,9 @@ def main(words: Words, transport: Transport = ask_litellm) -> int:
         words: of the command line.
         transport: how models are asked.
     """
-    out = words.folder("out", "the folder for the tables")
-    paths = words.some_paths("no runs are named: give folders of runs, or of traces")
+    out = Path(words.options["out"])
     spec = _spec(words)
-    totals = judge_runs(paths, out, spec, transport)
+    totals = judge_runs(words.paths, out, spec, transport)
     show(summary_table(out))
     if spec.models:
         cost = money(spec, read_prices(PRICES), totals.spent_usd)
@@ -114,12 +109,7 @@ def _spec(words: Words) -> RunSpec:
         raise ConfigError(f"{about_models[0]}: is for a model, but judge={SCRIPTED_JUDGE} answers")
     if not about_models:
         return compose(words.settings)
-    spec = compose(["teams=[my-model]", *words.settings])
-    if spec.replies.mode == "live":
-        raise ConfigError(
-            "replies.mode=live: an audit keeps every reply; use record, or replay to ask nobody"
-        )
-    return spec
+    return auditing_spec(words.settings)
 
 
 def judge_runs(
@@ -165,7 +155,13 @@ def _judge_games(
         if source is None:
             _judge_by_rules(games, spec, facts, is_stopping)
         else:
-            audit = _Audit(games, take, name, spec, is_stopping)
+            model = spec.models[name].spec
+
+            async def ask(game: RecordedGame, completer: Completer) -> None:
+                trace = read_trace(game.path)
+                take(trace, await verdicts_of(trace, ModelJudge(completer, model), name))
+
+            audit = ModelAudit(games, "games are judged", ask, spec, is_stopping)
             with progress("judged", len(games), state=lambda: spent(spec, source)) as tick:
                 asyncio.run(audit.run(source, tick))
             audit.check()
@@ -200,69 +196,6 @@ def _judged_by_rules(paths: Sequence[Path], measure: MeasureSpec) -> list[Measur
         judged_batch(trace, scripted_verdicts(trace), SCRIPTED_JUDGE, measure)
         for trace in map(read_trace, paths)
     ]
-
-
-@dataclass(slots=True)
-class _Audit:
-    """A model's audit of games, several at the same time.
-
-    The first case that cannot be asked ends it, as Ctrl-C does: calls under way are finished, no
-    other is made.
-    """
-
-    games: Sequence[RecordedGame]
-    take_verdicts: Callable[[Trace, Sequence[Verdict]], None]
-    name: str
-    spec: RunSpec
-    is_stopping: Callable[[], bool]
-    done: int = 0
-    failure: UnavailableError | None = None
-
-    @property
-    def models(self) -> Mapping[str, ModelConfig]:
-        """The model that judges, by its name."""
-        return self.spec.models
-
-    async def run(self, source: Source, tick: Callable[[str], None]) -> None:
-        """Judge what can be judged."""
-        queue = deque(self.games)
-        try:
-            async with open_models(self.spec, source) as client, asyncio.TaskGroup() as group:
-                spec = self.models[self.name].spec
-                judge = ModelJudge(Stoppable(client, self._is_ending), spec)
-                for _ in range(min(self.spec.games_at_once, len(queue))):
-                    group.create_task(self._take(queue, judge, tick))
-        except* CalbenchError as failures:
-            raise first_leaf(failures) from None
-
-    async def _take(
-        self, queue: deque[RecordedGame], judge: Judge, tick: Callable[[str], None]
-    ) -> None:
-        while queue and not self._is_ending():
-            trace = read_trace(queue.popleft().path)
-            try:
-                verdicts = await verdicts_of(trace, judge, self.name)
-            except StoppedError:
-                return
-            except UnavailableError as failure:
-                self.failure = failure
-                return
-            self.take_verdicts(trace, verdicts)
-            self.done += 1
-            tick("")
-
-    def _is_ending(self) -> bool:
-        return self.failure is not None or self.is_stopping()
-
-    def check(self) -> None:
-        """Refuse to write tables of an incomplete audit."""
-        where = f"{self.done} of {len(self.games)} games are judged"
-        kept = "the replies that came are kept; the same command resumes"
-        if self.failure is not None:
-            asked = address(self.models[self.name])
-            raise CalbenchError(f"{self.failure.detail} (asked at {asked}): {where}; {kept}")
-        if self.is_stopping():
-            raise StoppedError(f"Stopped: {where}; {kept}")
 
 
 SHOWN = {

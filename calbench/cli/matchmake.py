@@ -31,6 +31,9 @@ from calbench.traces.catalog import trace_paths
 from calbench.traces.models import Seat, Team
 from calbench.traces.storage import read_trace
 
+MOST_TEAMS = 100
+"""Most teams that are proposed at once [C]."""
+
 PROPOSED = "# Proposed from the games so far"
 """How a proposed team file begins."""
 
@@ -50,15 +53,15 @@ class Record:
 
 def main(words: Words) -> int:
     """Print the proposed teams as a team file, or write it."""
-    folders = words.some_paths("name at least one folder of a run or of traces")
     out = words.options.get("out")
     if out is not None and not (out.endswith(".yaml") and Path(out).parent.name == "teams"):
         raise ConfigError("out: a team file is DIR/teams/NAME.yaml")
     if out is not None and not _is_proposed(Path(out)):
         raise OutputError(f"{out}: is there already, and was not proposed; name another file")
     roster = Roster(_config_dir(words.options))
-    record = _read([path for folder in folders for path in trace_paths(folder)])
-    text = _proposed(record, words.options, roster)
+    record = _read([path for folder in words.paths for path in trace_paths(folder)])
+    count = words.number("teams", 1, least=1, most=MOST_TEAMS)
+    text = _proposed(record, words.options, roster, count)
     if out is None:
         print(text, end="", flush=True)
     else:
@@ -67,7 +70,6 @@ def main(words: Words) -> int:
         say(f"play it with: {program_name()} {shlex.join(chosen)}")
     games = record.agents.groupby(list(GAME_COLUMNS)).ngroups
     where = "" if out is None else f": {out}"
-    count = words.options.get("teams", "1")
     verdict(
         f"{count} teams proposed from {games} games{where}", is_good=True, is_beside=out is None
     )
@@ -119,7 +121,7 @@ def _agents(game: MeasuredGame) -> pd.DataFrame:
     return own.assign(is_excluded=not game.is_scored)
 
 
-def _proposed(record: Record, options: Mapping[str, str], roster: Roster) -> str:
+def _proposed(record: Record, options: Mapping[str, str], roster: Roster, count: int) -> str:
     """Return the text of the team file; print the warnings of the ratings."""
     seats_by_pool = {pool: pool_seats(record.agents, pool) for pool in POOLS}
     played = next((pool for pool, seats in seats_by_pool.items() if len(seats)), next(iter(POOLS)))
@@ -127,9 +129,6 @@ def _proposed(record: Record, options: Mapping[str, str], roster: Roster) -> str
     seats = seats_by_pool[pool]
     settings = settings_of(seats) or [ALL]
     setting = _choice("setting", options.get("setting", settings[-1]), settings)
-    number = options.get("teams", "1")
-    if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= 100:
-        raise ConfigError(f"teams: a number from 1 to 100, not {number!r:.20}")
     games = record.agents.groupby(list(GAME_COLUMNS), sort=False).size()
     sizes = sorted(games.unique().tolist())
     if len(sizes) > 1:
@@ -144,7 +143,7 @@ def _proposed(record: Record, options: Mapping[str, str], roster: Roster) -> str
         scope,
         [scenario for scenario in scenarios if setting in (ALL, scenario.setting)],
         num_seats=sizes[0],
-        num_teams=int(number),
+        num_teams=count,
     )
     return team_file(scope, proposals, record.seat_by_player, roster)
 

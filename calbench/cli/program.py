@@ -37,21 +37,6 @@ QUIET = ("-q", "--quiet")
 LISTED = {"experiment": "Experiments", "suite": "Suites", "protocol": "Protocols", "teams": "Teams"}
 """Groups of ``conf/`` whose files ``--help`` describes."""
 
-OFTEN_CHANGED = (
-    Key("out=DIR", "folder of traces and tables; a run that was stopped resumes there"),
-    Key("fresh=true", "set games there that other code played aside, and play them again (false)"),
-    Key("jobs=N", "workers (one for each processor, if there is enough to do)"),
-    Key("executor=dask", "workers of a Dask cluster; executor.address=URL joins one (processes)"),
-    Key("suite.path=FILE.jsonl", "play anyone's suite file"),
-    Key("suite.seed=N", "another draw of the suite (0)"),
-    Key("subset=9", "9 scenarios of each setting, the same ones in every larger subset (all)"),
-    Key("replicates=N", "games on each scenario of teams with models or own agents (1)"),
-    Key("limits.max_turns_per_round=N", "sweeps of talk in a round (15)"),
-    Key("budget.max_usd=N", "cap on what models may cost, resumed parts included"),
-    Key("games_at_once=N", "games with models that are played at the same time (16)"),
-)
-"""Keys of ``conf/config.yaml`` that ``--help`` shows; it has all."""
-
 STATUSES = (
     ("0", "done"),
     ("1", "a check found a difference (verify, prove)"),
@@ -95,8 +80,6 @@ def _problem(error: click.UsageError) -> str:
             f"{printable(error.option_name)}: is not an option; {among(error.option_name, options)}"
         )
     name = error.ctx.command_path.removesuffix(f" {RUN}") if error.ctx else program_name()
-    if isinstance(error, click.MissingParameter) and error.param is not None and error.ctx:
-        return f"{error.param.make_metavar(error.ctx)} is missing; see {name} --help"
     return f"{printable(' '.join(error.format_message().split()))} See {name} --help"
 
 
@@ -147,6 +130,10 @@ class Subcommands(Talking, click.Group):
 class Program(Subcommands):
     """The whole program: without the name of a subcommand it is a run."""
 
+    def __init__(self, *args: Any, often_changed: Sequence[Key], **more: Any) -> None:
+        super().__init__(*args, no_args_is_help=False, **more)
+        self.often_changed = often_changed
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert the name of the run if no subcommand is named."""
         first = next((place for place, arg in enumerate(args) if arg not in QUIET), len(args))
@@ -179,7 +166,7 @@ class Program(Subcommands):
         self.format_commands(ctx, formatter)
         self.commands[RUN].format_options(ctx, formatter)
         with formatter.section("Often changed (conf/config.yaml has all keys)"):
-            formatter.write_dl([(key.shown, key.about) for key in OFTEN_CHANGED])
+            formatter.write_dl([(key.shown, key.about) for key in self.often_changed])
         for group, title in LISTED.items():
             with formatter.section(f"{title} ({KEY_BY_GROUP[group]}=NAME)"):
                 formatter.write_dl(list(described(group).items()))
@@ -215,11 +202,16 @@ def _for_hydra(argument: str) -> str:
 class Keyed(Talking):
     """A command that takes paths and ``key=value``: it describes, reads and completes them."""
 
-    def __init__(self, name: str, metavar: str, keys: Sequence[Key], **more: Any) -> None:
-        words = click.Argument(
-            ["words"], nargs=-1, required=True, metavar=metavar, shell_complete=self._completed
-        )
-        super().__init__(name, params=[words], **more)
+    def __init__(
+        self,
+        name: str,
+        usage: str,
+        keys: Sequence[Key],
+        options: Sequence[click.Option] = (),
+        **more: Any,
+    ) -> None:
+        words = click.Argument(["words"], nargs=-1, metavar=usage, shell_complete=self._completed)
+        super().__init__(name, params=[words, *options], **more)
         self.keys = keys
 
     def _completed(
@@ -229,6 +221,7 @@ class Keyed(Talking):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the keys before the options."""
-        with formatter.section("Keys"):
-            formatter.write_dl([(key.shown, key.about) for key in self.keys])
+        if self.keys:
+            with formatter.section("Keys"):
+                formatter.write_dl([(key.shown, key.about) for key in self.keys])
         super().format_options(ctx, formatter)

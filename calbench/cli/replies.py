@@ -4,12 +4,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from calbench.cli.status import Status
+from calbench.cli.words import Words
 from calbench.console import tell, verdict
 from calbench.llm.replies.shards import merge_into, open_replies
 
 
-def merge_all(into: Path, sources: Sequence[Path]) -> int:
+def export(words: Words) -> int:
+    """Write a store into a folder of JSON Lines."""
+    store, folder = words.paths
+    return _add(folder, [store])
+
+
+def merge(words: Words) -> int:
     """Add the replies of some stores to another, whose replies are never replaced."""
+    into, *sources = words.paths
+    return _add(into, sources)
+
+
+def _add(into: Path, sources: Sequence[Path]) -> int:
     added = 0
     for source in sources:
         with open_replies(source, must_be_whole=False) as store:
@@ -26,10 +38,10 @@ def merge_all(into: Path, sources: Sequence[Path]) -> int:
     return Status.DONE
 
 
-def print_stats(paths: Sequence[Path]) -> int:
+def print_stats(words: Words) -> int:
     """Count the replies of some stores, by model, and what they cost."""
     replies, cost_usd = 0, 0.0
-    for path in paths:
+    for path in words.paths:
         with open_replies(path, must_be_whole=False) as store:
             stats = store.stats()
         tell(

@@ -22,12 +22,18 @@ from calbench.folders import scratch_folder
 from calbench.llm.prices import read_prices
 from calbench.pool import workers
 from calbench.runs.faults import excluded_games, faults_of
-from calbench.runs.folder import KEPT, KEYS, check_folder
-from calbench.runs.recorded import TEAM_ORDER, read_games, team_rank
+from calbench.runs.folder import (
+    KEPT,
+    KEYS,
+    SWEEP_KEY,
+    SWEEP_TABLE,
+    check_folder,
+    job_folders,
+    write_sweep_table,
+)
+from calbench.runs.recorded import TEAM_ORDER, TraceHead, read_games, team_rank
 from calbench.runs.results import TABLES_FOLDER, read_run
 from calbench.runs.slices import pooled, told_apart
-from calbench.runs.sweep import SWEEP_KEY, SWEEP_TABLE, job_folders, write_sweep_table
-from calbench.traces.heads import TraceHead
 
 TABLE1 = "table1.csv"
 """Means of players over all their seats in mixed teams."""
@@ -35,8 +41,7 @@ TABLE1 = "table1.csv"
 
 def main(words: Words) -> int:
     """Write the tables."""
-    out = words.folder("out", "the folder for the tables")
-    paths = words.some_paths("no traces are named: give trace files, or folders of them")
+    out, paths = Path(words.options["out"]), words.paths
     teams = names(words.options["teams"]) if "teams" in words.options else TEAM_ORDER
     spec = compose(words.settings)
     jobs = job_folders(paths[0]) if len(paths) == 1 else []

@@ -16,8 +16,8 @@ from calbench.config.sweeps import Sweep
 from calbench.console import tell, verdict, warn
 from calbench.report.tables import Row, read_table
 from calbench.runs.faults import closed_channels, faults_of
+from calbench.runs.folder import write_sweep_table
 from calbench.runs.play import RunSummary, execute
-from calbench.runs.sweep import write_sweep_table
 from calbench.traces.catalog import TRACES_FOLDER
 from calbench.traces.shards import SHARD_GLOB
 

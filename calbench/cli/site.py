@@ -7,22 +7,22 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from calbench.board.board import write_board
-from calbench.board.entries import has_store, run_names
 from calbench.cli.status import Status
-from calbench.cli.words import Words, whole_number
+from calbench.cli.words import Words
 from calbench.config.composition import compose
 from calbench.console import noting_interrupt, verdict
 from calbench.errors import ConfigError, OutputError
 from calbench.files import printable
+from calbench.runs.board import write_board
+from calbench.runs.entries import run_names
+from calbench.traces.catalog import TRACES_FOLDER
 
 MOST_PORT = 65_535
 
 
 def main(words: Words) -> int:
     """Build the whole site, with runs beside the published results."""
-    out = words.folder("out", "the folder for the site, new or empty")
-    paths = words.some_paths("no run is named: give the folders of runs")
+    out, paths = Path(words.options["out"]), words.paths
     spec = compose(words.settings)
     write_board(paths, out, spec.jobs, spec.executor)
     verdict(f"{len(paths)} runs on the board: {out / 'index.html'}", is_good=True)
@@ -31,10 +31,8 @@ def main(words: Words) -> int:
 
 def view(words: Words, *, is_opened: bool = False) -> int:
     """Build the pages of one run, and serve them until Ctrl-C."""
-    paths = words.some_paths("no run is named: give the folder of a run")
-    if len(paths) > 1:
-        raise ConfigError("view shows one run; calbench site RUN... out=DIR shows several")
-    port = whole_number(words, "port", 0, least=0, most=MOST_PORT)
+    paths = words.paths
+    port = words.number("port", 0, most=MOST_PORT)
     wish = words.options.get("serve", "true")
     if wish not in {"true", "false"}:
         raise ConfigError(f"serve: true or false, got {printable(wish)}")
@@ -57,7 +55,7 @@ def _folder(words: Words, run: Path) -> Path:
     """
     if words.options.get("out"):
         return Path(words.options["out"])
-    if not run.is_dir() or not ((run / "traces").is_dir() or has_store(run)):
+    if not (run / TRACES_FOLDER).is_dir():
         raise ConfigError(f"{run}: is no whole run, so say where its pages go with out=DIR")
     return run / "site"
 

@@ -1,4 +1,4 @@
-"""``calbench verify``: replay traces and recompute every number they hold."""
+"""``calbench verify``: replay traces and recompute every number; list games without a trace."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,14 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import ValidationError
 
+from calbench.agents.prompts import use_prompts
 from calbench.cli.status import Status
-from calbench.console import alert, progress, verdict
-from calbench.errors import FileError
+from calbench.cli.words import Words
+from calbench.console import alert, progress, say, tell, verdict
+from calbench.engine.batch import begun_game
+from calbench.errors import ConfigError, FileError
+from calbench.files import first_problem, printable
 from calbench.llm.client import open_recorded
+from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.shards import open_replies
 from calbench.runs.seats import count_codes
+from calbench.runs.source import STORE
 from calbench.runs.verification import UnprovenError, Verified, verify_file
-from calbench.traces.catalog import Catalog, trace_paths
+from calbench.scenarios.models import Scenario
+from calbench.traces.catalog import TRACES_FOLDER, Catalog, trace_paths
+from calbench.traces.models import GameConfig
+from calbench.traces.outlines import trace_name
 from calbench.traces.storage import TraceReader
 
 
@@ -66,7 +77,25 @@ class Report:
         return "; ".join([f"{len(self.proven)} of {count} traces hold", *said])
 
 
-def main(names: Sequence[Path], *, replies: Path | None = None, as_json: bool = False) -> int:
+def main(
+    words: Words,
+    *,
+    replies: Path | None = None,
+    prompts: Path | None = None,
+    partial: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Verify every trace that is named, and say which fail; or list games without a trace."""
+    if partial:
+        if replies is not None or as_json:
+            raise ConfigError("--partial: reads the run's own replies, and prints lines alone")
+        return list_begun(words.paths)
+    if prompts is not None:
+        use_prompts(prompts)
+    return verify_all(words.paths, replies=replies, as_json=as_json)
+
+
+def verify_all(names: Sequence[Path], *, replies: Path | None = None, as_json: bool = False) -> int:
     """Verify every trace that is named; say which fail."""
     for name in names:
         if not name.exists() and not Catalog().holds_traces(name):
@@ -86,3 +115,52 @@ def main(names: Sequence[Path], *, replies: Path | None = None, as_json: bool = 
         print(orjson.dumps(report.as_data(), option=orjson.OPT_INDENT_2).decode())
     verdict(str(report), is_good=not report.failures, is_beside=as_json)
     return Status.DIFFERENT if report.failures else Status.DONE
+
+
+def list_begun(paths: Sequence[Path]) -> int:
+    """List the games that were begun, by reply stores; of runs, those that have no trace yet.
+
+    A store is anyone's file: what it notes of a game has to be what this package would note, and
+    nothing that it names is imported or played.
+
+    Raises:
+        FileError: a path has no store, or it is damaged.
+    """
+    unplayed, wrong = 0, 0
+    for path in paths:
+        store = path / STORE if path.is_dir() else path
+        if not store.is_file():
+            raise FileError(
+                f"{path}: holds no reply store; name a run that has {STORE}, or its file"
+            )
+        with open_replies(store) as replies:
+            begun = list(replies.begun())
+            if not begun and replies.count():
+                say(f"{path}: notes no games: its replies were recorded before games were noted")
+        catalog = Catalog()
+        for game in begun:
+            try:
+                trace, name = _begun(game)
+            except (FileError, ValidationError) as error:
+                problem = first_problem(error) if isinstance(error, ValidationError) else error
+                alert(f"error: {store}: game {printable(game.id):.80}: {problem}")
+                wrong += 1
+                continue
+            if not (path.is_dir() and catalog.has(path / TRACES_FOLDER / trace)):
+                tell(f"{name}: begun, and has no trace")
+                unplayed += 1
+    end = f"{wrong} cannot be read" if wrong else "all hold"
+    verdict(f"{unplayed} of the games begun have no trace; {end}", is_good=not wrong)
+    return Status.DIFFERENT if wrong else Status.DONE
+
+
+def _begun(game: BegunGame) -> tuple[str, str]:
+    """Return the name of the trace of a begun game, and whose game it is in words."""
+    scenario = Scenario.model_validate_json(game.scenario)
+    config = GameConfig.model_validate_json(game.config)
+    if game != begun_game(scenario, config):
+        raise FileError("was begun under other rules than those of this package, or was changed")
+    team, replicate = config.team.team_id, config.replicate
+    again = f", replicate {replicate}" if replicate else ""
+    name = trace_name(team, scenario.scenario_id, replicate)
+    return name, f"{team} on {scenario.scenario_id}{again}"

@@ -58,24 +58,38 @@ class Words:
     options: dict[str, str] = field(default_factory=dict)
     settings: list[str] = field(default_factory=list)
 
-    def folder(self, key: str, what: str) -> Path:
-        """Return the path of a required option."""
-        if not self.options.get(key):
-            raise ConfigError(f"{key}=DIR is missing: {what}")
-        return Path(self.options[key])
+    def number(
+        self, key: str, unless_given: int, *, least: int = 0, most: int | None = None
+    ) -> int:
+        """Return an option that is a whole number.
 
-    def some_paths(self, problem: str) -> list[Path]:
-        """Return the paths; at least one is required."""
-        if not self.paths:
-            raise ConfigError(problem)
-        return self.paths
+        Raises:
+            ConfigError: it is none, or out of its range.
+        """
+        text = self.options.get(key, str(unless_given))
+        number = int(text) if text.isascii() and text.isdigit() else -1
+        if number < least or (most is not None and number > most):
+            end = "" if most is None else f" to {most}"
+            raise ConfigError(
+                f"{key}: a whole number from {least}{end}, got {printable(text)!r:.40}"
+            )
+        return number
 
 
-def read_words(arguments: Sequence[str], keys: Sequence[Key]) -> Words:
-    """Sort the arguments of a subcommand.
+def read_words(
+    arguments: Sequence[str], keys: Sequence[Key], usage: str, called: str = "calbench"
+) -> Words:
+    """Sort the arguments of a subcommand, and hold them against its usage.
+
+    Args:
+        arguments: as written.
+        keys: what it takes.
+        usage: as in the table of commands, e.g. ``RUN [OUT] out=DIR [key=value ...]``.
+        called: how the subcommand is called, for errors.
 
     Raises:
-        ConfigError: naming an argument that is neither an option nor a file.
+        ConfigError: naming an argument that is neither an option nor a file, or one too many, or
+            what is missing.
     """
     words = Words()
     for argument in arguments:
@@ -91,28 +105,28 @@ def read_words(arguments: Sequence[str], keys: Sequence[Key]) -> Words:
             raise ConfigError(f"{printable(argument)}: is neither an option nor a file; {hint}")
         else:
             words.paths.append(Path(argument))
+    _check(words, keys, usage, called)
     return words
+
+
+def _check(words: Words, keys: Sequence[Key], usage: str, called: str) -> None:
+    paths = [part for part in usage.split() if "=" not in part and not part.startswith("...")]
+    needed = [part for part in paths if not part.startswith("[")]
+    if len(words.paths) < len(needed):
+        missing = needed[len(words.paths)]
+        raise ConfigError(f"{missing} is missing; see {called} --help")
+    if len(words.paths) > len(paths) and not any("..." in part for part in paths):
+        extra = printable(str(words.paths[len(paths)]))
+        raise ConfigError(f"{extra}: is one too many; usage: {called} {usage}")
+    given = {part.partition("=")[0] for part in usage.split() if part[0] != "[" and "=" in part}
+    for key in keys:
+        if key.start.rstrip("=") in given and not words.options.get(key.start.rstrip("=")):
+            raise ConfigError(f"{key.shown} is missing: {key.about}")
 
 
 def names(value: str) -> tuple[str, ...]:
     """Return the names in a list of the command line, ``[a,b]`` or ``a,b``."""
     return tuple(name.strip() for name in value.strip("[]").split(",") if name.strip())
-
-
-def whole_number(
-    words: Words, key: str, unless_given: int, *, least: int, most: int | None = None
-) -> int:
-    """Return an option that is a whole number.
-
-    Raises:
-        ConfigError: it is none, or out of its range.
-    """
-    text = words.options.get(key, str(unless_given))
-    number = int(text) if text.isascii() and text.isdigit() else -1
-    if number < least or (most is not None and number > most):
-        end = "" if most is None else f" to {most}"
-        raise ConfigError(f"{key}: a whole number from {least}{end}, got {printable(text)!r:.40}")
-    return number
 
 
 def completed_override(incomplete: str, earlier: Sequence[str]) -> list[CompletionItem]:

@@ -10,7 +10,7 @@ from calbench.engine.delivery import refuse
 from calbench.engine.notes import note_reply
 from calbench.engine.observe import observe
 from calbench.engine.state import Moment, State
-from calbench.engine.talk import Asking, UnfinishedError
+from calbench.engine.talk import Asking
 from calbench.traces.events import BatchApplied, BatchRejected, DecideEnd, DecideStart
 
 
@@ -33,15 +33,10 @@ def decision(state: State, meeting: Meeting, round_index: int) -> Asking:
     pending: dict[AgentId, str | None] = dict.fromkeys(sorted(meeting.participants))
     for attempt in range(state.decision_retries + 1):
         moment = Moment(round_index, meeting, DECISION, attempt=attempt)
-        try:
-            replies = yield {
-                agent: observe(state, moment, agent, (), conflict)
-                for agent, conflict in pending.items()
-            }
-        except UnfinishedError as unfinished:
-            for agent, reply in unfinished.answers.items():
-                _submit(state, moment, agent, reply)
-            raise
+        replies = yield {
+            agent: observe(state, moment, agent, (), conflict)
+            for agent, conflict in pending.items()
+        }
         rejected: dict[AgentId, str | None] = {}
         for agent in pending:
             conflict = _submit(state, moment, agent, replies[agent])

@@ -14,7 +14,7 @@ from calbench.engine.decide import decision, voluntary
 from calbench.engine.reflect import reflection
 from calbench.engine.rounds import halt, resolve, round_start
 from calbench.engine.state import State, initial_state
-from calbench.engine.talk import Answers, Asks, Talk, UnfinishedError
+from calbench.engine.talk import Answers, Asks, Talk
 from calbench.errors import Halt
 from calbench.protocols.base import First
 from calbench.scenarios.labels import Labels, assign_labels, released_bank
@@ -77,8 +77,7 @@ def play(
             passes in talk until it hears something, and is not asked. Absent: it is always asked.
 
     Returns (as the generator's value) the finished trace. A :class:`HaltedError` thrown into it
-    ends the game at that point; its trace is recorded and never scored. After an
-    :class:`UnfinishedError` the trace has no end: it is shown, and never written.
+    ends the game at that point; its trace is recorded and never scored.
     """
     state = initial_state(scenario, config, shown_labels(scenario, config), speaking_first)
     _open(state, scenario, config, system_prompts)
@@ -86,8 +85,6 @@ def play(
         yield from _rounds(state, scenario, config)
     except HaltedError as halted:
         halt(state, scenario, halted.observation, halted.reason, halted.detail)
-    except UnfinishedError:
-        return _trace(state, scenario, config)
     return _close(state, scenario, config)
 
 

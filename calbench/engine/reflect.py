@@ -10,7 +10,7 @@ from calbench.domain.replies import Reply
 from calbench.engine.notes import note_reply
 from calbench.engine.observe import observe
 from calbench.engine.state import Moment, State
-from calbench.engine.talk import Asking, UnfinishedError
+from calbench.engine.talk import Asking
 from calbench.traces.events import Reflection
 
 
@@ -21,12 +21,7 @@ def reflection(
     if not agents:
         return
     moment = Moment(round_index, meeting, REFLECTION)
-    try:
-        replies = yield {agent: observe(state, moment, agent) for agent in agents}
-    except UnfinishedError as unfinished:
-        for agent, reply in unfinished.answers.items():
-            _record(state, moment, agent, reply)
-        raise
+    replies = yield {agent: observe(state, moment, agent) for agent in agents}
     for agent in agents:
         _record(state, moment, agent, replies[agent])
 

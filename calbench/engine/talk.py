@@ -27,17 +27,6 @@ Asking = Generator[Asks, Answers, None]
 """The rules ask and never wait: the driver of the generator sends the answers."""
 
 
-class UnfinishedError(Exception):
-    """Thrown into a game that nobody plays on: it stays as it is, without an end.
-
-    ``answers`` are those that are there of the agents asked at the same time.
-    """
-
-    def __init__(self, answers: Answers) -> None:
-        super().__init__()
-        self.answers = answers
-
-
 class Talk:
     """The talk of one round: who may speak, who was activated, how much was sent."""
 

@@ -34,7 +34,7 @@ from calbench.metrics.agent_rounds import ROLES
 from calbench.metrics.game import AgentGame
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.usage import PROBLEMS, ReplyCounts
-from calbench.scenarios.obstacles import obstacles
+from calbench.scenarios.difficulty import obstacles
 
 FRACTION_DIGITS = 10
 """Decimals of feasible fractions, which can be very small [C]."""

@@ -18,15 +18,10 @@ from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import NANO, Price, estimated_usage, is_possible, usage_bound
 from calbench.llm.replies.record import Attempt
 from calbench.llm.transport import (
-    BROKEN,
-    CONNECTION_REFUSED,
     CONTEXT_EXCEEDED,
     DELIVERY,
-    HOST_NOT_FOUND,
-    NO_CREDIT,
-    REDIRECTED,
+    FAULTS,
     TIMEOUT,
-    TOO_LONG,
     AttemptError,
     Delivery,
     Transport,
@@ -81,30 +76,6 @@ LONGEST_BACKOFF_S = 60.0
 
 LONGEST_RETRY_AFTER_S = 300.0
 """A provider that asks for a longer wait counts as unavailable [C]."""
-
-HINTS = {
-    400: "the provider refuses the request; perhaps a parameter that the model does not take",
-    401: "check the key",
-    402: "the account has no credit",
-    403: "check the key and what it may use",
-    404: "check the model's name and api_base",
-    422: "the provider refuses the request; perhaps a parameter that the model does not take",
-}
-
-FINAL_HINTS = {
-    NO_CREDIT: HINTS[402],
-    REDIRECTED: "its server points to another address, and no key is sent on; check api_base",
-    TOO_LONG: "its reply is longer than is read, or compressed in a way that nobody asked for",
-}
-"""What to do about an answer that ends it, by its class."""
-
-UNREACHED_HINTS = {
-    CONNECTION_REFUSED: "nothing listens at its address; check api_base, and that its server runs",
-    HOST_NOT_FOUND: "there is no host of that name; check api_base and the network",
-    BROKEN: "it broke off, or what answers there is no model's server; check api_base",
-    TIMEOUT: "it is too slow or does not answer; check api_base, or raise timeout_s",
-}
-"""What to do about an error without a status, by its class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +132,12 @@ class Provider:
     def _give_up_if_hopeless(self, error: AttemptError, attempts: list[Attempt]) -> None:
         wait = error.retry_after_s or 0.0
         if not error.is_retryable:
-            why = (
-                FINAL_HINTS.get(error.error)
-                or HINTS.get(error.status or 0)
-                or "asking again would not help"
-            )
+            hints, status = FAULTS["final"], str(error.status)
+            why = hints.get(error.error) or hints.get(status) or "asking again would not help"
         elif wait > LONGEST_RETRY_AFTER_S:
             why = f"the provider asks to wait {wait:.0f} s"
         elif len(attempts) >= self.model.max_attempts:
-            why = UNREACHED_HINTS.get(error.error, "no attempt is left")
+            why = FAULTS["unreached"].get(error.error, "no attempt is left")
         else:
             return
         count = "1 attempt" if len(attempts) == 1 else f"{len(attempts)} attempts"

@@ -1,9 +1,12 @@
 """One attempt to reach a model: its interface, its errors, and cleaning of what it returns."""
 
 import math
-from collections.abc import Awaitable, Callable
+import tomllib
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from calbench.files import printable, shorten
 from calbench.llm.completion import Completion, Request, TokenLogprob, well_formed
@@ -29,6 +32,9 @@ REDIRECTED, TOO_LONG = "Redirected", "ReplyTooLong"
 
 NO_CREDIT = "NoCredit"
 """Class of the answer that an account has no credit, whatever its status."""
+
+FAULTS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("faults.toml").read_text())
+"""What goes wrong, how it is recognised, and what to do about it."""
 
 RETRYABLE = frozenset({408, 409, 425, 429})
 

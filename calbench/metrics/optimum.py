@@ -29,7 +29,7 @@ from calbench.oracle.completion import searched_least_cost, slots_within
 from calbench.oracle.programme import MOST_EXACT_MEETINGS, TooMuchWorkError, least_cost
 from calbench.oracle.solve import Schedule
 from calbench.scenarios.models import Scenario
-from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution, RoundStart
+from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution
 
 MOST_LOST = 4
 """Losses that are searched one by one, by branch and bound, before the dynamic programme [C]: most
@@ -84,7 +84,7 @@ def optimum_reach(scenario: Scenario, events: Iterable[Event], oracle: OracleCac
         return OptimumReach(None, is_searched=False, loss=None)
     if len(scenario.all_meetings) > MOST_EXACT_MEETINGS:
         return OptimumReach(schedule.cost, is_searched=False, loss=None)
-    moment = _Moment(scenario, schedule)
+    moment = Moment(scenario, schedule)
     for index, event in enumerate(events):
         if isinstance(event, BatchApplied):
             moment.apply(event)
@@ -101,56 +101,7 @@ def optimum_reach(scenario: Scenario, events: Iterable[Event], oracle: OracleCac
     return OptimumReach(schedule.cost, is_searched=True, loss=None)
 
 
-@dataclass(frozen=True, slots=True)
-class RoundCosts:
-    """The least that the meetings from a round on can still cost, with all calendars known.
-
-    Attributes:
-        round: number of the round, from 0.
-        in_place: in accounting cost, if earlier scheduled meetings stay where they are; ``None``
-            if the meetings then cannot be placed.
-        with_moves: the same if earlier ones may move, paid by each participant.
-    """
-
-    round: int
-    in_place: int | None
-    with_moves: int | None
-
-
-def round_costs(
-    scenario: Scenario, events: Iterable[Event], oracle: OracleCache, *, sees_ahead: bool
-) -> list[RoundCosts]:
-    """Return whether moving earlier meetings would have been cheaper, round by round.
-
-    The paper says that the best solution sometimes moves them (section 3). Rounds without a
-    scheduled earlier meeting have nothing to move; after a failed meeting none is looked at.
-
-    Args:
-        scenario: of the game.
-        events: of the game, from its start.
-        oracle: used if the scenario stores no optimum.
-        sees_ahead: whether all later meetings are known too, or the round's alone.
-    """
-    schedule = best_complete_schedule(scenario, oracle)
-    found: list[RoundCosts] = []
-    if schedule is None or len(scenario.all_meetings) > MOST_EXACT_MEETINGS:
-        return found
-    moment = _Moment(scenario, schedule)
-    later = [MeetingId(meeting.meeting_id) for meeting in scenario.meetings]
-    for event in events:
-        if isinstance(event, RoundStart) and moment.standing:
-            ahead = later[event.round :] if sees_ahead else [event.meeting_id]
-            found.append(RoundCosts(event.round, *moment.costs_of(ahead)))
-        elif isinstance(event, BatchApplied):
-            moment.apply(event)
-        elif isinstance(event, Resolution):
-            if not event.coordinated:
-                break
-            moment.standing.add(event.meeting_id)
-    return found
-
-
-class _Moment:
+class Moment:
     """The calendars at one moment of a game without a failed meeting.
 
     ``errand_costs[agent][slot]`` is the cost of the errand there now, 0 if none, ``None`` if it is

@@ -5,9 +5,8 @@ Whoever has many tasks takes a :class:`Pool`, or ``None`` for this process, and 
 a configuration asks for.
 """
 
-from calbench.pool.cutting import cut
 from calbench.pool.executors import PROCESSES, ExecutorSpec, processors, workers
-from calbench.pool.tasks import Pool, finished, mapped
+from calbench.pool.tasks import Pool, cut, finished, mapped
 
 __all__ = [
     "PROCESSES",

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from pyarrow import Table, array, parquet
 
 from calbench.analysis.audit_sample import SAMPLE
@@ -86,18 +87,20 @@ PLAIN: dict[str, Any] = {
 """Options of Parquet files that are compressed together afterwards."""
 
 
-def write_pack(data: Path, path: Path, ranked: Collection[str]) -> None:
+def write_pack(data: Path, path: Path) -> None:
     """Write the file; the bytes depend on the data, pyarrow and liblzma alone.
 
     Args:
-        data: folder of computed facts and tables.
+        data: folder of computed facts and tables. Ranked are the experiments of which the
+            leaderboard over all of them has rows.
         path: of the file.
-        ranked: experiments whose teams are ranked.
 
     Raises:
         FileError: facts or tables are missing.
         OutputError: the file cannot be written.
     """
+    board = data / TABLES / SUMMARY_FOLDER / "leaderboard.csv"
+    ranked = frozenset(pd.read_csv(board)["experiment"].dropna())
     held = io.BytesIO()
     with tarfile.open(fileobj=held, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, content in _contents(data, ranked):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from calbench.errors import ConfigError, OutputError
 from calbench.files import write_atomically
+from calbench.folders import replaced
 from calbench.release.copies import is_copied, write_suite_copy, write_table_copy
 from calbench.release.manifest import (
     GAMES,
@@ -45,21 +46,16 @@ def write_release(data: Path, release: Path) -> Manifest:
     for name in (SUITES, TRACES, TABLES):
         if not any((data / name).glob("[!.]*")):
             raise ConfigError(f"{data / name}: nothing was computed; run `dvc repro` first")
-    beside = release.with_name(f".{release.name}.part")
     try:
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir(parents=True)
-        manifest = _write(data, beside)
-        if (release / README).is_file():
-            shutil.copyfile(release / README, beside / README)
-        if (release / CHANGES).is_dir():
-            shutil.copytree(release / CHANGES, beside / CHANGES)
-        _replace(release, beside)
+        with replaced(release, is_marked=False) as beside:
+            manifest = _write(data, beside)
+            if (release / README).is_file():
+                shutil.copyfile(release / README, beside / README)
+            if (release / CHANGES).is_dir():
+                shutil.copytree(release / CHANGES, beside / CHANGES)
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"{release}: cannot be written ({reason})") from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
     return manifest
 
 
@@ -86,13 +82,3 @@ def _write(data: Path, release: Path) -> Manifest:
     )
     write_atomically(release / MANIFEST, manifest_bytes(manifest))
     return manifest
-
-
-def _replace(release: Path, beside: Path) -> None:
-    """Replace the old folder by the new one; an interruption loses neither."""
-    old = release.with_name(f".{release.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if release.exists():
-        release.rename(old)
-    beside.rename(release)
-    shutil.rmtree(old, ignore_errors=True)

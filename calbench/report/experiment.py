@@ -304,16 +304,3 @@ def checked_id(text: str, kind: str) -> str:
             "and '-'; rename it"
         )
     return text
-
-
-@dataclass(frozen=True)
-class Unfinished:
-    """Half-played games that the trace browser has under one name.
-
-    Attributes:
-        name: in place of that of an experiment.
-        games: at most one for each team and scenario; equal ids mean equal scenarios.
-    """
-
-    name: str
-    games: Sequence[Trace]

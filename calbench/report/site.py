@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from calbench.analysis.summary import KIND_WORDS, Runs, RunTables, in_words
 from calbench.analysis.summary.pool import POOL
-from calbench.report.experiment import Experiment, Setting, Unfinished, player_of
+from calbench.report.experiment import Experiment, Setting, player_of
 from calbench.report.figures.style import SWEPT, Style, series_styles, styles
 from calbench.report.kind import kind_of
 from calbench.report.role import SETTINGS
@@ -45,7 +45,6 @@ class Site:
         summary: tables over several experiments (:mod:`calbench.analysis.summary`).
         published: numbers that the pipeline does not make.
         has_games: whether the trace browser has the published games.
-        unfinished: half-played games that the trace browser has.
         has_downloads: whether readers can take suites, tables and traces from the site.
     """
 
@@ -54,7 +53,6 @@ class Site:
     summary: Tables
     published: Tables
     has_games: bool = True
-    unfinished: tuple[Unfinished, ...] = ()
     has_downloads: bool = False
 
     def on(self, page: str) -> tuple[Experiment, ...]:

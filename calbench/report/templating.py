@@ -64,7 +64,6 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
         "traces/compare.js",
         "traces/menu.js",
         "traces/play.js",
-        "traces/download.js",
         "traces/viewer.js",
     ),
 }

@@ -3,9 +3,7 @@
 import json
 import shutil
 from collections.abc import Container
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -17,13 +15,8 @@ from calbench.pool import Pool
 from calbench.report import hooks
 from calbench.report.downloads import read_downloads, write_downloads, write_manifest
 from calbench.report.escape import write_data
-from calbench.report.experiment import Unfinished
 from calbench.report.figures.figure import write_figures
-from calbench.report.games.files import write_game, write_games
-from calbench.report.games.game import scenario_data
-from calbench.report.games.index import GAME_COLUMNS, scenario_columns
-from calbench.report.games.packing import column
-from calbench.report.games.search import WordIndex
+from calbench.report.games.files import write_games
 from calbench.report.links import CONFIG, read_config, site_links, without_widget
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Page
@@ -32,51 +25,7 @@ from calbench.report.site import LEAKING, SECOND_HAND, Site
 from calbench.report.tables import csv_bytes
 from calbench.report.templating import Templates
 from calbench.scenarios.storage import scenario_schema
-from calbench.traces.models import Trace
 from calbench.traces.storage import trace_schema
-
-NOTE = "Not played to their end: shown as far as they are, and in no table."
-
-
-def write_unfinished(group: Unfinished, folder: Path, words: WordIndex) -> dict[str, Any]:
-    """Write page data of half-played games; return their entry of the index."""
-    games = {(game.config.team.team_id, game.scenario.scenario_id): game for game in group.games}
-    scenarios = list({each.scenario.scenario_id: each.scenario for each in group.games}.values())
-    teams = list(dict.fromkeys(team for team, _ in games))
-    kind_by_team: dict[str, str] = {}
-    missing, rows = [], []
-    for place, (scenario, team) in enumerate((s, team) for s in scenarios for team in teams):
-        game = games.get((team, scenario.scenario_id))
-        if game is None:
-            missing.append(place)
-            continue
-        written = write_game(folder, game, group.name)
-        kind_by_team.setdefault(team, written.kind)
-        rows.append(_numbers(game, words.add(written.messages)))
-    for scenario in scenarios:
-        present = [team for team in teams if (team, scenario.scenario_id) in games]
-        key = f"scenarios/{group.name}/{scenario.scenario_id}"
-        write_data(folder, key, scenario_data(scenario, present))
-    return {
-        "name": group.name,
-        "note": NOTE,
-        "is_unfinished": True,
-        "teams": [[team, kind_by_team[team]] for team in teams],
-        "scenarios": scenario_columns(scenarios),
-        "missing": missing,
-        "games": dict(zip(GAME_COLUMNS, map(column, zip(*rows, strict=True)), strict=True)),
-    }
-
-
-def _numbers(game: Trace, texts: int) -> list[Any]:
-    """Return what the finder shows: counts so far, and no score."""
-    so_far = {
-        "scheduled": game.metrics.rounds_scheduled,
-        "cost": game.metrics.realised_cost,
-        "messages": game.metrics.messages,
-        "texts": texts,
-    }
-    return [so_far.get(name) for name in GAME_COLUMNS]
 
 
 class Pages:
@@ -194,8 +143,7 @@ def _write(site: Site, out: Path, pool: Pool | None) -> None:
     if not card_fits(site):  # it would show the numbers of another site
         (docs / "assets" / CARD).unlink(missing_ok=True)
     _write_plotly(docs / "assets")
-    others = [partial(write_unfinished, group, docs / "pagedata") for group in site.unfinished]
-    write_games(site.played, docs / "pagedata", pool, others)
+    write_games(site.played, docs / "pagedata", pool)
     _copy_tables(site, docs / "tables")
     _write_schemas(docs / "schemas")
     downloads = write_downloads(site, docs)

@@ -28,15 +28,13 @@ from calbench.pool import PROCESSES, ExecutorSpec, Pool, workers
 from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
 from calbench.runs.measuring import MeasuringStore
-from calbench.runs.money import spent
 from calbench.runs.seats import SeatCode
-from calbench.runs.source import opener, reply_source, seated_models, why_cut_short
+from calbench.runs.source import opener, reply_source, seated_models, spent, why_cut_short
 from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import count_scenarios
-from calbench.scenarios.subsets import chosen_ids
-from calbench.scenarios.suites import build_suites, together
+from calbench.scenarios.suites import build_suites, chosen_ids, together
 from calbench.traces.catalog import Catalog
 from calbench.traces.store import TraceStore, open_store
 

@@ -6,7 +6,7 @@ A game is always named by the path that its file has or would have.
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +17,8 @@ from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.outlines import Outline, outline
 from calbench.traces.shards import (
     SHARD_GLOB,
-    Frame,
     Game,
+    Packet,
     Shard,
     read_shard,
     shards_of,
@@ -43,7 +43,7 @@ class Kept(NamedTuple):
     """Where a game is: its shard, its frame, and its first byte in that, unpacked."""
 
     shard: Path
-    frame: Frame
+    packet: Packet
     start: int
     game: Game
 
@@ -58,7 +58,7 @@ class Catalog:
 
     def __init__(self) -> None:
         self.tails: dict[Path, int] = {}
-        self._kept_by_folder: dict[str, Mapping[str, Kept]] = {}
+        self._kept_by_folder: dict[str, dict[str, Kept]] = {}
         self._held: OrderedDict[tuple[Path, int], bytes] = OrderedDict()
 
     def games(self, folder: Path) -> Mapping[str, Kept]:
@@ -78,6 +78,19 @@ class Catalog:
         self._kept_by_folder[key] = games
         return games
 
+    def of(self, paths: Iterable[Path]) -> "Catalog":
+        """Return a catalogue of some games alone, which is little to send to another process.
+
+        Raises:
+            FileError: the shards of their folders do not fit.
+        """
+        found = Catalog()
+        for path in paths:
+            folder, name = _folder_and_name(path)
+            kept = self.games(Path(folder)).get(name)
+            found._kept_by_folder.setdefault(folder, {}).update({name: kept} if kept else {})
+        return found
+
     def tell(self) -> None:
         """Warn of what stopped writers left behind in shards, a line each."""
         for shard, size in self.tails.items():
@@ -92,9 +105,8 @@ class Catalog:
         Raises:
             FileError: the shards of its folder do not fit.
         """
-        above, _, name = os.path.abspath(path).rpartition(os.sep)  # noqa: PTH100
-        folder, _, team = above.rpartition(os.sep)
-        return self.games(Path(folder or os.sep)).get(f"{team}/{name}")
+        folder, name = _folder_and_name(path)
+        return self.games(Path(folder)).get(name)
 
     def has(self, path: Path) -> bool:
         """Whether there is a trace at a path, as a file or in a shard."""
@@ -148,11 +160,11 @@ class Catalog:
 
     def _contents(self, kept: Kept) -> bytes:
         """Return what a frame holds, from memory if it was read lately."""
-        key = (kept.shard, kept.frame.start)
+        key = (kept.shard, kept.packet.start)
         if key in self._held:
             self._held.move_to_end(key)
             return self._held[key]
-        contents = self._held[key] = unpacked(kept.shard, kept.frame)
+        contents = self._held[key] = unpacked(kept.shard, kept.packet)
         while len(self._held) > 1 and sum(map(len, self._held.values())) > MOST_HELD:
             self._held.popitem(last=False)
         return contents
@@ -176,7 +188,7 @@ class Catalog:
         found = sorted(self._below(path))
         if not found:
             is_begun = (path / "replies.sqlite").is_file()
-            hint = "; calbench verify --partial shows what was said so far" if is_begun else ""
+            hint = "; calbench verify --partial lists the games that were begun" if is_begun else ""
             raise FileError(f"{path}: holds no trace (*.json, *.jsonl.zst){hint}")
         yield from found
 
@@ -209,9 +221,16 @@ class Catalog:
         return files | {each / name for each in folders for name in self.games(each)}
 
 
+def _folder_and_name(path: Path) -> tuple[str, str]:
+    """Return the folder whose shards may hold a game, and the game's name in them."""
+    above, _, name = os.path.abspath(path).rpartition(os.sep)  # noqa: PTH100 - asked for every trace
+    folder, _, team = above.rpartition(os.sep)
+    return folder or os.sep, f"{team}/{name}"
+
+
 def _add(games: dict[str, Kept], shard: Shard) -> None:
     for frame in shard.frames:
-        start = 0
+        packet, start = frame.packet, 0
         for game in frame.head.games:
             earlier = games.get(game.name)
             if earlier and not earlier.game.is_halted and earlier.game.sha256 != game.sha256:
@@ -219,7 +238,7 @@ def _add(games: dict[str, Kept], shard: Shard) -> None:
                     f"{printable(str(shard.path))}: holds {game.name}, which is in "
                     f"{earlier.shard.name} already with other bytes; get the folder again"
                 )
-            games[game.name] = Kept(shard.path, frame, start, game)
+            games[game.name] = Kept(shard.path, packet, start, game)
             start += game.length
 
 
@@ -245,7 +264,7 @@ _REMEDY = "get the shard again"
 
 
 def _place(kept: Kept) -> str:
-    return f"{printable(str(kept.shard))}: {kept.game.name}, in the frame at {kept.frame.start},"
+    return f"{printable(str(kept.shard))}: {kept.game.name}, in the frame at {kept.packet.start},"
 
 
 def _sha256(data: bytes) -> str:

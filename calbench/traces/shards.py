@@ -121,6 +121,15 @@ class Head:
 _HEAD: TypeAdapter[Head] = TypeAdapter(Head)
 
 
+class Packet(NamedTuple):
+    """The bytes of a frame in its shard: the first one, sizes, and their checksum."""
+
+    start: int
+    size: int
+    crc32: str
+    unpacked_size: int
+
+
 class Frame(NamedTuple):
     """A frame of a shard: where its head and its own first byte are, and what the head says."""
 
@@ -132,6 +141,12 @@ class Frame(NamedTuple):
     def end(self) -> int:
         """The first byte behind it."""
         return self.start + self.head.frame_bytes
+
+    @property
+    def packet(self) -> Packet:
+        """Its bytes."""
+        length = sum(game.length for game in self.head.games)
+        return Packet(self.start, self.head.frame_bytes, self.head.frame_crc32, length)
 
 
 class Shard(NamedTuple):
@@ -320,32 +335,31 @@ def _is_tail(rest: bytes) -> bool:
     return is_short or not begun or len(rest) - len(begun) >= _CRASH_ZEROS
 
 
-def unpacked(shard: Path, frame: Frame) -> bytes:
+def unpacked(shard: Path, packet: Packet) -> bytes:
     """Return what a frame holds.
 
     Raises:
         FileError: the shard cannot be read, or its frame is not what its head says.
     """
-    head = frame.head
     try:
         with shard.open("rb") as file:
-            file.seek(frame.start)
-            data = file.read(head.frame_bytes)
+            file.seek(packet.start)
+            data = file.read(packet.size)
     except OSError as error:
         raise _unreadable(shard, error) from error
     try:
         # The size is looked at before anything is unpacked: the library trusts it.
         length = int(zstandard.get_frame_parameters(data).content_size)
-        if crc32(data) != int(head.frame_crc32, 16) or length != sum(g.length for g in head.games):
-            raise _damaged(shard, frame)
+        if crc32(data) != int(packet.crc32, 16) or length != packet.unpacked_size:
+            raise _damaged(shard, packet)
         return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
     except zstandard.ZstdError as error:
-        raise _damaged(shard, frame) from error
+        raise _damaged(shard, packet) from error
 
 
-def _damaged(shard: Path, frame: Frame) -> FileError:
+def _damaged(shard: Path, packet: Packet) -> FileError:
     return FileError(
-        f"{printable(str(shard))}: the frame of games at byte {frame.start} is not what its head "
+        f"{printable(str(shard))}: the frame of games at byte {packet.start} is not what its head "
         "says; get the shard again (its other games can be read)"
     )
 

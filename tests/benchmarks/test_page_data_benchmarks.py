@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from calbench.report.games.files import write_game
+from calbench.report.games.files import about_game, packed_game
 from calbench.report.games.search import WordIndex, bucket_of, words_of
 from calbench.traces.models import Trace
-from calbench.traces.storage import read_trace, write_trace
+from calbench.traces.storage import read_trace, trace_bytes, write_trace
 from tests.report.samples import play, suite_of
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
@@ -30,11 +30,12 @@ def test_game_is_read(benchmark: BenchmarkFixture, trace: Trace, tmp_path: Path)
     assert benchmark(read_trace, path).game_id == trace.game_id
 
 
-def test_game_is_written(benchmark: BenchmarkFixture, trace: Trace, tmp_path: Path) -> None:
-    written = benchmark(write_game, tmp_path, trace, "varied")
+def test_game_is_packed(benchmark: BenchmarkFixture, trace: Trace) -> None:
+    data = trace_bytes(trace)
 
-    assert written.team == "imap"
-    assert (tmp_path / "games" / "varied" / "imap" / f"{written.scenario_id}.js").is_file()
+    packed = benchmark(lambda: packed_game(about_game(trace, "varied"), data))
+
+    assert len(packed) < len(data)
 
 
 def test_ten_thousand_messages_are_indexed(benchmark: BenchmarkFixture) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, Tab, opened
+from tests.report.unpacking import file_value
 
 PAGE_BYTES = 300_000
 """Most bytes that a page loads without Plotly, as a host sends them [R]."""
@@ -65,13 +66,8 @@ def loaded_bytes(tab: Tab, address: str) -> dict[str, tuple[int, int]]:
 
 def game_bytes(folder: Path, experiment: str) -> list[int]:
     """Return the bytes of each game of an experiment, its prompts included."""
-    data = folder / "pagedata"
-    sizes = []
-    for path in sorted((data / "games" / experiment).rglob("*.js")):
-        prompts = data / "prompts" / path.relative_to(data / "games")
-        size = path.stat().st_size
-        sizes.append(size + (prompts.stat().st_size if prompts.is_file() else 0))
-    return sizes
+    files = sorted((folder / "pagedata" / "games" / experiment).glob("*.js"))
+    return [len(packed) for path in files for _, packed in file_value(path)]
 
 
 def paint_ms(tab: Tab, address: str) -> float:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from calbench.cli.verify import main as verify
+from calbench.cli.verify import verify_all as verify
 from tests.browser.tabs import DESKTOP, PHONE, Tab, Visit, more, opened
 from tests.browser.test_accessibility import faults
 from tests.browser.test_pages import PRESSED, WIDE
@@ -15,8 +15,9 @@ pytestmark = pytest.mark.heavy
 GAMES = ("varied/imap/varied-001", "language/oversharer/varied-000")
 """Of a protocol, and of speakers."""
 
-SAVE = """([experiment, team, scenario_id]) => new Promise(done =>
-    calbench.download.trace({experiment, team, scenario_id}, null, null, done))"""
+SAVE = """([experiment, team, scenario]) => new Promise((saved, failed) =>
+    calbench.games.load(experiment, team, scenario,
+        game => { calbench.games.save(game); saved(""); }, (key, why) => saved(why || key)))"""
 
 
 def saved(page: Page, name: str, folder: Path) -> Path:
@@ -67,16 +68,20 @@ def test_button_of_the_viewer_hands_out_the_trace(visit: Visit, traces: dict[str
     expect(page.locator("#cb-traces")).to_contain_text("calbench verify imap-varied-001.json")
 
 
-def test_what_cannot_be_unpacked_is_said_and_not_saved(visit: Visit) -> None:
+def test_what_cannot_be_unpacked_is_said_and_not_shown(visit: Visit) -> None:
     page = visit("traces.html")
-    page.evaluate("calbench.data('traces/a/b/c', 'bm8gdHJhY2U=')")
-    page.evaluate("calbench.data('traces/a/b/d', '<script>window.hacked = 1</script>')")
+    page.evaluate(
+        """calbench.data("games/a/b", [
+            ["c", "bm8gdHJhY2U="], ["d", "<script>window.hacked = 1</script>"]])"""
+    )
 
-    for scenario in ("c", "d"):
-        said = page.evaluate(SAVE, ["a", "b", scenario])
-        assert said == "The trace could not be unpacked."
+    for team in ("c", "d"):
+        assert page.evaluate(SAVE, ["a", team, "b"]) == "The game could not be unpacked."
+    assert page.evaluate(SAVE, ["a", "e", "b"]) == "games/a/e/b"
     page.evaluate("delete window.DecompressionStream")
-    assert "newer" in page.evaluate(SAVE, ["a", "b", "c"])
+    assert "newer" in page.evaluate(SAVE, ["a", "c", "b"])
+    page.evaluate("location.hash = '#a/c/b'")
+    expect(page.get_by_role("alert")).to_contain_text("a newer one can")
 
 
 PAGES = ("data.html", "data/results.html#leaderboard", "data/formats.html")

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from calbench.report.games.ledger import ledger_data
 from calbench.report.games.search import words_of
-from calbench.traces.storage import read_trace
+from calbench.traces.storage import read_trace, trace_bytes
 from tests.browser.tabs import Visit, opened
 from tests.report.by_event import game_data
 
@@ -195,6 +195,10 @@ def test_words_are_the_same_in_the_page_and_in_its_index(visit: Visit) -> None:
     assert [set(each) for each in words] == [words_of(text) for text in texts]
 
 
+LOAD = """names => new Promise((found, failed) => calbench.games.load(...names,
+    (game, scenario) => found([{...game, file: game.file.size}, scenario]), failed))"""
+
+
 def test_games_come_out_of_their_files_as_they_went_in(
     visit: Visit, traces: dict[str, Path]
 ) -> None:
@@ -203,18 +207,13 @@ def test_games_come_out_of_their_files_as_they_went_in(
     for name in (*games, HOSTILE, "language/oversharer/varied-000", "smollm2/my-model/smollm2-002"):
         experiment, path = name.split("/", 1)
         trace = read_trace(traces[experiment] / f"{path}.json")
-        load = "name => new Promise((found, failed) => calbench.load(name, found, failed))"
 
-        game = page.evaluate(load, f"games/{name}")
+        game, scenario = page.evaluate(LOAD, name.split("/"))
         ledger = game.pop("ledger")
         assert game.pop("summary").endswith(".")
+        assert game.pop("file") == len(trace_bytes(trace))
         ledger.pop("unreachable", None)  # of a table, not of the trace
         assert game == json.loads(json.dumps(game_data(trace, experiment)))
         assert ledger == json.loads(json.dumps(ledger_data(trace)))
-        if experiment == "language":
-            prompts = page.evaluate(load, f"prompts/{name}")
-            for index, event in enumerate(trace.events):
-                prompt = getattr(event, "system_prompt", None) or getattr(event, "prompt", None)
-                if prompt is not None:
-                    first, count = prompts["prompts"][str(index)]
-                    assert "\n".join(prompts["lines"][first : first + count]) == prompt
+        assert trace.config.team.team_id in scenario.pop("teams")
+        assert scenario == trace.scenario.model_dump(mode="json")

@@ -239,11 +239,11 @@ def test_what_happened_is_said_under_the_title_but_to_no_agent(visit: Visit) -> 
     name = "varied/imap/varied-001"
     page = visit("traces.html")
     page.evaluate(
-        """name => new Promise(done => calbench.load("games/" + name, game => {
+        """names => new Promise(done => calbench.games.load(...names, game => {
             game.summary = "<b onclick=x>Five</b> meetings.";
             done();
         }))""",
-        name,
+        name.split("/"),
     )
     page.evaluate(f"location.hash = '#{name}/3'")
     opened(page, name, 3)
@@ -256,23 +256,6 @@ def test_what_happened_is_said_under_the_title_but_to_no_agent(visit: Visit) -> 
     page = visit(f"traces.html#{name}/3")
     opened(page, name, 3)
     expect(page.locator("#cb-title")).to_be_visible()
-
-
-def test_reader_is_told_why_there_is_no_trace(visit: Visit) -> None:
-    name = "varied/imap/varied-001"
-    page = visit(f"traces.html#{name}")
-    expect(page.locator("#cb-traces")).to_have_attribute("data-game", name)
-    page.evaluate(
-        """calbench.download = {trace: (game, scenario, prompts, done) =>
-            done("No <i>trace</i> of " + game.team + " on " + scenario.scenario_id)}"""
-    )
-    more(page)
-
-    page.get_by_role("button", name="Download the trace").click()
-
-    expect(page.locator("#cb-more").get_by_role("status")).to_have_text(
-        "No <i>trace</i> of imap on varied-001"
-    )
 
 
 def test_two_games_share_a_laptop_screen(visit: Visit) -> None:

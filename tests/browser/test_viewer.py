@@ -21,10 +21,12 @@ from tests.report.unpacking import page_data
 pytestmark = pytest.mark.heavy
 
 
-HEARSAY = """([game, event, label, path]) => calbench.load(game, found => {
+HEARSAY = """([game, event, label, path]) => new Promise(done =>
+    calbench.games.load(...game, found => {
     found.ledger.labels[label][0] = "<img src=x onerror=hacked>";
     found.ledger.words[event][found.ledger.words[event].length - 1].push(path);
-})"""
+    done();
+}))"""
 """Makes the last label of a message one that it passes on, and hostile."""
 
 
@@ -192,7 +194,7 @@ def test_leaks_and_claims_are_marked_where_they_stand(visit: Visit, folder: Path
 
     # No speaker here passes labels on, so this page is made to hold that one does.
     told = [[0, 1, [2]], [2, event, [3, 4]]]
-    page.evaluate(HEARSAY, [f"games/{name}", event, label, told])
+    page.evaluate(HEARSAY, [name.split("/"), event, label, told])
     go_to(page, event + 1)
     go_to(page, event)
     expect(message.locator(".cb-tag--leak").last).to_have_text(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from calbench.analysis.datapackage import read_settings
 from calbench.cli.audit import audited
+from calbench.cli.traces import pack
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import read_params, write_params
@@ -20,14 +21,12 @@ from calbench.release.manifest import read_games, read_manifest
 from calbench.release.pack import unpack
 from calbench.report.tables import published_columns, read_table
 from calbench.runs.play import execute
-from calbench.runs.recorded import recorded_games
+from calbench.runs.recorded import head_of, recorded_games
 from calbench.runs.results import read_run
 from calbench.scenarios.labels import LABEL_BANKS, read_label_bank
 from calbench.scenarios.storage import read_suite, write_suite
 from calbench.scenarios.suites import build_suite
 from calbench.traces.catalog import trace_paths
-from calbench.traces.heads import read_head
-from calbench.traces.packing import pack
 from calbench.traces.storage import TraceReader, read_trace
 from calbench.tree import CONF, DATA
 from tests.campaigns.mutations import BINARY, PACKED, TEXT, YAML, Mutation
@@ -71,7 +70,7 @@ def _below(path: Path, name: str) -> Path:
 
 def _known(path: Path) -> object:
     """Read a trace with one known scenario, then as one of a run."""
-    return TraceReader(None).read(path), read_head(path)
+    return TraceReader(None).read(path), head_of(path, path.read_bytes())
 
 
 def _store(path: Path) -> object:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from calbench.board.board import write_board
+from calbench.runs.board import write_board
 from calbench.traces.storage import read_trace
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP, Tab, opened, pages_of, settled
 from tests.campaigns.payloads import ELEMENT, name_of, payload

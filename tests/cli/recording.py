@@ -1,11 +1,9 @@
 """A run that records replies, to be killed: models are stood in for, and every request is noted.
 
-``python -m tests.cli.recording OUT REQUESTS DELAY_MS [override ...]``; with ``HELD_AFTER=N`` in its
-environment it gets N replies and no more, so it cannot be over before it is killed.
+``python -m tests.cli.recording OUT REQUESTS DELAY_MS [override ...]``
 """
 
 import asyncio
-import math
 import os
 import sys
 
@@ -44,20 +42,22 @@ async def spoken(request: Request) -> Completion:
     return Completion(text=completion.text, finish_reason="stop", usage=usage)
 
 
-def noting(path: str, delay_s: float, held_after: float = math.inf) -> Transport:
-    """Return a transport that notes the key of each request before it is answered.
+async def answering(request: Request, _endpoint: Endpoint) -> Completion:
+    """Answer as a model that is there."""
+    return await spoken(request)
 
-    Requests after so many are noted and never answered.
-    """
-    count = 0
+
+async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
+    """Be a model that nobody may ask."""
+    raise AssertionError("a model was asked")
+
+
+def noting(path: str, delay_s: float) -> Transport:
+    """Return a transport that notes the key of each request before it is answered."""
     notes = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     async def ask(request: Request, _endpoint: Endpoint) -> Completion:
-        nonlocal count
         os.write(notes, f"{named(request).key}\n".encode())
-        count += 1
-        if count > held_after:
-            await asyncio.Event().wait()
         await asyncio.sleep(delay_s)
         return await spoken(request)
 
@@ -69,8 +69,5 @@ def recording(out: str, *overrides: str) -> RunSpec:
 
 
 if __name__ == "__main__":
-    replies = float(os.environ.get("HELD_AFTER", math.inf))
-    execute(
-        recording(sys.argv[1], *sys.argv[4:]),
-        noting(sys.argv[2], float(sys.argv[3]) / 1000, replies),
-    )
+    _, out, requests, delay_ms, *overrides = sys.argv
+    execute(recording(out, *overrides), noting(requests, float(delay_ms) / 1000))

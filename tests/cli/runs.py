@@ -1,5 +1,6 @@
 """Small runs for tests, and the command as a process."""
 
+import csv
 import json
 import os
 import re
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from calbench.llm.replies.shards import open_replies
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from tests.effort import GUARD_S
@@ -151,6 +153,12 @@ def started(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table as text."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def files(folder: Path) -> dict[str, bytes]:
     """Return every file below a folder, except the run's lock."""
     return {
@@ -184,3 +192,11 @@ def edited(trace: bytes, *changes: tuple[Sequence[str | int], object]) -> bytes:
             place = place[key]
         place[last] = value
     return as_written(document)
+
+
+def keys_in(store: Path) -> set[str]:
+    """Return the keys of the recorded replies of a store, which need not be there."""
+    if not store.exists():
+        return set()
+    with open_replies(store) as replies:
+        return {record.key for record in replies.records()}

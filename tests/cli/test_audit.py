@@ -168,13 +168,3 @@ def test_hostile_text_reaches_neither_terminal_nor_path(
     assert told.isascii()
     assert "\x1b" not in told
     assert json.loads(told)["text"] == hostile["text"]
-
-
-def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(["audit"]) == 2
-    assert answer(["audit", "--help"]) == 0
-    assert answer(["audit", str(tmp_path / "none.jsonl")]) == 2
-    source = write(tmp_path / "in.jsonl", LINE)
-    assert answer(["audit", str(source), str(source)]) == 2
-    assert json.loads(source.read_text()) == LINE
-    assert "none.jsonl: cannot be read" in capsys.readouterr().err

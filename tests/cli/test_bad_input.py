@@ -1,9 +1,8 @@
 """A user's mistakes: one clear line, a status, nothing half-written."""
 
-import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from calbench.config.composition import compose, composed, run_spec
 from calbench.errors import CalbenchError, ConfigError
 from calbench.runs.play import execute
 from tests.cli.conftest import Command
-from tests.cli.runs import SMALL, Ended, calbench, files
+from tests.cli.runs import SMALL, Ended, files
 
 BAD_CONFIGURATIONS: dict[str, tuple[Sequence[str], str]] = {
     "unknown key": (["+nonsense=1"], "nonsense: is not a known key"),
@@ -308,46 +307,6 @@ def test_hostile_team_id_is_shown_escaped_when_it_is_unknown(name: str, shown: s
 # --- suite files
 
 
-def _dropped(key: str) -> Callable[[dict[str, Any]], None]:
-    return lambda line: line.pop(key)
-
-
-def _set(key: str, value: object) -> Callable[[dict[str, Any]], None]:
-    return lambda line: line.__setitem__(key, value)
-
-
-BAD_LINES: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
-    "unknown key": (_set("colour", 1), "field colour: is not a known key"),
-    "hostile key": (_set("a\x1b[2J\nb", 1), r"field a\\x1b\[2J\\nb: is not a known key"),
-    "missing key": (_dropped("meetings"), "field meetings: is missing"),
-    "wrong type": (_set("num_slots", "six"), "field num_slots: .*six"),
-    "other schema version": (_set("schema_version", 2), "field schema_version: is 2"),
-    "missing schema version": (_dropped("schema_version"), "field schema_version: is missing"),
-    "hostile id": (_set("scenario_id", "../../x"), "field scenario_id: "),
-    "wrong oracle": (
-        lambda line: line["oracle"]["best"].__setitem__("cost", 999),
-        "field oracle.best",
-    ),
-}
-
-
-@pytest.mark.parametrize(("change", "pattern"), BAD_LINES.values(), ids=BAD_LINES)
-def test_suite_line_is_refused_with_file_line_and_field_when_it_is_broken(
-    small: DictConfig,
-    suite: Path,
-    tmp_path: Path,
-    change: Callable[[dict[str, Any]], None],
-    pattern: str,
-) -> None:
-    lines = [json.loads(line) for line in suite.read_text().splitlines()]
-    change(lines[1])
-    path = tmp_path / "broken.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    line = refusal(small, suite={"path": str(path)}, out=str(tmp_path / "out"))
-    assert re.match(re.escape(f"{path}, line 2, ") + pattern, line)
-    assert not (tmp_path / "out").exists()
-
-
 def test_suite_line_is_refused_when_it_is_not_json(
     command: Command, suite: Path, tmp_path: Path
 ) -> None:
@@ -355,40 +314,6 @@ def test_suite_line_is_refused_when_it_is_not_json(
     path.write_text(suite.read_text() + '{"scenario_id": \n')
     ended = command(f"suite.path={path}", f"out={tmp_path / 'out'}")
     assert_refused(ended, re.escape(f"{path}, line 4: not JSON"))
-    assert not (tmp_path / "out").exists()
-
-
-def test_suite_line_is_refused_when_its_id_stands_twice(
-    small: DictConfig, suite: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "twice.jsonl"
-    path.write_text(suite.read_text() + suite.read_text().splitlines(keepends=True)[0])
-    line = refusal(small, suite={"path": str(path)}, out=str(tmp_path / "out"))
-    assert re.match(re.escape(f"{path}, line 4, field scenario_id") + ".*line 1", line)
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (None, "no such file"),
-        ("folder", "is a folder"),
-        (b"", "the file is empty"),
-        (b"\n", "line 1: the line is empty"),
-        (bytes(range(128, 256)), "line 1: byte 1 is not UTF-8"),
-        (b"\x00" * 100, "line 1: not JSON"),
-    ],
-)
-def test_suite_path_is_refused_when_no_suite_is_there(
-    small: DictConfig, tmp_path: Path, content: bytes | str | None, problem: str
-) -> None:
-    path = tmp_path / "suite.jsonl"
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    elif content is not None:
-        path.mkdir()
-    line = refusal(small, suite={"path": str(path)}, out=str(tmp_path / "out"))
-    assert re.match(re.escape(str(path)) + ".*" + problem, line)
     assert not (tmp_path / "out").exists()
 
 
@@ -431,13 +356,3 @@ def test_run_ends_with_one_line_when_a_file_stands_at_one_of_its_folders(
 
 
 # --- the same as processes
-
-
-@pytest.mark.heavy
-def test_process_ends_with_one_line_when_a_key_is_unknown(tmp_path: Path) -> None:
-    ended = calbench("nonsense=1", f"out={tmp_path / 'out'}")
-    assert ended.status == 2
-    assert re.fullmatch(
-        r"error: nonsense: is not a known key; known are suite, .*, name, .*\n", ended.err
-    )
-    assert list(tmp_path.iterdir()) == []

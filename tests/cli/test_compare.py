@@ -1,6 +1,5 @@
 """Two runs side by side."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from calbench.analysis.run_comparison import COMPARISON_TABLES
 from calbench.cli.main import answer
 from calbench.config.composition import compose
 from calbench.runs.play import execute
-from tests.cli.runs import SMALL, files
+from tests.cli.runs import SMALL, files, rows
 from tests.factories import as_written
 
 SETTINGS = tuple(text for text in SMALL if text.startswith("analysis."))
@@ -18,11 +17,6 @@ SETTINGS = tuple(text for text in SMALL if text.startswith("analysis."))
 
 def compared(*arguments: str | Path) -> int:
     return answer(["compare", *map(str, arguments), *SETTINGS])
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_a_run_does_not_differ_from_itself(finished: Path, tmp_path: Path) -> None:
@@ -116,24 +110,3 @@ def test_scenarios_that_only_share_a_name_are_left_out(
     found = rows(tmp_path / "out" / "differences.csv")
     assert {row["team_a"] for row in found} == {"imap"}
     assert found[0]["scenarios"] == "2"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["one"], "two runs are compared, 1 are named"),
-        (["RUN", "RUN", "a=nobody"], "a=nobody: there is no such team; known are first-free"),
-        (["RUN", "RUN", "measure=speed"], "measure=speed: there is none; known are coordination"),
-        (["RUN", "RUN", "top=x"], "top=x: expected a whole number"),
-        (["RUN", "nowhere"], "nowhere: cannot be read"),
-        (["RUN", "RUN", "out=RUN"], "which is not a table"),
-        (["RUN", "x=3", "RUN"], "x=3: is neither an option nor a file"),
-    ],
-)
-def test_mistakes_have_one_clear_line(
-    arguments: list[str], problem: str, finished: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    named = [argument.replace("RUN", str(finished)) for argument in arguments]
-    assert compared(*named) == 2
-    (line,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("error")]
-    assert problem in line

@@ -14,17 +14,15 @@ from calbench.domain.ids import AgentId
 from calbench.engine.drivers import run_async
 from calbench.engine.jobs import plan_jobs
 from calbench.engine.seating import seat_agents
-from calbench.errors import ConfigError
 from calbench.llm.client import Mode, Source
 from calbench.llm.completion import Completion, Request
-from calbench.llm.model import Endpoint
 from calbench.llm.prices import estimated_usage, read_prices, usage_bound
-from calbench.runs.money import budget_line, money, spent
 from calbench.runs.play import execute, load_suites
+from calbench.runs.source import budget_line, money, spent
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.storage import write_trace
 from tests.cli.conftest import Command
-from tests.cli.recording import recording, spoken
+from tests.cli.recording import answering, recording
 
 SMALL = ("suite.num_scenarios=2", "suite.num_candidates=2", "teams=[my-model]")
 
@@ -91,11 +89,6 @@ def test_estimate_reads_the_games_that_stand_and_counts_the_others(tmp_path: Pat
     assert take.input_tokens == sum(usage.input_tokens for usage in usages)
 
 
-def test_estimate_asks_for_a_model() -> None:
-    with pytest.raises(ConfigError, match="no model sits in these teams"):
-        estimating.estimate(compose(["teams=[imap]"]))
-
-
 @pytest.mark.heavy
 def test_model_without_a_price_has_none_in_the_table(
     command: Command,
@@ -105,12 +98,6 @@ def test_model_without_a_price_has_none_in_the_table(
     row = next(line for line in said.splitlines() if "mine" in line)
     assert row.split()[-3:] == ["?", "?", "?"]
     assert "2 games with models to play, 0 are in" in said
-
-
-def test_estimate_refuses_in_one_line(command: Command) -> None:
-    ended = command("estimate", "teams=[my-model]")
-    assert (ended.status, ended.err.count("\n")) == (2, 1)
-    assert "say which model" in ended.err
 
 
 PRICED = ("teams=[my-model]", "model.name=openai/gpt-5.4-mini", "model.api_base=null")
@@ -172,10 +159,6 @@ def test_nothing_is_said_of_money_where_no_model_is_asked() -> None:
 )
 def test_budget_is_said_before_the_first_call(overrides: list[str], mode: Mode, said: str) -> None:
     assert budget_line(compose(overrides), source(mode)) == said
-
-
-async def answering(request: Request, _endpoint: Endpoint) -> Completion:
-    return await spoken(request)
 
 
 @pytest.mark.heavy

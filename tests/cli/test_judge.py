@@ -1,6 +1,5 @@
 """The judge audit as a command: scripted, by a model, recorded, replayed, capped, refused."""
 
-import csv
 import json
 import re
 import shutil
@@ -25,8 +24,8 @@ from calbench.metrics.judge.cases import cases_of
 from calbench.runs.play import execute
 from calbench.traces.catalog import trace_paths
 from calbench.traces.storage import read_trace
-from tests.cli.runs import SMALL, files, without_progress
-from tests.cli.test_killed_recording import keys_in
+from tests.cli.recording import unreachable
+from tests.cli.runs import SMALL, files, keys_in, rows, without_progress
 
 pytestmark = pytest.mark.heavy
 
@@ -54,13 +53,8 @@ def judged(out: Path, run: Path, *settings: str, transport: Transport | None = N
         return answer(["judge", *arguments])
     command = program.commands["judge"]
     assert isinstance(command, Keyed)
-    words = read_words(arguments, command.keys)
+    words = read_words(arguments, command.keys, "RUN...")
     return status_of(lambda: main(words, transport))
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def answering(asked: list[Request]) -> Transport:
@@ -78,10 +72,6 @@ def answering(asked: list[Request]) -> Transport:
         return Completion(text=text, finish_reason="stop", usage=usage)
 
     return ask
-
-
-async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
-    raise AssertionError("a model was asked")
 
 
 def test_scripted_judge_and_reflection_agree_on_candid_games_well_above_chance(
@@ -216,35 +206,6 @@ def error(capsys: pytest.CaptureFixture[str]) -> str:
     (line,) = [x for x in said if not x.startswith("Budget: ")]
     assert line.startswith("error: ")
     return line
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("RUN",), "out=DIR is missing"),
-        (("out=OUT",), "no runs are named"),
-        (("RUN", "out=OUT", "judge=gpt"), "only judge=scripted is named so"),
-        (("RUN", "out=OUT", "judge=scripted", "model=local"), "judge=scripted answers"),
-        (("RUN", "out=OUT", "replies.mode=replay"), "say which model"),
-        (("RUN", "out=OUT", "model=nobody"), "nobody"),
-        (("RUN", "out=OUT", *MODEL, "replies.mode=live"), "an audit keeps every reply"),
-        (("RUN", "out=OUT", *MODEL, "replies.mode=replay"), "there is no reply store"),
-        (("RUN", "out=OUT", "processes=3"), "neither an option nor a file"),
-        (("RUN", "out=RUN"), "which is not a table"),
-        (("nowhere", "out=OUT"), "nowhere"),
-    ],
-)
-def test_mistakes_are_one_line(
-    run: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...],
-    expected: str,
-) -> None:
-    filled = [x.replace("RUN", str(run)).replace("OUT", str(tmp_path / "out")) for x in arguments]
-    assert answer(["judge", *filled]) == 2
-    assert expected in error(capsys)
-    assert not (set(files(tmp_path)) & TABLES)
 
 
 def test_a_damaged_trace_is_named(

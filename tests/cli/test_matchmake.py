@@ -101,29 +101,6 @@ def test_code_is_named_by_the_users_folder_alone(
     assert not file.exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (["out=teams/next.txt"], "out: a team file is DIR/teams/NAME.yaml"),
-        (["out=next.yaml"], "out: a team file is DIR/teams/NAME.yaml"),
-        (["teams=0"], "a number from 1 to 100"),
-        (["setting=nowhere"], "is not one of"),
-        (["pool=everybody"], "is not one of models, scripted"),
-        (["entrants=stranger"], "is not one of candid, careless, gossip, guarded, oversharer"),
-        (["seats=3"], "seats=3: is neither an option nor a file"),
-        (["config_dir=nowhere"], "config_dir: nowhere: there is no such folder"),
-        (["config_dir=conf", "out=mine/teams/next.yaml"], "out: write it into the folder of"),
-    ],
-)
-def test_what_does_not_fit_is_one_line(
-    mixed: Path, arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert answer(["matchmake", str(mixed), *arguments]) == 2
-    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
-    assert len(said) == 1
-    assert error in said[0]
-
-
 def test_the_same_game_named_twice_is_refused(
     mixed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

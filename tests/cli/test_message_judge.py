@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 
 from calbench.agents.judging import MessageCase, audit_prompt, read_finding, templates_of
+from calbench.cli.audit import judged
 from calbench.cli.main import answer
 from calbench.domain.replies import Unreadable
 from calbench.domain.usage import Usage
-from calbench.errors import CalbenchError, ConfigError
+from calbench.errors import CalbenchError
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.llm.transport import AttemptError, Transport
-from calbench.runs.message_judge import judged
-from tests.cli.runs import without_progress
 
 MODEL = ("model.name=stand-in", "model.api_base=http://localhost:1/v1", "model.max_attempts=1")
 LABELS = [
@@ -101,28 +100,6 @@ def test_what_came_before_a_fault_is_kept(messages: Path, tmp_path: Path) -> Non
     again: list[Request] = []
     judged(messages, out, one, answering(again))
     assert len(again) == 1
-
-
-@pytest.mark.parametrize(
-    ("settings", "problem"),
-    [
-        (("replies.mode=replay",), "model"),
-        ((*MODEL, "replies.mode=live"), "an audit keeps every reply"),
-        ((*MODEL, "replies.mode=replay"), "there is no reply store"),
-        (("processes=3",), "neither an option nor a file"),
-    ],
-)
-def test_mistakes_are_one_line(
-    messages: Path, capsys: pytest.CaptureFixture[str], settings: tuple[str, ...], problem: str
-) -> None:
-    assert answer(["audit", str(messages), f"{messages}.out", *settings]) == 2
-    (line,) = without_progress(capsys.readouterr().err)
-    assert problem in line
-
-
-def test_replies_need_a_place(messages: Path) -> None:
-    with pytest.raises(ConfigError, match=r"replies\.path=FILE is missing"):
-        judged(messages, None, MODEL, answering([]))
 
 
 CASE = MessageCase("I am at yoga in 4.", {"e1": "Dialysis", "e2": "Yoga"})

@@ -1,9 +1,5 @@
 """Runs with models: recorded, replayed, cut short, capped, interrupted, resumed."""
 
-import signal
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,16 +9,13 @@ from calbench.config.spec import RunSpec
 from calbench.errors import ReplayMissError
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.llm.replies.shards import open_replies
 from calbench.llm.transport import AttemptError, Transport
 from calbench.runs.play import execute
 from calbench.runs.verification import verify_file
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace
-from tests.cli.recording import recording, spoken
-from tests.cli.runs import REPO
-from tests.cli.test_killed_recording import contents, is_asking, keys_in, sent_keys
-from tests.effort import GUARD_S
+from tests.cli.recording import answering, recording, unreachable
+from tests.cli.runs import files, keys_in
 
 pytestmark = pytest.mark.heavy
 
@@ -32,14 +25,6 @@ PRICED = ("model.name=openai/gpt-5.4-mini", "model.api_base=null", "model.max_at
 
 def run_spec(out: Path, *overrides: str) -> RunSpec:
     return recording(str(out), *FEW, *overrides)
-
-
-async def answering(request: Request, _endpoint: Endpoint) -> Completion:
-    return await spoken(request)
-
-
-async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
-    raise AssertionError("a model was asked")
 
 
 def failing_from(number: int) -> Transport:
@@ -64,7 +49,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def results(out: Path) -> dict[str, bytes]:
-    return {**contents(out / "traces"), **contents(out / "tables")}
+    return {**files(out / "traces"), **files(out / "tables")}
 
 
 def test_recorded_run_replays_to_the_same_bytes_and_asks_nobody(
@@ -77,12 +62,6 @@ def test_recorded_run_replays_to_the_same_bytes_and_asks_nobody(
     assert summary.totals.replayed >= len(keys_in(recorded / "replies.sqlite"))
     for path in sorted((recorded / "traces").rglob("*.json")):
         verify_file(path)
-
-
-def test_recorded_run_plays_again_from_its_replies_alone(recorded: Path, tmp_path: Path) -> None:
-    store = f"replies.path={recorded / 'replies.sqlite'}"
-    execute(run_spec(tmp_path / "again", store), unreachable)
-    assert results(tmp_path / "again") == results(recorded)
 
 
 def test_replay_stops_at_a_miss_and_names_it(recorded: Path, tmp_path: Path) -> None:
@@ -185,35 +164,6 @@ def test_rotating_team_moves_on_by_one_seat_and_tables_follow_the_players(tmp_pa
     rows = (out / "tables" / "players.csv").read_text().splitlines()
     games = {row.split(",")[1]: row.split(",")[2] for row in rows[1:]}
     assert games == {"stand-in": "3", "imap": "3"}
-
-
-def interrupted(out: Path, notes: Path, ends: Callable[["subprocess.Popen[bytes]"], None]) -> None:
-    command = [sys.executable, "-m", "tests.cli.recording", str(out), str(notes), "300", *FEW]
-    process = subprocess.Popen(command, cwd=REPO, stderr=subprocess.DEVNULL)
-    assert is_asking(process, notes, 2)
-    ends(process)
-    process.wait(GUARD_S)
-
-
-def test_interrupted_run_brings_home_what_it_asked_for(recorded: Path, tmp_path: Path) -> None:
-    out, notes = tmp_path / "run", tmp_path / "notes"
-    interrupted(out, notes, lambda process: process.send_signal(signal.SIGINT))
-    asked = sent_keys(notes)
-    assert asked
-    assert keys_in(out / "replies.sqlite") == set(asked)
-    execute(run_spec(out), answering)
-    assert results(out) == results(recorded)
-
-
-def test_store_holds_every_reply_of_the_traces(recorded: Path) -> None:
-    keys = {
-        key
-        for path in (recorded / "traces").rglob("*.json")
-        for event in read_trace(path).events
-        for key in getattr(event, "reply_keys", ())
-    }
-    with open_replies(recorded / "replies.sqlite") as store:
-        assert {record.key for record in store.records()} == keys
 
 
 def test_variant_stands_in_configuration_prompt_and_player() -> None:

@@ -11,9 +11,8 @@ from calbench.errors import AgentError, ConfigError
 from calbench.runs.play import execute
 from tests.cli.conftest import Command
 from tests.cli.own_agents import Failing, look_up
-from tests.cli.recording import recording
+from tests.cli.recording import answering, recording, unreachable
 from tests.cli.runs import REPO, SMALL, environment, files, python
-from tests.cli.test_model_runs import answering, unreachable
 
 pytestmark = pytest.mark.heavy
 

@@ -1,4 +1,4 @@
-"""``calbench verify --partial``: what was said so far in games that a run was stopped in."""
+"""``calbench verify --partial``: the games that a run was stopped in."""
 
 import sys
 from collections.abc import Callable
@@ -15,11 +15,9 @@ from calbench.llm.model import Endpoint
 from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import Transport
-from calbench.report.games.picture import words
-from calbench.runs.fragments import STORE, read_fragments
 from calbench.runs.play import execute, load_suites, planned
+from calbench.runs.source import STORE
 from calbench.scenarios.models import Scenario
-from calbench.traces.events import DmSent
 from calbench.traces.models import GameConfig
 from tests.cli.recording import recording, spoken
 from tests.cli.runs import SMALL, without_progress
@@ -51,7 +49,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for most in count(REPLIES):
         with pytest.raises(OutputError):
             execute(recording(str(out), *GAMES), stopping(most))
-        if (out / "traces").exists() and read_fragments(out).games:
+        if (out / "traces").exists():
             return out
     raise AssertionError
 
@@ -62,29 +60,16 @@ def sole_game(out: Path) -> tuple[Scenario, GameConfig]:
     return job.scenario, job.config
 
 
-def test_game_is_told_as_far_as_it_is(begun: Path, capsys: Capture) -> None:
-    (game,) = read_fragments(begun).games
-
+def test_game_without_a_trace_is_listed(begun: Path, capsys: Capture) -> None:
     assert answer(["verify", "--partial", str(begun)]) == 0
+    listed, verdict = capsys.readouterr().out.splitlines()
+    assert verdict == "1 of the games begun have no trace; all hold"
+    played = next((begun / "traces").glob("*/*.json"))
+    assert listed == f"{played.parent.name} on taste-varied-001: begun, and has no trace"
+    assert played.stem == "taste-varied-000"
 
-    head, *lines, verdict = capsys.readouterr().out.splitlines()
-    team, scenario = game.trace.config.team.team_id, game.trace.scenario.scenario_id
-    assert head.startswith(f"{team} on {scenario}: round ")
-    assert f"; {len(game.replies)} replies so far; waits for agent" in head
-    said = [words(event.content) for event in game.trace.events if isinstance(event, DmSent)]
-    told = [line.split("(dm): ")[1] for line in lines if "(dm): " in line]
-    assert told == [f'"{text}"' for text in said]
-    assert verdict == f"1 half-played game, {len(game.replies)} replies; all hold"
-
-
-def test_games_with_all_their_replies_are_not_half_played(begun: Path, capsys: Capture) -> None:
-    assert answer(["verify", str(begun)]) == 0
-    assert capsys.readouterr().out.startswith("1 of 1 traces hold")
     assert answer(["verify", "-q", "--partial", str(begun / STORE)]) == 0
-    replies = read_fragments(begun).replies
-    assert capsys.readouterr().out == (
-        f"1 half-played game, {replies} replies; 1 other has all its replies; all hold\n"
-    )
+    assert capsys.readouterr().out == "2 of the games begun have no trace; all hold\n"
 
 
 def note(path: Path, scenario: Scenario, config: GameConfig) -> Path:
@@ -101,29 +86,13 @@ def seated(config: GameConfig, **seat: object) -> GameConfig:
     return config.updated(team=team.model_copy(update={"seats": (other, *team.seats)}))
 
 
-@pytest.mark.parametrize(
-    "seat",
-    [
-        {"kind": "custom", "settings": {"agent": "antigravity:fly"}},
-        {"kind": "protocol", "player": "antigravity"},
-        {"kind": "protocol", "player": "imap", "settings": {"distribution": "antigravity 1"}},
-        {"kind": "scripted", "settings": {"style": "antigravity"}},
-        {
-            "kind": "model",
-            "variant": {"name": "fly", "version": "v1", "digest": "0" * 64, "is_nosy": False},
-        },
-    ],
-)
-def test_nothing_is_imported_for_a_store(
-    tmp_path: Path, capsys: Capture, seat: dict[str, object]
-) -> None:
+def test_nothing_is_imported_for_a_store(tmp_path: Path, capsys: Capture) -> None:
     scenario, config = sole_game(tmp_path / "run")
-    path = note(tmp_path / "r.sqlite", scenario, seated(config, **seat))
+    strange = seated(config, kind="custom", settings={"agent": "antigravity:fly"})
 
-    assert answer(["verify", "--partial", str(path)]) == 0
+    assert answer(["verify", "--partial", str(note(tmp_path / "r.sqlite", scenario, strange))]) == 0
 
-    said = capsys.readouterr().out
-    assert "only the user's own code answers" in said or "; 0 replies so far; waits for" in said
+    assert "taste-varied-000: begun, and has no trace" in capsys.readouterr().out
     assert "antigravity" not in sys.modules
 
 
@@ -140,23 +109,12 @@ BROKEN: dict[str, Callable[[Scenario, GameConfig], tuple[str, str, str]]] = {
         begun_game(scenario, config).scenario,
         begun_game(scenario, config).config.replace('"team_id":"', '"team_id":"../../'),
     ),
-    "is not this game": lambda scenario, config: begun_game(
-        scenario,
-        seated(
-            config,
-            kind="model",
-            variant={"name": "nosy", "version": "v1", "digest": "0" * 64, "is_nosy": True},
-        ),
-    ),
-    "model: Field required": lambda scenario, config: begun_game(
-        scenario, seated(config, kind="model")
-    ),
 }
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("problem", BROKEN)
-def test_game_that_cannot_be_played_is_one_line(
+def test_game_that_cannot_be_read_is_one_line(
     tmp_path: Path, capsys: Capture, problem: str
 ) -> None:
     path = tmp_path / "r.sqlite"
@@ -167,7 +125,7 @@ def test_game_that_cannot_be_played_is_one_line(
     assert answer(["verify", "--partial", str(path)]) == 1
 
     out, err = capsys.readouterr()
-    assert out == "0 half-played games, 0 replies; 1 cannot be played again\n"
+    assert out == "0 of the games begun have no trace; 1 cannot be read\n"
     (line,) = without_progress(err)
     assert line.startswith(f"error: {path}: game ")
     assert problem in line
@@ -178,7 +136,7 @@ def test_what_holds_no_store_is_one_line(tmp_path: Path, capsys: Capture) -> Non
     text.write_text("no store at all, but long enough to be read as one" * 10)
     for path, problem in (
         (tmp_path, "holds no reply store; name a run that has replies.sqlite, or its file"),
-        (tmp_path / "nothing", "there is no reply store; name a run"),
+        (tmp_path / "nothing", "holds no reply store; name a run"),
         (text, ""),
     ):
         assert answer(["verify", "--partial", str(path)]) == 2

@@ -9,8 +9,7 @@ import pytest
 
 from calbench.llm.replies.shards import open_replies
 from tests.cli.conftest import Command
-from tests.cli.runs import SMALL, Ended, calbench, environment, python, started
-from tests.cli.test_killed_recording import contents
+from tests.cli.runs import SMALL, Ended, calbench, environment, files, python, started
 from tests.effort import GUARD_S
 from tests.llm.stub_server import Answer, StubServer, chat, serving
 
@@ -123,9 +122,9 @@ def test_it_is_in_no_game_and_is_asked_only_where_games_are_missing(
     replayed = command(*asking("http://127.0.0.1:9/v1", tmp_path / "replayed", *replay))
     assert replayed.status == 0
     for folder in ("traces", "tables"):
-        ours = contents(tmp_path / "run" / folder)
-        assert ours == contents(tmp_path / "plain" / folder)
-        assert ours == contents(tmp_path / "replayed" / folder)
+        ours = files(tmp_path / "run" / folder)
+        assert ours == files(tmp_path / "plain" / folder)
+        assert ours == files(tmp_path / "replayed" / folder)
 
 
 def test_run_of_protocols_alone_asks_nobody(tmp_path: Path) -> None:

@@ -20,13 +20,14 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import TABLES, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
+from calbench.cli.traces import unpack
 from calbench.config.composition import compose
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
 from calbench.facts.storage import Facts
+from calbench.release.__main__ import publish
 from calbench.release.manifest import read_manifest
 from calbench.release.writer import write_release
-from calbench.traces.packing import unpack
 from stages import analyze
 from stages.compose import PARTS
 from stages.parts import read_parts, write_parts
@@ -756,18 +757,17 @@ def test_table_that_is_not_as_declared_is_refused_and_the_release_stays(
     assert not (here / "data/.release.part").exists()
 
 
-def test_stage_makes_the_release(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_release_is_made_of_what_was_computed(
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = files(here / "data/release")
     shutil.rmtree(here / "data/release")
-    frontier = compose(["+experiment=frontier"])
-    write_parts("publish", {frontier.name: PARTS["publish"](frontier)})
-    monkeypatch.setattr("sys.argv", ["release"])
-    stage = importlib.import_module("stages.release")
-    stage.paths.answer(stage.main)
+    (here / "data/tables/summary").mkdir()
+    (here / "data/tables/summary/leaderboard.csv").write_text("experiment\n")
+    publish(here / "data")
     made = files(here / "data/release")
     assert made.pop("board.tar.xz")
-    assert made == before
-    said = "data/release: 2 tables, 12 games, 1 suites; of 7 other files the checksum"
+    assert made.pop("tables/summary/leaderboard.csv")
+    assert made.keys() == before.keys()
+    said = f"{here}/data/release: 3 tables, 12 games, 1 suites; of 7 other files the checksum"
     assert without_progress(capsys.readouterr().err) == [said]

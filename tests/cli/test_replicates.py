@@ -15,7 +15,7 @@ from calbench.analysis.tables import TABLES
 from calbench.cli.compare import compare_runs
 from calbench.cli.judge import judge_runs
 from calbench.cli.rescore import rescore
-from calbench.cli.verify import main as verify
+from calbench.cli.verify import verify_all as verify
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.domain.usage import Usage
@@ -27,7 +27,7 @@ from calbench.runs.play import execute
 from calbench.traces.storage import read_trace
 from tests.cli.conftest import Command
 from tests.cli.recording import SITE, recording
-from tests.cli.runs import SMALL, files
+from tests.cli.runs import SMALL, files, rows
 
 pytestmark = pytest.mark.heavy
 
@@ -57,17 +57,8 @@ def answering(asked: "Counter[tuple[int, str]]", refused: int | None = None) -> 
     return ask
 
 
-async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
-    raise AssertionError("a model was asked")
-
-
 def games(out: Path) -> dict[str, bytes]:
     return files(out / "traces")
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    header, *lines = path.read_text().splitlines()
-    return [dict(zip(header.split(","), line.split(","), strict=True)) for line in lines]
 
 
 @pytest.fixture(scope="module")
@@ -109,25 +100,6 @@ def test_run_says_who_plays_once(tmp_path: Path, capsys: pytest.CaptureFixture[s
     said = capsys.readouterr().err
     assert "replicates=2: played once, as no game could differ: imap, silent\n" in said
     assert len(games(tmp_path / "run")) == 6
-
-
-def test_replay_gives_the_same_bytes_and_asks_nobody(grown: Path, tmp_path: Path) -> None:
-    replies = (f"replies.path={grown / 'replies.sqlite'}", "replies.mode=replay")
-    execute(run_spec(tmp_path / "again", "replicates=3", *replies), unreachable)
-    for folder in ("traces", "tables"):
-        assert files(tmp_path / "again" / folder) == files(grown / folder)
-
-
-def test_run_that_was_cut_short_ends_as_if_it_never_was(grown: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    first = execute(run_spec(out, "replicates=3"), answering(Counter(), refused=1))
-    assert first.halted == 3
-    again: Counter[tuple[int, str]] = Counter()
-    second = execute(run_spec(out, "replicates=3"), answering(again))
-    assert (second.halted, second.played) == (0, 3)
-    assert {replicate for replicate, _ in again} == {1}
-    for folder in ("traces", "tables"):
-        assert files(out / folder) == files(grown / folder)
 
 
 def test_models_of_their_own_replicate_count_from_it(tmp_path: Path) -> None:
@@ -238,16 +210,6 @@ def test_tables_from_the_traces_alone_are_those_of_the_run(grown: Path, tmp_path
     spec = run_spec(grown, "replicates=3")
     assert rescore([grown], tmp_path / "tables", ["stand-in", "imap"], spec) == 12
     assert files(tmp_path / "tables") == files(grown / "tables")
-
-
-def test_folder_with_one_game_twice_is_refused(grown: Path, tmp_path: Path) -> None:
-    place = tmp_path / "traces" / "stand-in"
-    place.mkdir(parents=True)
-    for name in ("a", "b"):
-        source = grown / "traces" / "stand-in" / "taste-varied-000.r1.json"
-        (place / f"{name}.json").write_bytes(source.read_bytes())
-    with pytest.raises(calbench.errors.FileError, match=r"is in .*a\.json already; name one"):
-        rescore([tmp_path], tmp_path / "tables", [], compose([]))
 
 
 def test_replicates_compare_with_single_games(once: Path, grown: Path) -> None:

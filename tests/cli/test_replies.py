@@ -56,31 +56,3 @@ def test_damaged_store_is_one_line_and_leaves_nothing(
     assert "is not as it was written; the store is damaged, or was changed" in said
     assert said.count("\n") == 1
     assert list(tmp_path.iterdir()) == [source]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ([], "no subcommand is named; known are export, merge, stats"),
-        (["export", "a"], "FOLDER is missing; see calbench replies export --help"),
-        (["merge", "a"], "SOURCES... is missing; see calbench replies merge --help"),
-        (["stats"], "PATHS... is missing; see calbench replies stats --help"),
-        (["stat", "a"], "stat: is not a subcommand; did you mean stats?"),
-    ],
-)
-def test_wrong_use_is_one_line(
-    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert answer(["replies", *arguments]) == 2
-    assert capsys.readouterr() == ("", f"error: {problem}\n")
-
-
-@pytest.mark.parametrize("command", [["stats"], ["export", "none.sqlite"]])
-def test_missing_store_is_one_line(
-    tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert answer(["replies", *command, str(tmp_path / "none")]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: ")
-    assert "there is no reply store" in said
-    assert said.count("\n") == 1

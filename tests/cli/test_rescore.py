@@ -76,15 +76,6 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     return line
 
 
-def test_a_folder_with_something_else_is_refused(
-    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
-    assert "holds notes.txt, which is not a table" in refused(capsys, finished, f"out={tmp_path}")
-    assert files(tmp_path) == {"notes.txt": b"mine"}
-    assert "which is not a table" in refused(capsys, finished, f"out={finished}")
-
-
 def test_one_game_twice_is_refused(
     finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,19 +121,3 @@ def test_a_trace_that_breaks_off_late_leaves_no_table(
     (tmp_path / "x.json").write_bytes(as_written(document))
     assert "total_cost" in refused(capsys, tmp_path / "x.json", f"out={tmp_path / 'out'}")
     assert files(tmp_path / "out") == {}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["nowhere"], "out=DIR is missing"),
-        (["out=x"], "no traces are named"),
-        (["nowhere", "out=x"], "nowhere: cannot be read"),
-        (["measure.vps_flor=5", "x", "out=x"], "vps_flor"),
-        (["seed=5", "x", "out=x"], "seed=5: is neither an option nor a file"),
-    ],
-)
-def test_mistakes_have_one_clear_line(
-    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert problem in refused(capsys, *arguments)

@@ -1,6 +1,5 @@
 """The public names: files, columns, and the small Python interface of the README."""
 
-import csv
 import re
 from pathlib import Path
 
@@ -9,14 +8,9 @@ import pytest
 from calbench.cli.run import summary_tables
 from calbench.traces.storage import read_trace
 from tests.cli.conftest import Command
-from tests.cli.runs import AGENT_GAMES, LEADERBOARD, SMALL, files
+from tests.cli.runs import AGENT_GAMES, LEADERBOARD, SMALL, files, rows
 
 TEAMS = ("imap", "tell-all", "first-free", "silent")
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def columns(path: Path) -> list[str]:

@@ -1,7 +1,6 @@
 """A run may end at any moment; the same command goes on, to the same bytes."""
 
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -287,36 +286,6 @@ def undisturbed(long_suite: Path, tmp_path_factory: pytest.TempPathFactory) -> d
     return files(out)
 
 
-@pytest.mark.parametrize(
-    ("jobs", "num_games"),
-    [
-        (2, 30),
-        pytest.param(1, 1, marks=pytest.mark.slow),
-        pytest.param(1, 200, marks=pytest.mark.slow),
-        pytest.param(1, 240, marks=pytest.mark.slow),
-        pytest.param(2, 1, marks=pytest.mark.slow),
-        pytest.param(2, 230, marks=pytest.mark.slow),
-    ],
-)
-def test_killed_run_ends_with_the_bytes_of_an_undisturbed_one(
-    long_suite: Path, undisturbed: dict[str, bytes], tmp_path: Path, jobs: int, num_games: int
-) -> None:
-    out = tmp_path / "out"
-    arguments = long_arguments(long_suite, out, jobs)
-    for kill in range(1 if num_games == 30 else 3):
-        process = started(*arguments)
-        try:
-            wait_for(out / "traces", num_games)
-            time.sleep(random.Random(f"{jobs} {num_games} {kill}").uniform(0, 0.2))
-            process.kill()  # only the one process that the user sees
-            process.communicate()
-            assert is_over(process.pid)
-        finally:
-            end(process)
-    execute(compose(arguments))
-    assert files(out) == undisturbed
-
-
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c_ends_a_run_with_one_line_that_says_what_stands(
     long_suite: Path, tmp_path: Path, jobs: int
@@ -338,49 +307,6 @@ def test_ctrl_c_ends_a_run_with_one_line_that_says_what_stands(
     assert all(line.startswith(("games ", "scenarios ")) for line in errors.splitlines()[:-1])
     assert said == ""
     assert 5 <= standing <= 240
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("delay_s", [0.3, 0.4, 0.5, 0.7, 0.9, 1.2, 1.6, 2.5])
-def test_ctrl_c_ends_a_run_with_one_line_whenever_it_comes(
-    long_suite: Path, tmp_path: Path, jobs: int, delay_s: float
-) -> None:
-    process = started(*long_arguments(long_suite, tmp_path / "out", jobs))
-    try:
-        time.sleep(delay_s)
-        os.killpg(process.pid, signal.SIGINT)
-        said, errors = process.communicate(timeout=GUARD_S)
-        assert is_over(process.pid)
-    finally:
-        end(process)
-    assert "Traceback" not in errors
-    if "240 games played" in said:
-        assert (tmp_path / "out/tables/leaderboard.csv").exists()  # it came too late
-        return
-    # Sooner than this the interpreter itself is still starting, and answers in its own way.
-    assert process.returncode in {130, -signal.SIGINT}
-    assert errors.splitlines()[-1].startswith("Stopped")
-    assert said == ""
-
-
-@pytest.mark.slow
-def test_ctrl_c_says_that_every_game_stands_while_tables_are_made(
-    long_suite: Path, undisturbed: dict[str, bytes], tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    process = started(*long_arguments(long_suite, out, 1))
-    try:
-        wait_for(out / "tables", 0)
-        os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=GUARD_S)
-    finally:
-        end(process)
-    assert process.returncode == 130
-    assert errors.splitlines()[-1].startswith("Stopped: 240 of 240 games are in ")
-    assert "Traceback" not in errors
-    execute(compose(long_arguments(long_suite, out, 1)))
-    assert files(out) == undisturbed
 
 
 @pytest.mark.slow

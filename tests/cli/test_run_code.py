@@ -11,15 +11,13 @@ import pytest
 from calbench.cli.status import Status
 from calbench.config.spec import RunSpec
 from calbench.errors import OutputError
-from calbench.llm.completion import Completion, Request
-from calbench.llm.model import Endpoint
 from calbench.report.tables import read_table
 from calbench.runs import seats
 from calbench.runs.play import execute
 from calbench.runs.seats import count_codes
 from calbench.traces.catalog import trace_paths
 from tests.cli.conftest import Command
-from tests.cli.recording import recording, spoken
+from tests.cli.recording import answering, recording, unreachable
 from tests.cli.runs import REPO, SMALL, Ended, environment, files, python
 
 MINE = "from talk import talking\n\n\nclass Mine:\n    act = talking\n"
@@ -136,14 +134,6 @@ def test_other_file_in_the_place_of_the_note_is_refused(
         line = "error: run/code.json: is no note of a run's code ("
         assert refused.error_lines[-1].startswith(line)
         assert snapshot() == {"code.json": text.encode()}
-
-
-async def answering(request: Request, _endpoint: Endpoint) -> Completion:
-    return await spoken(request)
-
-
-async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
-    raise AssertionError("a model was asked")
 
 
 def test_no_paid_reply_is_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

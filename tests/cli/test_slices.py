@@ -1,8 +1,5 @@
 """Slices of a cohort, played apart and scored together: the tables of one run with all of them."""
 
-import csv
-import io
-import itertools
 import shlex
 import shutil
 from pathlib import Path
@@ -13,7 +10,7 @@ from calbench.cli.main import answer
 from calbench.config.composition import compose
 from calbench.runs.play import execute
 from calbench.traces.storage import read_trace
-from tests.cli.runs import REPO, SMALL, edited, files, without_progress
+from tests.cli.runs import REPO, SMALL, edited, files, rows, without_progress
 
 pytestmark = pytest.mark.heavy
 
@@ -60,19 +57,8 @@ def rescored(out: Path, *runs: Path) -> Path:
     return out
 
 
-def rows(file: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(file.read_text())))
-
-
 def test_merged_tables_are_those_of_one_run_to_the_byte(merged: Path, whole: Path) -> None:
     assert files(merged) == files(whole / "tables")
-
-
-def test_order_of_slices_does_not_matter(slices: list[Path], merged: Path, tmp_path: Path) -> None:
-    for number, order in enumerate(itertools.permutations(slices)):
-        assert files(rescored(tmp_path / str(number), *order)) == files(merged)
-        if number == 3:
-            break
 
 
 def test_a_player_of_several_slices_is_one_row_over_all_of_them(merged: Path) -> None:
@@ -139,16 +125,6 @@ def test_the_judge_tells_teams_of_one_name_apart_as_scoring_does(
     assert new == found["whole"]
 
 
-def test_teams_that_no_folder_tells_apart_are_refused(
-    slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one, other = called_mixed(slices, tmp_path, "run")
-    (line,) = scored(capsys, tmp_path / "out", one, other, status=2)
-    assert "team mixed has other players than in" in line
-    assert line.endswith("rename one folder, or score them apart")
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_game_that_two_runs_hold_is_refused(
     slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -188,13 +164,6 @@ def test_a_row_over_other_rules_is_named(
     shutil.copytree(slices[1], tmp_path / "first")
     (line, *_) = scored(capsys, tmp_path / "both", tmp_path / "first", other)
     assert "team slice-gossip has other limits in some runs: here it is slice-gossip.first" in line
-
-
-def test_slices_that_have_grown_are_those_of_all_their_games(
-    slices: list[Path], merged: Path, tmp_path: Path
-) -> None:
-    rescored(tmp_path, *slices[:2])
-    assert files(rescored(tmp_path, *slices)) == files(merged)
 
 
 SECTION = (

@@ -8,17 +8,12 @@ from calbench.cli.compare import compare_runs
 from calbench.cli.estimate import estimate
 from calbench.config.composition import compose
 from calbench.errors import CalbenchError, ConfigError
-from calbench.runs.play import RunSummary, execute
+from calbench.runs.play import execute
 from calbench.runs.verification import verify_file
-from calbench.scenarios.models import Scenario
-from calbench.scenarios.storage import write_suite
 from tests.cli.recording import noting, recording
-from tests.cli.runs import REPO, SMALL, files
-from tests.cli.test_killed_recording import sent_keys
+from tests.cli.runs import SMALL, files, rows
 
 pytestmark = pytest.mark.heavy
-
-COHORT = REPO / "data" / "cohorts" / "smollm2" / "v1"
 
 TURNING = (
     "+teams.turning={rotation: true, players: {dsm: {protocol: dsm, lmax: 2, theta: 10}, "
@@ -33,13 +28,8 @@ def games(out: Path) -> dict[str, bytes]:
     return files(out / "traces")
 
 
-def table(out: Path, name: str) -> list[dict[str, str]]:
-    header, *rows = (out / "tables" / name).read_text().splitlines()
-    return [dict(zip(header.split(","), row.split(","), strict=True)) for row in rows]
-
-
 def scenarios_in(out: Path) -> set[str]:
-    return {row["scenarios"] for row in table(out, "leaderboard.csv")}
+    return {row["scenarios"] for row in rows(out / "tables" / "leaderboard.csv")}
 
 
 @pytest.fixture(scope="module")
@@ -75,21 +65,7 @@ def test_smaller_subset_leaves_the_games_and_makes_the_tables_of_what_is_named(
     summary = execute(compose([*SCRIPTED, f"out={out}", f"subset=[{','.join(chosen)}]"]))
     assert (summary.played, summary.kept) == (0, 4)
     assert games(out) == games(whole)
-    assert {row["scenario_id"] for row in table(out, "games.csv")} == set(chosen)
-
-
-def test_file_gives_the_same_games_as_the_suite_that_it_holds(
-    tmp_path: Path, scenarios: tuple[Scenario, ...]
-) -> None:
-    suite = tmp_path / "suite.jsonl"
-    write_suite(suite, scenarios)
-    path = f"suite.path={suite}"
-    execute(compose([*SMALL, path, "teams=[]", TURNING, f"out={tmp_path / 'all'}"]))
-    few = compose([*SMALL, path, "teams=[]", TURNING, f"out={tmp_path / 'few'}", "subset=2"])
-    execute(few)
-    own = games(tmp_path / "few")
-    assert len(own) == 2
-    assert own.items() <= games(tmp_path / "all").items()
+    assert {row["scenario_id"] for row in rows(out / "tables" / "games.csv")} == set(chosen)
 
 
 def test_number_is_of_each_suite_and_ids_are_over_all_of_them(tmp_path: Path) -> None:
@@ -109,9 +85,9 @@ def test_pilot_with_a_model_asks_nothing_twice(tmp_path: Path) -> None:
     for subset in (1, 3, 6):
         execute(recording(str(out), f"subset={subset}"), noting(str(notes), 0))
     execute(recording(str(tmp_path / "whole")), noting(str(tmp_path / "undisturbed"), 0))
-    asked = sent_keys(notes)
+    asked = notes.read_text().split()
     assert len(asked) == len(set(asked))
-    assert sorted(asked) == sorted(sent_keys(tmp_path / "undisturbed"))
+    assert sorted(asked) == sorted((tmp_path / "undisturbed").read_text().split())
     assert games(out) == games(tmp_path / "whole")
 
 
@@ -124,21 +100,6 @@ def test_estimate_counts_the_games_of_the_subset(tmp_path: Path) -> None:
     assert (missing, finished) == (11, 1)
 
 
-def test_pilot_with_the_recorded_model_grows_to_its_whole_suite(tmp_path: Path) -> None:
-    here = (f"suite.path={COHORT}/suite.jsonl", f"replies.path={COHORT}/replies")
-
-    def played(name: str, *overrides: str) -> RunSummary:
-        spec = compose(["+experiment=smollm2-v1", *here, f"out={tmp_path / name}", *overrides])
-        return execute(spec)
-
-    steps = [played("run", f"subset={subset}") for subset in (1, 2, 4)]
-    all_at_once = played("whole")
-    assert [(step.played, step.kept) for step in steps] == [(1, 0), (1, 1), (2, 2)]
-    assert sum(step.totals.replayed for step in steps) == all_at_once.totals.replayed
-    assert not any(step.totals.calls for step in (*steps, all_at_once))
-    assert files(tmp_path / "run") == files(tmp_path / "whole")
-
-
 def test_subset_compares_with_a_run_of_the_whole_suite(whole: Path, tmp_path: Path) -> None:
     spec = compose([*SCRIPTED, f"out={tmp_path / 'run'}", "subset=3"])
     execute(spec)
@@ -146,7 +107,7 @@ def test_subset_compares_with_a_run_of_the_whole_suite(whole: Path, tmp_path: Pa
     numbers = compared.differences.set_index("measure")["scenarios"]
     assert numbers["coordination"] == numbers.max() == 3
     assert set(compared.contributions["scenario_id"]) == {
-        row["scenario_id"] for row in table(tmp_path / "run", "games.csv")
+        row["scenario_id"] for row in rows(tmp_path / "run" / "tables" / "games.csv")
     }
 
 

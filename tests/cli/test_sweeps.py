@@ -1,22 +1,16 @@
 """Sweeps with ``-m``: a folder for each job, one table over all, and nothing else."""
 
-import csv
 from pathlib import Path
 
 import pytest
 
 from calbench.config.sweeps import sweep_of
 from calbench.errors import ConfigError
-from calbench.runs.sweep import job_folders
+from calbench.runs.folder import job_folders
 from calbench.traces.storage import read_trace
 from calbench.tree import DATA
 from tests.cli.conftest import Command
-from tests.cli.runs import SMALL, calbench, files
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+from tests.cli.runs import SMALL, calbench, files, rows
 
 
 def names(*overrides: str) -> list[str]:

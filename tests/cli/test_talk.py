@@ -87,23 +87,10 @@ def test_verdict_is_red_where_a_check_fails(broken: str) -> None:
 
 
 @pytest.mark.heavy
-def test_no_colour_is_obeyed(finished: Path) -> None:
-    status, shown = on_terminal("verify", str(finished), NO_COLOR="1")
-    assert (status, shown.count(COLOUR)) == (0, 0)
-    assert last_line(shown) == "\x1b[1m12 of 12 traces hold\x1b[0m"
-
-
-@pytest.mark.heavy
 def test_terminal_that_cannot_draw_gets_plain_lines(finished: Path) -> None:
     _, shown = on_terminal("verify", str(finished), TERM="dumb")
     assert "\x1b" not in shown
     assert shown.splitlines()[-2:] == ["verified 12/12", "12 of 12 traces hold"]
-
-
-@pytest.mark.heavy
-def test_quiet_terminal_shows_the_verdict_alone(finished: Path) -> None:
-    status, shown = on_terminal("-q", "verify", str(finished))
-    assert (status, shown) == (0, f"{GREEN}12 of 12 traces hold\x1b[0m\r\n")
 
 
 # --- elsewhere
@@ -244,12 +231,6 @@ def test_quiet_command_says_its_errors_and_keeps_its_status(command: Command, br
     assert mistaken.err == command("job=1").err
 
 
-def test_quiet_ends_with_its_command(command: Command, finished: Path) -> None:
-    command("-q", "verify", str(finished))
-    command("-q", "job=1")
-    assert "verified 12/12" in command("verify", str(finished)).err
-
-
 @pytest.mark.parametrize("place", [0, pytest.param(1, marks=pytest.mark.heavy), 2])
 def test_hydra_is_not_told(command: Command, place: int) -> None:
     arguments = ["--cfg", "job"]
@@ -262,10 +243,6 @@ def test_quiet_sweep_says_one_line(command: Command, tmp_path: Path) -> None:
     ended = command("-mq", *SMALL, "suite.seed=0,1", f"out={tmp_path / 'sweep'}")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out == f"2 jobs: {tmp_path / 'sweep'}/leaderboard.csv has all, with intervals\n"
-
-
-def test_group_without_a_subcommand_is_refused_quiet_or_not(command: Command) -> None:
-    assert command("replies", "-q") == command("replies")
 
 
 @pytest.mark.heavy

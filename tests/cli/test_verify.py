@@ -14,13 +14,11 @@ from calbench.api import play_game
 from calbench.cli.main import answer
 from calbench.engine.game import game_id
 from calbench.errors import CalbenchError, ReplayError
-from calbench.runs.verification import verify_file, verify_trace
+from calbench.runs.verification import verify_file
 from calbench.scenarios.difficulty import completed
-from calbench.traces.events import TurnStart
 from calbench.traces.storage import read_trace, write_trace
 from tests.cli.conftest import Command
 from tests.effort import examples
-from tests.engine.scripts import altered
 from tests.factories import as_written, make_scenario
 from tests.runs.model_games import IMAP, STUB, played
 
@@ -215,15 +213,6 @@ def test_edited_number_is_named_with_its_difference(
     assert difference in refusal(path, capsys)
 
 
-@pytest.mark.parametrize("share", [0, 0.5, 0.999])
-def test_trace_is_refused_when_it_is_cut(
-    honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str], share: float
-) -> None:
-    path = tmp_path / "cut.json"
-    path.write_bytes(honest[: int(share * len(honest))])
-    assert "not a complete JSON document" in refusal(path, capsys)
-
-
 def disguised(honest: bytes, path: Path, change: Callable[[Trace], object]) -> Trace:
     """Change what a game is and give it the id that then belongs to it."""
     trace: Trace = json.loads(honest)
@@ -248,14 +237,6 @@ def test_player_known_by_id_is_played_again_when_a_trace_claims_its_game(
     path = tmp_path / "claimed.json"
     trace = disguised(honest, path, claim)
     assert f"event {first(trace, 'turn_end')} (turn_end): actions: " in refusal(path, capsys)
-
-
-def test_player_known_by_id_is_refused_when_its_settings_do_not_fit(
-    honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "settings.json"
-    disguised(honest, path, lambda t: t["config"]["team"]["seats"][0].update(settings={"luck": 1}))
-    assert "settings of player imap do not fit" in refusal(path, capsys)
 
 
 def test_nothing_that_a_trace_names_is_imported(
@@ -340,13 +321,6 @@ def test_every_trace_is_looked_at_when_one_is_broken(
     assert len(re.findall(r"^error: ", said.err, re.MULTILINE)) == 2
 
 
-def test_usage_is_shown_when_nothing_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(["verify"]) == 2
-    assert capsys.readouterr() == ("", "error: PATH... is missing; see calbench verify --help\n")
-    assert answer(["verify", "--help"]) == 0
-    assert "verify [OPTIONS] PATH..." in capsys.readouterr().out
-
-
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two games of which models sit in one, and the replies to that one."""
@@ -381,21 +355,6 @@ def test_programs_are_told_everything(recorded: Path, tmp_path: Path, command: C
     assert forged["path"] == str(tmp_path / "forged.json")
     assert re.match(r"event \d+ \(turn_end\): usage: recorded None", forged["problem"])
     assert "2 of 4 traces hold; " in ended.err
-
-
-@pytest.mark.parametrize("kind", ["missing", "file", "folder"])
-def test_store_is_refused_before_anything_is_verified(
-    recorded: Path, tmp_path: Path, command: Command, kind: str
-) -> None:
-    store = tmp_path / "store"
-    if kind == "file":
-        store.write_text("no database")
-    elif kind == "folder":
-        store.mkdir()
-    ended = command("verify", str(recorded), "--replies", str(store))
-    assert (ended.status, ended.out) == (2, "")
-    (line,) = ended.err.splitlines()
-    assert line.startswith(f"error: {store}: ")
 
 
 def places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
@@ -437,17 +396,6 @@ def test_trace_is_refused_in_one_line_whatever_is_edited(
     with pytest.raises(CalbenchError) as refused:
         verify_file(path)
     assert str(refused.value).isprintable()
-
-
-def test_scripted_speakers_are_played_again() -> None:
-    (scenario,) = completed((make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)]),))
-    trace = play_game(scenario, "candid")
-    verify_trace(trace)
-    index = next(i for i, event in enumerate(trace.events) if isinstance(event, TurnStart))
-    forged = altered(trace.events[index], prompt="Tell me everything.")
-    events = (*trace.events[:index], forged, *trace.events[index + 1 :])
-    with pytest.raises(ReplayError, match=rf"event {index} \(turn_start\): prompt: recorded 'Tell"):
-        verify_trace(trace.model_copy(update={"events": events}))
 
 
 def test_scripted_speakers_from_elsewhere_are_replayed_from_what_they_said(tmp_path: Path) -> None:

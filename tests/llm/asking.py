@@ -11,6 +11,7 @@ from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.domain.usage import Usage
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request, Role, Sampling
+from calbench.llm.litellm_transport import ask_litellm, close_litellm
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import Price
 from calbench.llm.provider import Surroundings
@@ -18,6 +19,7 @@ from calbench.llm.replies.record import Attempt, Record
 from calbench.llm.replies.request import NamedRequest, named
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import Transport
+from tests.llm.stub_server import StubServer
 
 SITE = CallSite("stub", "game-1", AgentId(2), 1, Phase.CHEAP_TALK, 3, 0)
 THEN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -147,3 +149,19 @@ def as_transport(call: Callable[[Request], Awaitable[Completion]]) -> Transport:
         return await call(asked)
 
     return transport
+
+
+def ask_stub(
+    server: StubServer, asked: Request | None = None, timeout_s: float = 60.0
+) -> Completion:
+    """Make one attempt through the real LiteLLM."""
+
+    async def run() -> Completion:
+        try:
+            return await ask_litellm(
+                asked or request("Hi"), Endpoint(api_base=server.url, timeout_s=timeout_s)
+            )
+        finally:
+            await close_litellm()
+
+    return asyncio.run(run())

@@ -20,8 +20,7 @@ from calbench.traces.events import Reflection
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from calbench.traces.storage import trace_bytes
 from tests.cli.recording import spoken
-from tests.cli.runs import SMALL
-from tests.cli.test_killed_recording import contents
+from tests.cli.runs import SMALL, files
 from tests.factories import make_scenario
 from tests.llm.dialects.dialect import KEY, Prompt, Said
 from tests.llm.dialects.routes import ROUTES, with_keys
@@ -123,5 +122,5 @@ def test_command_asks_each_model_once_plays_within_its_budget_and_replays(
     replay = ["replies.mode=replay", f"replies.path={out / 'replies.sqlite'}", f"out={again}"]
     assert answer([*run, *replay]) == 0
     capsys.readouterr()
-    assert contents(again / "traces") == contents(out / "traces")
-    assert contents(again / "tables") == contents(out / "tables")
+    assert files(again / "traces") == files(out / "traces")
+    assert files(again / "tables") == files(out / "tables")

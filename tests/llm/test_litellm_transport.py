@@ -4,7 +4,6 @@ import asyncio
 import base64
 import json
 import logging
-from email.utils import format_datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,9 @@ import pytest
 
 from calbench.config.composition import compose
 from calbench.config.groups import known_names
-from calbench.domain.usage import Usage
 from calbench.errors import ConfigError, ReplayMissError, UnavailableError
 from calbench.llm.client import Mode, Source, open_completer
-from calbench.llm.completion import Completion, Request
-from calbench.llm.fault import attempt_error, retry_after, setup_problem
+from calbench.llm.completion import Completion
 from calbench.llm.litellm_transport import (
     TOP_LOGPROBS,
     ask_litellm,
@@ -28,11 +25,10 @@ from calbench.llm.litellm_transport import (
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.llm.replies.store import ReplyStore
-from calbench.llm.transport import BROKEN, AttemptError, Delivery
-from calbench.llm.wire import Exchange
+from calbench.llm.transport import AttemptError
 from tests.cli.runs import SMALL, environment, python
 from tests.effort import GUARD_S
-from tests.llm.asking import SITE, THEN, FakeTime, model, request
+from tests.llm.asking import SITE, FakeTime, ask_stub, model, request
 from tests.llm.stub_server import Answer, StubServer, chat, serving
 
 CANARY = "sk-canary-0123456789"
@@ -42,37 +38,14 @@ CANARY = "sk-canary-0123456789"
 def _warm() -> None:
     """LiteLLM imports more at its first call: seconds that belong to no test's time."""
     with serving() as server:
-        ask(server, timeout_s=60.0)
-
-
-def ask(server: StubServer, asked: Request | None = None, timeout_s: float = 60.0) -> Completion:
-    async def run() -> Completion:
-        try:
-            return await ask_litellm(
-                asked or request("Hi"), Endpoint(api_base=server.url, timeout_s=timeout_s)
-            )
-        finally:
-            await close_litellm()
-
-    return asyncio.run(run())
-
-
-def test_reply_comes_back_with_its_counts() -> None:
-    with serving() as server:
-        completion = ask(server)
-
-    assert completion == Completion(
-        text="fine",
-        finish_reason="stop",
-        usage=Usage(input_tokens=10, cached_tokens=4, output_tokens=2),
-    )
+        ask_stub(server, timeout_s=60.0)
 
 
 def test_request_says_what_was_asked_and_no_more() -> None:
     schema = {"type": "object"}
     with serving() as server:
-        ask(server)
-        ask(
+        ask_stub(server)
+        ask_stub(
             server,
             request(
                 "Hi",
@@ -89,8 +62,8 @@ def test_request_says_what_was_asked_and_no_more() -> None:
                 replicate=2,
             ),
         )
-        ask(server, request("Hi", response_format="json_object"))
-        ask(server, request("Hi", response_format="json_schema", reply_schema=schema))
+        ask_stub(server, request("Hi", response_format="json_object"))
+        ask_stub(server, request("Hi", response_format="json_schema", reply_schema=schema))
 
     messages = [
         {"role": "system", "content": "You keep a calendar."},
@@ -117,114 +90,6 @@ def test_request_says_what_was_asked_and_no_more() -> None:
 
 
 TOOL_CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-LOGPROBS = {
-    "content": [
-        {
-            "token": "hi",
-            "logprob": -0.1,
-            "bytes": [1],
-            "top_logprobs": [{"token": "ho", "logprob": -2.0, "bytes": [1]}],
-        }
-    ]
-}
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        (chat(None, finish_reason="stop", tool_calls=[TOOL_CALL]), (None, "tool_calls", None)),
-        (
-            chat("Hm", finish_reason="tool_calls", tool_calls=[TOOL_CALL]),
-            ("Hm", "tool_calls", None),
-        ),
-        (chat(None, refusal="I will not"), (None, "stop", "I will not")),
-        (chat("", finish_reason="content_filter"), (None, "content_filter", None)),
-        (chat("half", finish_reason="length"), ("half", "length", None)),
-    ],
-    ids=["tool calls", "tool calls and text", "refusal", "filtered", "cut at max_tokens"],
-)
-def test_reply_that_is_no_plain_text_is_told_apart(
-    body: dict[str, Any], expected: tuple[str | None, str, str | None]
-) -> None:
-    with serving(Answer(body)) as server:
-        completion = ask(server)
-
-    assert (completion.text, completion.finish_reason, completion.refusal) == expected
-
-
-def test_logprobs_come_back() -> None:
-    with serving(Answer(chat(logprobs=LOGPROBS))) as server:
-        assert ask(server).logprobs == (("hi", -0.1, (("ho", -2.0),)),)
-
-
-def test_missing_counts_are_absent_not_zero() -> None:
-    with serving(Answer(chat(usage=False))) as server:
-        assert ask(server).usage is None
-
-
-@pytest.mark.parametrize(
-    ("status", "message"),
-    [
-        (400, "This model's maximum context length is 8192 tokens. However, you requested 9000"),
-        (400, "the request exceeds the available context size. try increasing the context size"),
-        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
-        (413, "context_length_exceeded"),
-    ],
-)
-def test_thread_too_long_for_the_model_is_a_reply_of_its_own(status: int, message: str) -> None:
-    with serving(Answer({"error": {"message": message}}, status)) as server:
-        completion = ask(server)
-
-    assert (completion.text, completion.finish_reason) == (None, "context_exceeded")
-    assert completion.usage == Usage(input_tokens=0, cached_tokens=0, output_tokens=0)
-
-
-FAULTS = {
-    "bad JSON": (Answer('{"id": '), None, True, False),
-    "HTML": (Answer("<html>gateway</html>", content_type="text/html"), None, True, False),
-    "a list": (Answer([1, 2]), None, True, False),
-    "no choices": (Answer({"id": "x", "choices": []}), 200, True, False),
-    "null choices": (Answer({"id": "x", "choices": None}), None, True, False),
-    "cut": (Answer(cut=True), None, True, False),
-    "dropped": (Answer(drop=True), None, True, False),
-    "too slow": (Answer(delay_s=GUARD_S), None, True, False),
-    "error with status 200": (Answer({"error": {"message": "no", "code": 429}}), 429, True, True),
-    **{
-        str(status): (Answer({"error": {"message": CANARY}}, status), status, retryable, True)
-        for status, retryable in [
-            (400, False), (401, False), (402, False), (403, False), (404, False), (422, False),
-            (408, True), (409, True), (429, True), (500, True), (502, True), (503, True),
-            (529, True),
-        ]
-    },
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_fault_is_typed(name: str) -> None:
-    answer, status, retryable, free = FAULTS[name]
-    with serving(answer) as server, pytest.raises(AttemptError) as caught:
-        ask(server, timeout_s=0.3 if name == "too slow" else 60.0)
-
-    error = caught.value
-    assert (error.is_retryable, error.is_free) == (retryable, free)
-    assert error.status in {status, 400 if status == 422 else status}
-    assert len(server.asked) == 1  # LiteLLM itself never asks twice
-    assert CANARY not in str(error)
-
-
-@pytest.mark.parametrize("name", ["openrouter/stub", "anthropic/stub", "deepseek/stub"])
-def test_request_that_broke_off_is_not_sent_again_below_us(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """LiteLLM sends it twice where no client of the provider's is used; it may be paid for."""
-    for provider in ("OPENROUTER", "ANTHROPIC", "DEEPSEEK"):
-        monkeypatch.setenv(f"{provider}_API_KEY", CANARY)
-    with serving(Answer(reset=True)) as server, pytest.raises(AttemptError) as caught:
-        ask(server, request("Hi", model=name))
-
-    assert (caught.value.error, caught.value.is_free) == (BROKEN, False)
-    assert len(server.asked) == 1
 
 
 def test_refused_connection_is_a_fault_that_passes() -> None:
@@ -232,7 +97,7 @@ def test_refused_connection_is_a_fault_that_passes() -> None:
         pass
 
     with pytest.raises(AttemptError) as caught:
-        ask(server)
+        ask_stub(server)
 
     assert caught.value.is_retryable
     assert (caught.value.error, caught.value.is_free) == ("ConnectionRefused", True)
@@ -251,36 +116,6 @@ def test_missing_key_is_a_fault_of_the_configuration(monkeypatch: pytest.MonkeyP
     for name in ("openai/none", "anthropic/none"):
         with pytest.raises(ConfigError, match="no key of its provider is in the environment"):
             asyncio.run(run(name))
-
-
-def test_wait_that_the_provider_asks_for_is_read() -> None:
-    busy = Answer({"error": {"message": "slow down"}}, 429, {"Retry-After": "7"})
-    with serving(busy) as server, pytest.raises(AttemptError) as caught:
-        ask(server)
-
-    assert caught.value.retry_after_s == 7.0
-
-
-@pytest.mark.parametrize(
-    ("headers", "expected"),
-    [
-        ({}, None),
-        ({"retry-after": "1.5"}, 1.5),
-        ({"retry-after": "-1"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "9" * 400}, None),
-        ({"retry-after": "soon"}, None),
-        (
-            {
-                "retry-after": format_datetime(THEN.replace(minute=5), usegmt=True),
-                "date": format_datetime(THEN, usegmt=True),
-            },
-            60.0,
-        ),
-    ],
-)
-def test_retry_after_reads(headers: dict[str, str], expected: float | None) -> None:
-    assert retry_after(headers) == expected
 
 
 HAS_GOOGLE = find_spec("google") is not None and find_spec("google.auth") is not None
@@ -312,7 +147,7 @@ def test_server_of_ones_own_never_receives_the_key_of_a_provider(
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
 
     with serving() as server:
-        ask(server)
+        ask_stub(server)
 
     assert len(server.authorizations) == 1
     assert CANARY not in str(server.authorizations)
@@ -406,17 +241,7 @@ def test_storm_of_faults_ends_every_call_in_a_typed_way_and_pays_no_reply_twice(
 
 def test_one_process_may_ask_in_one_event_loop_after_the_other() -> None:
     with serving() as server:
-        assert [ask(server).text for _ in range(3)] == ["fine"] * 3
-
-
-@pytest.mark.parametrize("name", ["__cause__", "__context__"])
-@pytest.mark.parametrize("length", [1, 2, 3])
-def test_causes_that_close_to_a_ring_come_to_an_end(name: str, length: int) -> None:
-    errors = [ValueError(str(number)) for number in range(length)]
-    for error, behind in zip(errors, [*errors[1:], errors[0]], strict=True):
-        setattr(error, name, behind)
-    assert setup_problem(errors[0]) is None
-    assert attempt_error(errors[0], Exchange(Delivery(), 1)).error == BROKEN
+        assert [ask_stub(server).text for _ in range(3)] == ["fine"] * 3
 
 
 KEY = "sk-canary/0123456789"

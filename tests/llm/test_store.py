@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from calbench.errors import FileError, OutputError
 from calbench.llm.replies import database, schema
 from calbench.llm.replies.difference import nearest_difference
-from calbench.llm.replies.mark import Extent, read_mark
 from calbench.llm.replies.request import named
-from calbench.llm.replies.schema import STORE_VERSION
+from calbench.llm.replies.schema import STORE_VERSION, Extent, read_mark
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter

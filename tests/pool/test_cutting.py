@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.pool import cut
-from calbench.pool.cutting import LEAST_SECONDS, MOST_ITEMS, TASK_SECONDS, TASKS
+from calbench.pool.tasks import LEAST_SECONDS, MOST_ITEMS, TASK_SECONDS, TASKS
 
 ITEMS = st.lists(st.tuples(st.integers(0, 9), st.floats(1e-4, 3)), max_size=400)
 """A group, and the expected seconds."""

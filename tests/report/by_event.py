@@ -1,40 +1,42 @@
-"""A game as the trace browser has it, event by event: a plain writer beside the packed one."""
+"""A game as scripts of the trace browser have it: made from the trace itself, not from its file."""
 
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from calbench.report.games.game import LEFT_OUT, packed_game
-from calbench.traces.events import Event, MessageSent, Reflection
+from calbench.report.games.files import team_kind
+from calbench.traces.events import Event
 from calbench.traces.models import Trace
 
 
 def game_data(trace: Trace, experiment: str) -> dict[str, Any]:
-    events = [event_data(event, trace.scenario.num_slots) for event in trace.events]
-    return {**packed_game(trace, experiment), "events": events}
+    events = [event_data(event) for event in trace.events]
+    return {
+        "experiment": experiment,
+        "team": trace.config.team.team_id,
+        "scenario_id": trace.scenario.scenario_id,
+        "game_id": trace.game_id,
+        "kind": team_kind(trace.config.team.seats),
+        "channels": list(trace.config.channels),
+        "limits": trace.config.limits.model_dump(mode="json"),
+        "has_prompts": any("prompt" in event or "system_prompt" in event for event in events),
+        "events": events,
+    }
 
 
-def event_data(event: Event, num_slots: int) -> dict[str, Any]:
-    """Return an event without what the browser can derive; what is empty is left out.
+def event_data(event: Event) -> dict[str, Any]:
+    """Return an event without the fields that are absent."""
+    return {
+        field.name: _present(field.name, value)
+        for field in fields(event)
+        if (value := getattr(event, field.name)) is not None and value is not False
+    }
 
-    In a reflection 0 means a target of whom no belief moved.
-    """
-    left_out = LEFT_OUT.get(event.type, frozenset())
-    data: dict[str, Any] = {"type": event.type}
-    for field in fields(event):
-        if field.name not in left_out and field.name != "type":
-            value = getattr(event, field.name)
-            if value is not None and value is not False:
-                data[field.name] = _plain(value)
-    if isinstance(event, Reflection):
-        data["delta_by_target"] = {
-            target: list(delta) if any(delta) else 0
-            for target, delta in event.delta_by_target.items()
-        }
-    if isinstance(event, MessageSent):
-        content = data["content"]
-        if content.get("slots") == list(range(num_slots)):
-            del content["slots"]
-    return data
+
+def _present(name: str, value: Any) -> Any:
+    plain = _plain(value)
+    if name != "content":
+        return plain
+    return {key: each for key, each in plain.items() if each is not None and each is not False}
 
 
 def _plain(value: Any) -> Any:

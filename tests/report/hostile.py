@@ -1,15 +1,19 @@
 """A game whose every text is an attack: each field of a trace that may hold any text holds one."""
 
+import gzip
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from calbench.report.escape import gzipped, write_data
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, trace_bytes, trace_schema, write_trace
 from tests.report.samples import HOSTILE_TEXTS
+from tests.report.unpacking import file_value
 
 HALF = ("\ue000", "\ue001")
 """Stand for halves of a character until the page data is written: no trace file can hold those."""
@@ -125,7 +129,24 @@ def halve(folder: Path) -> int:
     found = 0
     for path in sorted(folder.rglob("*.js")):
         script = path.read_bytes()
-        if b"\\ue000" in script or b"\\ue001" in script:
-            found += script.count(b"\\ue000") + script.count(b"\\ue001")
-            path.write_bytes(script.replace(b"\\ue000", b"\\ud800").replace(b"\\ue001", b"\\udc00"))
+        found += sum(script.count(whole) for whole in _ESCAPED)
+        path.write_bytes(_halved(script))
+    for path in sorted((folder / "games").rglob("*.js")):
+        games = []
+        for team, packed in file_value(path):
+            text = gzip.decompress(b64decode(packed))
+            found += sum(text.count(whole) for whole in _RAW)
+            games.append((team, b64encode(gzipped(_halved(text))).decode("ascii")))
+        key = path.relative_to(folder).with_suffix("").as_posix()
+        write_data(folder, key, games)
     return found
+
+
+_ESCAPED = (b"\\ue000", b"\\ue001")
+_RAW = tuple(half.encode() for half in HALF)
+
+
+def _halved(text: bytes) -> bytes:
+    for escaped, raw, half in zip(_ESCAPED, _RAW, (b"\\ud800", b"\\udc00"), strict=True):
+        text = text.replace(escaped, half).replace(raw, half)
+    return text

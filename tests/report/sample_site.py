@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calbench.report.build import build_site
-from calbench.report.escape import data_script
+from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment
-from calbench.report.games.ledger import ledger_data
-from tests.report.by_event import game_data
-from tests.report.hostile import halve
+from calbench.report.games.files import about_game, packed_game
+from calbench.traces.storage import trace_bytes
+from tests.report.hostile import HALF, halve
 from tests.report.language_samples import make_cohort, make_language
 from tests.report.samples import (
-    HALF_CHARACTERS,
     PUBLISHED,
     STRANGE_TEAMS,
     make_results,
@@ -20,6 +19,7 @@ from tests.report.samples import (
     suite_of,
     write_pages,
 )
+from tests.report.unpacking import file_value
 from tests.sharing import once
 
 TEAMS = {
@@ -75,9 +75,10 @@ def _make(site: SampleSite) -> None:
     experiments = [*site.ordinary, site.language, site.cohort]
     write_pages(experiments, site.source, PUBLISHED, has_downloads=True)
     # No trace file can hold half a character, but a page must bear one.
-    trace = play(suite_of("hostile", 3)[1], "hostile", [HALF_CHARACTERS])
-    game = {**game_data(trace, "hostile"), "ledger": ledger_data(trace)}
-    script = data_script(f"games/{HALVES}", game)
-    (site.source / "docs" / "pagedata" / "games" / f"{HALVES}.js").write_bytes(script)
-    halve(site.source / "docs" / "pagedata")
+    trace = play(suite_of("hostile", 3)[1], "hostile", ["{} alone, {} alone".format(*HALF)])
+    folder, key = site.source / "docs" / "pagedata", "games/hostile/hostile-001"
+    games = dict(file_value(folder / f"{key}.js"))
+    games["hostile"] = packed_game(about_game(trace, "hostile"), trace_bytes(trace))
+    write_data(folder, key, list(games.items()))
+    halve(folder)
     build_site(site.source, site.built)

@@ -16,6 +16,7 @@ import pytest
 
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
+from calbench.cli.traces import pack
 from calbench.errors import FileError
 from calbench.report.downloads import (
     COLUMNS,
@@ -27,7 +28,6 @@ from calbench.report.downloads import (
     write_downloads,
     write_manifest,
 )
-from calbench.traces.packing import pack
 from tests.report.sample_site import SampleSite
 from tests.report.samples import NOTHING, PUBLISHED, page_of, results_in, site_of
 

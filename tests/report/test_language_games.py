@@ -1,6 +1,5 @@
 """Page data of language agents' games: small, searchable, and no word of it runs."""
 
-import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -9,17 +8,15 @@ import pytest
 
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Experiment
-from calbench.report.games.game import prompt_data
 from calbench.report.games.search import bucket_of, words_of
 from calbench.report.role import Role
 from calbench.scenarios.labels import TIERS
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace
-from tests.report.by_event import game_data
 from tests.report.language_samples import HOSTILE_WORDS
 from tests.report.language_site import data, page, rows_of
 from tests.report.test_search import messages_of
-from tests.report.unpacking import unpacked
+from tests.report.unpacking import file_value, unpacked, unpacked_game
 from tests.report.written import text_rows
 
 pytestmark = pytest.mark.heavy  # its site takes seconds to write
@@ -33,9 +30,8 @@ def test_games_of_equal_settings_keep_apart(docs: Path) -> None:
 
     assert [entry["name"] for entry in index] == ["uniform", "language", "smollm2"]
     folder = docs / "pagedata" / "games"
-    assert (folder / "uniform" / "imap" / "uniform-000.js").is_file()
-    assert (folder / "language" / "candid" / "uniform-000.js").is_file()
-    assert (docs / "pagedata" / "scenarios" / "language" / "uniform-000.js").is_file()
+    assert (folder / "uniform" / "uniform-000.js").is_file()
+    assert (folder / "language" / "uniform-000.js").is_file()
     assert not (folder / "language-everyone").exists()
     assert [kind for _, kind in index[1]["teams"]] == ["scripted agents"] * 4
     assert [kind for _, kind in index[2]["teams"]] == ["language models"]
@@ -55,44 +51,26 @@ def test_only_so_many_scenarios_of_a_setting_are_shown_and_that_is_said(
 
 
 def test_page_data_of_a_language_game_is_small(docs: Path) -> None:
-    sizes = [
-        [
-            path.stat().st_size
-            for path in sorted((docs / "pagedata" / kind / "language").rglob("*.js"))
-        ]
-        for kind in ("games", "prompts")
-    ]
+    files = sorted((docs / "pagedata" / "games" / "language").glob("*.js"))
+    games = [packed for path in files for _, packed in file_value(path)]
 
-    assert [len(each) for each in sizes] == [4 * 6, 4 * 6]
-    assert max(map(sum, zip(*sizes, strict=True))) < GAME_BYTES
+    assert len(games) == 4 * 6
+    assert max(map(len, games)) < GAME_BYTES
 
 
-def test_prompts_are_word_for_word_those_of_the_trace(speakers: list[Experiment]) -> None:
-    trace = read_trace(speakers[0].traces / "guarded" / "uniform-000.json")
-    prompts = prompt_data(trace)
-    assert prompts is not None
+def test_trace_in_page_data_is_the_file_itself(docs: Path, speakers: list[Experiment]) -> None:
+    path = speakers[0].traces / "guarded" / "uniform-000.json"
 
-    for index, event in enumerate(trace.events):
-        prompt = getattr(event, "system_prompt", None) or getattr(event, "prompt", None)
-        runs = prompts["prompts"].get(str(index))
-        assert (runs is None) == (prompt is None)
-        if runs is not None:
-            pairs = zip(runs[::2], runs[1::2], strict=True)
-            lines = [line for at, count in pairs for line in prompts["lines"][at : at + count]]
-            assert "".join(lines) == prompt
-    assert len(prompts["lines"]) == len(set(prompts["lines"]))
-    assert "Constraints" not in json.dumps(game_data(trace, "language"))
+    _, file = unpacked_game(docs / "pagedata", "language", "guarded", "uniform-000")
+
+    assert file == path.read_bytes()
 
 
 def test_hostile_words_of_a_model_are_data_and_never_markup(docs: Path) -> None:
     folder = docs / "pagedata"
-    files = [
-        *(folder / "games" / "smollm2").rglob("*"),
-        *(folder / "prompts" / "smollm2").rglob("*"),
-    ]
-    scripts = [path.read_text() for path in files if path.is_file()]
+    scripts = [path.read_text() for path in (folder / "games" / "smollm2").glob("*.js")]
 
-    assert len(scripts) == 6
+    assert len(scripts) == 3
     assert not any("<" in script for script in scripts)
     said = data(docs, "games/smollm2/my-model/smollm2-000")["events"]
     texts = "\n".join(e["content"]["text"] for e in said if e["type"] == "dm_sent")

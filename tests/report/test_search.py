@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from calbench.report.games.packing import ALPHABET
+from calbench.report.games.index import ALPHABET
 from calbench.report.games.search import (
     BUCKETS,
     HEAD,

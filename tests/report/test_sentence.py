@@ -1,9 +1,8 @@
 """What happened in a game, in one sentence: made from the cells of tables, and of nothing else."""
 
 import gzip
+import json
 from base64 import b64decode
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,14 +12,14 @@ from calbench.report.games.files import (
     TOLD_COLUMNS,
     OfTables,
     Rows,
+    about_game,
+    packed_game,
     what_happened,
-    write_game,
 )
 from calbench.report.tables import Row
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
 from tests.report.samples import play, suite_of
-from tests.report.unpacking import file_value
 
 
 def played(*cells: object) -> Row:
@@ -96,33 +95,24 @@ def test_sentence_is_made_from_the_rows(row: Row, audit: Row | None, said: str) 
     assert what_happened(Rows(row, audit)) == said
 
 
-def written(folder: Path, trace: Trace, of_tables: OfTables = NOTHING) -> Any:
-    write_game(folder, trace, "varied", of_tables)
-    (path,) = (folder / "games").rglob("*.js")
-    return file_value(path)
+def sentence(trace: Trace, of_tables: OfTables = NOTHING) -> str:
+    return str(about_game(trace, "varied", of_tables).get("summary", ""))
 
 
-def test_game_has_its_sentence_and_one_that_is_half_played_says_so(tmp_path: Path) -> None:
-    trace = play(suite_of("varied", 3)[0], "imap")
-    half = trace.model_copy(update={"events": trace.events[:9]})
-
-    assert written(tmp_path / "a", trace, OfTables(rows=Rows(ALL)))["summary"].startswith("All 5")
-    assert "summary" not in written(tmp_path / "b", trace)
-    said = written(tmp_path / "c", half)["summary"]
-    assert said.startswith("Not played to its end, and not scored: so far ")
-
-
-def test_whole_trace_stands_beside_the_game_byte_for_byte(tmp_path: Path) -> None:
+def test_game_of_which_a_table_tells_has_its_sentence() -> None:
     trace = play(suite_of("varied", 3)[0], "imap")
 
-    for name in ("one", "two"):
-        write_game(tmp_path / name, trace, "varied")
-    given = b'{"any": "bytes"}\n'
-    write_game(tmp_path / "three", trace, "varied", data=given)
+    assert sentence(trace, OfTables(rows=Rows(ALL))).startswith("All 5")
+    assert sentence(trace) == ""
 
-    one, two, three = (
-        tmp_path / n / "traces/varied/imap/varied-000.js" for n in ("one", "two", "three")
-    )
-    assert one.read_bytes() == two.read_bytes()
-    assert gzip.decompress(b64decode(file_value(one))) == trace_bytes(trace)
-    assert gzip.decompress(b64decode(file_value(three))) == given
+
+def test_whole_trace_follows_what_is_told_of_a_game_byte_for_byte() -> None:
+    trace = play(suite_of("varied", 3)[0], "imap")
+    about = about_game(trace, "varied")
+
+    packed = packed_game(about, trace_bytes(trace))
+
+    assert packed == packed_game(about, trace_bytes(trace))
+    told, _, file = gzip.decompress(b64decode(packed)).partition(b"\n")
+    assert file == trace_bytes(trace)
+    assert json.loads(told) == json.loads(json.dumps(about))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calbench.runs import closure as closures
-from calbench.runs.closure import closure
+from calbench.runs import seats
+from calbench.runs.seats import closure
 from tests.effort import examples
 
 Write = Callable[[dict[str, str]], None]
@@ -20,7 +20,7 @@ Write = Callable[[dict[str, str]], None]
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
     """Write files of a folder that is searched for modules."""
     monkeypatch.syspath_prepend(str(tmp_path))
-    closures._distributions.cache_clear()
+    seats._distributions.cache_clear()
 
     def put(files: dict[str, str]) -> None:
         for name, text in files.items():
@@ -29,7 +29,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
         importlib.invalidate_caches()
 
     yield put
-    closures._distributions.cache_clear()
+    seats._distributions.cache_clear()
 
 
 def test_every_way_to_import_is_followed_and_nothing_is_run(write: Write) -> None:

@@ -10,8 +10,8 @@ from calbench.config.composition import compose
 from calbench.runs.seats import PLAYING, modules_of, package_digest, read_note
 from calbench.scenarios.labels import LABEL_BANKS
 from calbench.traces.catalog import Catalog
-from stages.dependencies import closure, files_of, imports
 from tests.extensions.conftest import given, page  # noqa: F401 - fixtures
+from tests.stages.dependencies import closure, files_of, imports
 
 
 def test_list_is_what_playing_imports_with_the_data_beside_it() -> None:

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from calbench.errors import FileError
 from calbench.runs import slices
-from calbench.runs.recorded import RecordedGame
+from calbench.runs.recorded import RecordedGame, TraceHead
 from calbench.runs.slices import pooled, told_apart
-from calbench.traces.heads import TraceHead
 
 RULES = {"channels": ["dm"], "limits": {"dm_cap": 40}}
 

@@ -2,7 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.oracle.solve import Optimal, solve_best
-from calbench.scenarios.obstacles import obstacles
+from calbench.scenarios.difficulty import obstacles
 from tests.effort import examples
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario

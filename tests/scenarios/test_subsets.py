@@ -11,7 +11,7 @@ from calbench.errors import ConfigError
 from calbench.scenarios.difficulty import TERTILES, tertile_choice
 from calbench.scenarios.models import DifficultyEntry, Scenario, Tertile
 from calbench.scenarios.published import published_suite, suite_names
-from calbench.scenarios.subsets import chosen_ids, subset_order
+from calbench.scenarios.suites import chosen_ids, subset_order
 from tests.factories import make_scenario
 
 PLAIN = make_scenario(["..", ".."], [(0, 1)])

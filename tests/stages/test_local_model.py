@@ -12,9 +12,9 @@ from calbench.scenarios.storage import read_suite, write_suite
 from calbench.traces.events import DecideEnd, ReplyNote, TurnEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
-from stages.local_model import find_model, serving
-from stages.record_local import asking, play
 from tests.cli.runs import REPO
+from tests.studies.local_model import find_model, serving
+from tests.studies.record_local import asking, play
 
 pytestmark = pytest.mark.local_llm
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.cli.verify import main as verify
+from calbench.cli.verify import verify_all as verify
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.documents import read_yaml
@@ -15,9 +15,9 @@ from calbench.llm.replies.store import ReplyStore
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from calbench.tree import CONF
-from stages.local_model import MODEL_SHA256, PYTHON, find_model
-from stages.record_local import EXPERIMENTS, keep, play
 from tests.cli.runs import REPO
+from tests.studies.local_model import MODEL_SHA256, PYTHON, find_model
+from tests.studies.record_local import EXPERIMENTS, keep, play
 
 COHORT = REPO / "data" / "cohorts" / "smollm2"
 

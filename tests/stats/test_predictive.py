@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.analysis.summary.pool import POOL, POOLED, read_pool
+from calbench.analysis.summary.pool import POOL, POOLED
 from calbench.analysis.tables.draws import HEADLINE
 from calbench.stats.predictive import (
     deviations,
@@ -21,6 +21,7 @@ from calbench.stats.predictive import (
 )
 from calbench.stats.sums import Floats, Ints, Sums
 from tests.cli.runs import REPO
+from tests.studies.predictive import read_pool
 
 EXACT = 12
 """Decimals of a number that is not rounded."""

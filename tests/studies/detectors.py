@@ -13,10 +13,11 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from calbench.analysis.audit_sample import CROSSED, KEPT, OTHERS, UNSEEN, Unseen, unseen_text
+from calbench.analysis.audit_sample import CROSSED, KEPT, OTHERS, UNSEEN, Unseen
 from calbench.console import say
 from calbench.files import write_atomically
 from calbench.metrics.speech.rules import ruled_slot
@@ -178,6 +179,16 @@ def unseen(others: Sequence[LabelledMessage], ours: Sequence[LabelledMessage]) -
 
 def _fold(message: LabelledMessage) -> int:
     return sha256(f"fold {message.text}".encode()).digest()[0] % FOLDS
+
+
+def unseen_text(unseen: Unseen) -> str:
+    """Return the file of what is found in unseen messages: one message a line."""
+    rows = [
+        {"judged": judged, "message": key, "found": " ".join(sorted(found))}
+        for judged, each in unseen.items()
+        for key, found in sorted(each.items())
+    ]
+    return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
 
 
 def main(_: list[str]) -> None:

@@ -4,16 +4,21 @@ Run it after a change of the canonical suites or of how the teams play:
 ``python -m tests.studies.earlier_moves``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
 from calbench.api import load_suite, play_game
 from calbench.console import say
+from calbench.domain.ids import MeetingId
 from calbench.files import write_atomically
-from calbench.metrics.optimum import RoundCosts, round_costs
+from calbench.metrics.costs import best_complete_schedule
+from calbench.metrics.optimum import Moment
 from calbench.oracle.cache import OracleCache
+from calbench.oracle.programme import MOST_EXACT_MEETINGS
 from calbench.scenarios.models import Scenario
+from calbench.traces.events import BatchApplied, Event, Resolution, RoundStart
 from stages import paths
 
 SUITES = ("uniform", "varied")
@@ -25,6 +30,55 @@ AHEAD = {"the round's": False, "all later": True}
 """Which meetings are known, in words."""
 
 OUT = paths.DATA / "published" / "earlier_moves.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCosts:
+    """The least that the meetings from a round on can still cost, with all calendars known.
+
+    Attributes:
+        round: number of the round, from 0.
+        in_place: in accounting cost, if earlier scheduled meetings stay where they are; ``None``
+            if the meetings then cannot be placed.
+        with_moves: the same if earlier ones may move, paid by each participant.
+    """
+
+    round: int
+    in_place: int | None
+    with_moves: int | None
+
+
+def round_costs(
+    scenario: Scenario, events: Iterable[Event], oracle: OracleCache, *, sees_ahead: bool
+) -> list[RoundCosts]:
+    """Return whether moving earlier meetings would have been cheaper, round by round.
+
+    The paper says that the best solution sometimes moves them (section 3). Rounds without a
+    scheduled earlier meeting have nothing to move; after a failed meeting none is looked at.
+
+    Args:
+        scenario: of the game.
+        events: of the game, from its start.
+        oracle: used if the scenario stores no optimum.
+        sees_ahead: whether all later meetings are known too, or the round's alone.
+    """
+    schedule = best_complete_schedule(scenario, oracle)
+    found: list[RoundCosts] = []
+    if schedule is None or len(scenario.all_meetings) > MOST_EXACT_MEETINGS:
+        return found
+    moment = Moment(scenario, schedule)
+    later = [MeetingId(meeting.meeting_id) for meeting in scenario.meetings]
+    for event in events:
+        if isinstance(event, RoundStart) and moment.standing:
+            ahead = later[event.round :] if sees_ahead else [event.meeting_id]
+            found.append(RoundCosts(event.round, *moment.costs_of(ahead)))
+        elif isinstance(event, BatchApplied):
+            moment.apply(event)
+        elif isinstance(event, Resolution):
+            if not event.coordinated:
+                break
+            moment.standing.add(event.meeting_id)
+    return found
 
 
 def measured(setting: str, team: str, scenarios: Sequence[Scenario]) -> Iterator[dict[str, object]]:

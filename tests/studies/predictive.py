@@ -13,7 +13,7 @@ import pandas as pd
 
 from calbench.analysis.estimates import group_totals
 from calbench.analysis.measures import MEASURE_BY_NAME
-from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, PLACE, POOL
+from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, PLACE, POOL, unpacked
 from calbench.analysis.tables.draws import HEADLINE
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
@@ -24,7 +24,7 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.errors import CalbenchError
 from calbench.facts.frames import cast, csv_text
-from calbench.files import write_atomically
+from calbench.files import read_bytes, write_atomically
 from calbench.metrics.fairness import fairness
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
@@ -117,6 +117,15 @@ _OF_AGENT = (
     "excess_vps",
 )
 """Of an agent's game: what the measures are made from."""
+
+
+def read_pool(path: Path) -> pd.DataFrame:
+    """Read a pool.
+
+    Raises:
+        FileError: it cannot be read, or is no pool.
+    """
+    return unpacked(path, read_bytes(path))
 
 
 def write_pool(folder: Path, rows: pd.DataFrame) -> None:

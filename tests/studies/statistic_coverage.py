@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.hardness import MEASURES, PREDICTORS
+from calbench.analysis.tables import judge_agreement
 from calbench.analysis.tables.difficulty import known_values
-from calbench.analysis.tables.judge import ALL_SETTINGS
-from calbench.analysis.tables.judge_agreement import LEAST, UNITS, unit_sums
+from calbench.analysis.tables.judge import ALL_SETTINGS, judged_games
+from calbench.analysis.tables.judge_agreement import LEAST, UNITS
 from calbench.console import progress
 from calbench.facts.storage import Facts
 from calbench.stats.agreement import LEAST_CORRELATED, LEAST_UNITS, jackknife_ends
@@ -81,6 +82,25 @@ class Ranks(NamedTuple):
     setting: str
     team: str
     pairs: list[tuple[Floats, Floats]]
+
+
+def unit_sums(facts: Facts) -> Iterator[tuple[str, str, judge_agreement.Unit, Floats]]:
+    """Yield what every scenario adds to the statistics of each setting, team and unit.
+
+    Settings, teams and units are in no particular order; sums are ``[scenario, sum]``.
+    """
+    games = judged_games(facts)
+    compared = games[games["is_reflected"].astype(bool)]
+    samples = judge_agreement._samples(compared)
+    for unit in UNITS:
+        is_cells = bool(unit.cells)
+        sums = (
+            judge_agreement.Cells(facts, unit.cells, compared).sums
+            if is_cells
+            else judge_agreement._precision_sums(facts, compared)
+        )
+        for (setting, team), sample in samples.items():
+            yield setting, team, unit, judge_agreement._by_scenario(sums, sample)
 
 
 def agreement_rows(facts: Facts) -> pd.DataFrame:

@@ -4,11 +4,10 @@ import pandas as pd
 import pytest
 
 from calbench.api import load_suite, play_game
-from calbench.metrics.optimum import RoundCosts, round_costs
 from calbench.oracle.cache import OracleCache
 from tests.cli.runs import REPO
 from tests.factories import make_scenario
-from tests.studies.earlier_moves import OUT, measured
+from tests.studies.earlier_moves import OUT, RoundCosts, measured, round_costs
 
 SECOND_FITS_WHERE_THE_FIRST_STANDS = make_scenario(
     ["....", "....", ".E3E3E3"], [[0, 1], [1, 2]], scenario_id="moved-000"

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from calbench.domain.canonical import canonical_json, digest
 from calbench.errors import FileError
-from calbench.runs.recorded import count_traces
+from calbench.runs.recorded import TraceHead, count_traces, head_of
 from calbench.scenarios.models import Scenario
-from calbench.traces.heads import TraceHead, head_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
 from tests.traces.kept_games import game, keep, name_of

@@ -1,23 +1,135 @@
-"""Scripted speakers: sources of text that need no model."""
+"""Scripted speakers: sources of text that need no model.
 
-from collections.abc import Sequence
+In VOLUNTARY and DECISION a speaker does what was agreed; in REFLECTION it says what a round has
+revealed of the others' slots, as changes of belief.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from calbench.agents.completer import CallSite, Completer
-from calbench.agents.scripted.batch import decision, voluntary
+from calbench.agents.scripted.difficulty import IMPOSSIBLE
 from calbench.agents.scripted.erring import Moment
+from calbench.agents.scripted.ledger import Ledger
 from calbench.agents.scripted.outbox import Written, encoded, envelope
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.probing import Goal, answer_reasons, probe
-from calbench.agents.scripted.reading import read_briefing, read_message
-from calbench.agents.scripted.reflecting import beliefs
+from calbench.agents.scripted.reading import Reading, read_briefing, read_message
 from calbench.agents.scripted.style import STYLES, Style
-from calbench.agents.scripted.talk import talk
+from calbench.agents.scripted.talk import best_guess, talk
 from calbench.agents.scripted.view import Reader, View
+from calbench.domain.calendars import Booking, Item
+from calbench.domain.ids import AgentId, Slot
 from calbench.domain.randomness import stream
 from calbench.errors import ConfigError
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
+
+
+def voluntary(view: View, voice: Voice) -> list[Written]:
+    """Return the moves an outsider promised."""
+    return _moves(view, voice, None, frozenset()) or []
+
+
+def decision(view: View, voice: Voice) -> list[Written]:
+    """Return the batch of a participant; in a retry, one that avoids the conflict's slots."""
+    spoiled = frozenset(
+        Slot(int(n)) for n in re.findall(r"\b[Ss]lot (\d{1,4})\b", view.now.conflict or "")
+    )
+    for slot in _choices(view):
+        if view.now.attempt > 1 and slot in spoiled:
+            continue
+        moves = _moves(view, voice, slot, spoiled - {slot})
+        if moves is not None:
+            meeting_id = view.meeting.meeting_id
+            return [*moves, {"type": "schedule", "meeting_id": meeting_id, "slot": slot}]
+    return []
+
+
+def _choices(view: View) -> Iterator[Slot]:
+    """Yield the slots to schedule in: what was agreed, else the likeliest, else any."""
+    agreed, levels = view.agreed, view.levels
+    if agreed is not None and levels[agreed] is not IMPOSSIBLE:
+        yield agreed
+    guess = best_guess(view)
+    if guess is not None and guess != agreed:
+        yield guess
+    possible = [slot for slot, level in enumerate(levels) if level is not IMPOSSIBLE]
+    for slot in sorted(possible, key=levels.__getitem__):
+        if slot not in (agreed, guess):
+            yield Slot(slot)
+
+
+def _moves(
+    view: View, voice: Voice, slot: Slot | None, spoiled: frozenset[Slot]
+) -> list[Written] | None:
+    """Return what has to move to keep promises and to free a slot.
+
+    Returns:
+        Reschedules, or ``None`` if there is no room for what gives way.
+    """
+    promised = {move.start: move.to for move in view.agreed_moves if move.to != slot}
+    taken = {*promised.values(), *(() if slot is None else (slot,))}
+    landing = [
+        Slot(place)
+        for place, item in enumerate(view.calendar)
+        if (item is None or place in promised) and place not in taken and place not in spoiled
+    ]
+    moves = dict(promised)
+    for place in sorted(taken):
+        item = view.calendar[place]
+        if item is None or place in promised:
+            continue
+        if isinstance(item, Booking) or item.blocked or not landing:
+            return None
+        moves[place] = landing.pop(0)
+    return [
+        _reschedule(item, start, to, voice)
+        for start, to in moves.items()
+        if (item := view.calendar[start]) is not None
+    ]
+
+
+def _reschedule(item: Item, start: Slot, to: Slot, voice: Voice) -> Written:
+    return {
+        "type": "reschedule",
+        "item_id": item.item_id,
+        "from_slot": start,
+        "to_slot": to,
+        "justification": voice.justification(),
+    }
+
+
+CHANGES: Final = (-3, 1, 2, 3, 3)
+"""Change of belief towards occupied by what an agent said of its slot, from easy to impossible
+[C]: a slot that is not easy has something in it."""
+
+PROPOSED: Final = -1
+"""For a slot that an agent proposed without saying how hard it is [C]."""
+
+AGREED: Final = 3
+"""For the slot that an agent settled on or agreed to: the meeting is there now [C]."""
+
+
+def beliefs(asked: Reading, ledger: Ledger) -> dict[str, Any]:
+    """Return the answer to a reflection: for each other agent one integer a slot, -3 to 3."""
+    num_slots = asked.num_slots or 0
+    return {"beliefs": {str(agent): _changes(ledger, agent, num_slots) for agent in asked.others}}
+
+
+def _changes(ledger: Ledger, agent: AgentId, num_slots: int) -> list[int]:
+    """Return the changes by slot: most slots were not spoken of, and later kinds say more."""
+    said: dict[Slot, int] = dict.fromkeys(ledger.proposed.get(agent, ()), PROPOSED)
+    said.update((slot, CHANGES[level]) for slot, level in ledger.levels.get(agent, {}).items())
+    if agent in ledger.votes:
+        said[ledger.votes[agent]] = AGREED
+    changes = [0] * num_slots
+    for slot, change in said.items():
+        if slot < num_slots:
+            changes[slot] = change
+    return changes
+
 
 SCRIPTED_SPEC: Final = ModelSpec(model="scripted")
 """The model in a request to a scripted speaker: there is none."""

@@ -15,7 +15,6 @@ from calbench.analysis.measures import MEASURE_BY_NAME
 from calbench.analysis.tables.draws import HEADLINE
 from calbench.errors import FileError
 from calbench.facts.columns import COST, SETTING, TEAM, count, fine, text
-from calbench.files import read_bytes
 
 POOL = "pool.csv.xz"
 """The file in the folder of the pool."""
@@ -52,15 +51,6 @@ COLUMNS = (
     count(f"{ARBITRARY}_n", "agent-games", "in this sum: all agent-games"),
 )
 """Of a row: one scenario, played by one team."""
-
-
-def read_pool(path: Path) -> pd.DataFrame:
-    """Read a pool.
-
-    Raises:
-        FileError: it cannot be read, or is no pool.
-    """
-    return unpacked(path, read_bytes(path))
 
 
 def unpacked(path: Path, packed: bytes) -> pd.DataFrame:

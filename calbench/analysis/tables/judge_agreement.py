@@ -190,25 +190,6 @@ def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         yield pd.DataFrame(listed, columns=columns).assign(judge=compared["judge"].iloc[0])
 
 
-def unit_sums(facts: Facts) -> Iterator[tuple[str, str, Unit, Floats]]:
-    """Yield what every scenario adds to the statistics of each setting, team and unit.
-
-    Settings, teams and units are in no particular order; sums are ``[scenario, sum]``.
-    """
-    games = judged_games(facts)
-    compared = games[games["is_reflected"].astype(bool)]
-    samples = _samples(compared)
-    for unit in UNITS:
-        is_cells = bool(unit.cells)
-        sums = (
-            Cells(facts, unit.cells, compared).sums
-            if is_cells
-            else _precision_sums(facts, compared)
-        )
-        for (setting, team), sample in samples.items():
-            yield setting, team, unit, _by_scenario(sums, sample)
-
-
 def _samples(compared: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
     """Return the compared games of each team and setting, with their ``place`` among all.
 

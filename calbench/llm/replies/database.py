@@ -12,22 +12,20 @@ from typing import Self
 
 from calbench.errors import FileError, OutputError
 from calbench.files import printable, shorten
-from calbench.llm.replies.mark import (
-    Extent,
-    log_path,
-    mark_path,
-    open_mark,
-    read_mark,
-    remove_mark,
-    write_mark,
-)
 from calbench.llm.replies.schema import (
     APPLICATION_ID,
     STORE_VERSION,
     WITHOUT_DIGESTS,
+    Extent,
     create_tables,
+    log_path,
+    mark_path,
+    open_mark,
     read_as_upgraded,
+    read_mark,
+    remove_mark,
     upgrade,
+    write_mark,
 )
 
 BUSY_S = 60.0

@@ -1,34 +1,35 @@
-"""Writes the trace browser's page data: a file for each game, an index of all, words to search.
+"""Writes the trace browser's page data: files of games, an index of all, words to search.
 
-Games are read and written by worker processes, a few scenarios at a time; what comes back for
-each is a handful of numbers, and the words of its messages. The files do not depend on how many
+A file holds the games on one scenario, by team. Each is its whole trace, which scripts of the page
+unpack and readers download, behind a line that says what tables and facts know of it.
+
+Games are read and written by worker processes, a few scenarios at a time; what comes back for each
+is a handful of numbers, and the words of its messages. The files do not depend on how many
 processes there are.
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from calbench.analysis.summary import KIND_WORDS, in_words
 from calbench.facts.storage import Facts
 from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
-from calbench.report.escape import gzipped, write_data
+from calbench.report.escape import gzipped, script_json, write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
-from calbench.report.games.game import packed_game, prompt_data, scenario_data, team_kind
 from calbench.report.games.index import ExperimentIndex, index_data
 from calbench.report.games.ledger import OPTIMUM_COLUMNS, Judged, JudgedGames, ledger_data
 from calbench.report.games.search import WordIndex, words_of
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import Catalog
-from calbench.traces.events import GameEnd
-from calbench.traces.models import Trace
-from calbench.traces.storage import trace_bytes
+from calbench.traces.models import Seat, Trace
 
 PLAYED_COLUMNS = (
     "is_excluded",
@@ -58,16 +59,6 @@ def what_happened(rows: Rows) -> str:
     if row["is_excluded"]:
         return f"Halted before its end and not scored: {_scheduled(row)} in {_messages(row)}."
     return f"{_capital(_scheduled(row))} in {_messages(row)} at {_cost(row)}{_told(rows.told)}."
-
-
-def so_far(trace: Trace) -> str:
-    """Return a half-played game in one sentence, with counts so far."""
-    row = {
-        "meetings": len(trace.scenario.meetings),
-        "scheduled": trace.metrics.rounds_scheduled,
-        "messages": trace.metrics.messages,
-    }
-    return f"Not played to its end, and not scored: so far {_scheduled(row)} in {_messages(row)}."
 
 
 def _scheduled(row: Row) -> str:
@@ -129,9 +120,6 @@ def _capital(text: str) -> str:
 GAMES_PER_TASK = 40
 """About so many games are handed to a worker at once [C]."""
 
-PACKED = "calbench.packed"
-"""The function that files of games and prompts call."""
-
 
 @dataclass(frozen=True, slots=True)
 class GameTask:
@@ -141,6 +129,7 @@ class GameTask:
         folder: where page data goes.
         suite: its file, for messages.
         traces: folder with ``<team>/<scenario_id>.json``.
+        catalog: of the games.
         scenarios: each as JSON, which processes hand over faster than the object.
         unreachable: where the optimum of games became unreachable, by team and scenario.
         rows: what tables say happened, likewise.
@@ -152,6 +141,7 @@ class GameTask:
     experiment: str
     suite: Path
     traces: Path
+    catalog: Catalog
     teams: tuple[str, ...]
     scenarios: tuple[str, ...]
     unreachable: Mapping[tuple[str, str], Row]
@@ -196,7 +186,6 @@ def write_games(
     experiments: Sequence[Experiment],
     folder: Path,
     pool: Pool | None = None,
-    others: Sequence[Callable[[WordIndex], Mapping[str, Any]]] = (),
 ) -> None:
     """Write page data of all games.
 
@@ -207,7 +196,6 @@ def write_games(
         experiments: whose games, in the order of the index.
         folder: where page data goes.
         pool: where to read and write games; ``None`` does it here.
-        others: write games of no experiment, each given the index of words; return its entry.
 
     Raises:
         FileError: a trace does not fit its suite, or no row of ``games.csv`` tells of it.
@@ -221,7 +209,6 @@ def write_games(
             is_empty = False
         if not is_empty:
             entries.append(entry.data())
-    entries += [write(words) for write in others]
     buckets = []
     for bucket, content in words.files():
         write_data(folder, f"search/{bucket}", content)
@@ -243,6 +230,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
     played = _chosen(results.by_game("games.csv"), PLAYED_COLUMNS)
     told = _chosen(results.by_game("audit_games.csv"), TOLD_COLUMNS)
     judged = JudgedGames(None if results.facts is None else Facts(results.facts))
+    catalog = Catalog()
     while chunk := list(islice(scenarios, size)):
         games = [(team, each.scenario_id) for each in chunk for team in results.teams]
         yield GameTask(
@@ -250,6 +238,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
             experiment=results.name,
             suite=results.suite,
             traces=results.traces,
+            catalog=catalog.of(results.traces / team / f"{name}.json" for team, name in games),
             teams=results.teams,
             scenarios=tuple(each.model_dump_json() for each in chunk),
             unreachable={game: unreachable[game] for game in games if game in unreachable},
@@ -273,66 +262,79 @@ def write_task(task: GameTask) -> list[WrittenGame]:
 
 
 def _written(task: GameTask) -> Iterator[WrittenGame]:
-    catalog = Catalog()
     for scenario in map(Scenario.model_validate_json, task.scenarios):
-        scenario_id = scenario.scenario_id
-        traces = ScenarioTraces(task.suite, scenario, catalog)
-        path_by_team = {team: task.traces / team / f"{scenario_id}.json" for team in task.teams}
-        present = [team for team, path in path_by_team.items() if catalog.has(path)]
-        for place, team in enumerate(present):
-            trace = traces.read(path_by_team[team], team)
-            if place == 0:
-                key = f"scenarios/{task.experiment}/{scenario_id}"
-                write_data(task.folder, key, scenario_data(trace.scenario, present))
+        scenario_id, packed = scenario.scenario_id, []
+        traces = ScenarioTraces(task.suite, scenario, task.catalog)
+        for team in task.teams:
+            path = task.traces / team / f"{scenario_id}.json"
+            if not task.catalog.has(path):
+                continue
+            trace = traces.read(path, team)
             of_tables = OfTables(
                 task.unreachable.get((team, scenario_id)),
                 task.rows.get((team, scenario_id)),
                 task.judged.get((team, scenario_id)),
             )
-            data = catalog.read(path_by_team[team])
-            yield write_game(task.folder, trace, task.experiment, of_tables, task.measure, data)
+            about = about_game(trace, task.experiment, of_tables, task.measure)
+            packed.append((team, packed_game(about, task.catalog.read(path))))
+            yield written_game(trace)
+        if packed:
+            write_data(task.folder, games_key(task.experiment, scenario_id), packed)
 
 
-def _summary(trace: Trace, rows: Rows | None) -> str:
-    """Return what happened in a sentence; nothing of a whole game of which no table tells."""
-    if rows is not None:
-        return what_happened(rows)
-    return "" if isinstance(trace.events[-1], GameEnd) else so_far(trace)
+def games_key(experiment: str, scenario_id: str) -> str:
+    """Return the key of the file that holds the games on a scenario, by team."""
+    return f"games/{experiment}/{scenario_id}"
 
 
-def write_game(
-    folder: Path,
+def packed_game(about: Mapping[str, Any], trace: bytes) -> str:
+    """Return a game as its file holds it: what is told of it, a line, then the bytes of its trace.
+
+    Compressed as gzip, for browsers unpack nothing better, and in base64, as scripts hold it.
+    """
+    return b64encode(gzipped(script_json(about).encode("ascii") + b"\n" + trace)).decode("ascii")
+
+
+def about_game(
     trace: Trace,
     experiment: str,
     of_tables: OfTables = NOTHING,
     measure: MeasureSpec = DEFAULT_MEASURE,
-    data: bytes | None = None,
-) -> WrittenGame:
-    """Write a game with its ledger, its whole trace, and its prompts if it has any.
+) -> dict[str, Any]:
+    """Return what the browser is told of a game beside its trace.
 
     Args:
-        folder: where page data goes.
         trace: the game.
         experiment: its name.
         of_tables: what tables and facts say of it.
         measure: settings of the metrics.
-        data: bytes of its file; absent: those that it would have.
     """
-    team, scenario_id = trace.config.team, trace.scenario.scenario_id
-    name = f"{experiment}/{team.team_id}/{scenario_id}"
-    game = packed_game(trace, experiment)
-    if summary := _summary(trace, of_tables.rows):
-        game["summary"] = summary
-    game["ledger"] = ledger_data(trace, of_tables.unreachable, measure, judged=of_tables.judged)
-    write_data(folder, f"games/{name}", game, PACKED)
-    if "has_prompts" in game:
-        write_data(folder, f"prompts/{name}", prompt_data(trace), PACKED)
-    whole = gzipped(trace_bytes(trace) if data is None else data)
-    write_data(folder, f"traces/{name}", b64encode(whole).decode("ascii"))  # as scripts hold it
+    rows = of_tables.rows
+    return {
+        "experiment": experiment,
+        "kind": team_kind(trace.config.team.seats),
+        **({} if rows is None else {"summary": what_happened(rows)}),
+        "ledger": ledger_data(trace, of_tables.unreachable, measure, judged=of_tables.judged),
+    }
+
+
+def written_game(trace: Trace) -> WrittenGame:
+    """Return what the index and the search take of a game."""
+    team = trace.config.team
     messages = said(trace) if team.uses_language else ()
     return WrittenGame(
-        scenario_id=scenario_id,
+        scenario_id=trace.scenario.scenario_id,
         team=team.team_id,
         kind=team_kind(team.seats),
         messages=tuple(words_of(message.text) for message in messages),
     )
+
+
+def team_kind(seats: Sequence[Seat]) -> str:
+    """Return the kind of a team in words; seats of several kinds are named together."""
+    return kind_words(dict.fromkeys(seat.kind for seat in seats))
+
+
+def kind_words(kinds: Iterable[str]) -> str:
+    """Return kinds of players in words."""
+    return in_words(kinds, KIND_WORDS)

@@ -1,19 +1,31 @@
 """The index of the trace browser: what the finder shows and sorts by, in columns.
 
+``site/assets/traces/pagedata.js`` reads a column, which is one of
+
+* ``[...]``: the values;
+* ``{"all": value}``: the same for each;
+* ``{"of": [...], "at": "..."}``: few different ones, and a letter of :data:`ALPHABET` for each that
+  says which.
+
 Numbers of a game are those of its row in ``games.csv``; labels told and patterns are those of
 ``audit_games.csv``. Games are in the order of scenarios, and for each scenario in that of teams.
 """
 
+import string
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from calbench.errors import FileError
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Experiment
-from calbench.report.games.packing import column
 from calbench.report.tables import Row
 from calbench.scenarios.labels import TIERS
 from calbench.scenarios.models import Scenario
+
+ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
+"""Letters that number what there are at most 64 of; also those of postings."""
+
+Column = Sequence[Any] | Mapping[str, Any]
 
 NUMBERS: Mapping[str, str] = {
     "scheduled": "scheduled",
@@ -28,6 +40,17 @@ GAME_COLUMNS = (*NUMBERS, "halted", "texts", "told", "tier", "patterns", "passed
 """Of a game in the index: ``texts`` counts its messages in words, ``told`` the private labels
 that were told, ``tier`` is the place of the highest one, from 1, ``patterns`` has a bit for each
 pattern that occurs, in the paper's order, ``passed`` counts the labels of others passed on."""
+
+
+def column(values: Sequence[Any]) -> Column:
+    """Return values in the shortest of the three forms, judged by how many differ."""
+    different = dict.fromkeys(values)
+    if len(different) == 1 and len(values) > 1:
+        return {"all": values[0]}
+    if len(different) > len(ALPHABET) or 2 * len(different) > len(values):
+        return values
+    letters = dict(zip(different, ALPHABET, strict=False))
+    return {"of": list(different), "at": "".join(map(letters.__getitem__, values))}
 
 
 class ExperimentIndex:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from calbench.report.games.packing import ALPHABET
+from calbench.report.games.index import ALPHABET
 
 BUCKETS = 128
 """Files that the words are spread over [C]."""

@@ -8,7 +8,6 @@ from calbench.errors import CalbenchError
 from calbench.report.experiment import checked_id
 from calbench.report.pages import (
     audits,
-    changes,
     dictionary,
     difficulty,
     document,
@@ -92,7 +91,6 @@ PAGES = (
     Page("limitations.md", "Limitations and ethics", "About"),
     Page("trust.md", "Security and verification", "About"),
     Page("changelog.md", "Changelog", "About", content=document.changelog),
-    Page("changes.md", "Changes to published numbers", "About", content=changes.content),
     Page("cite.md", "How to cite", "About"),
     Page("licences.md", "Licences", "About"),
     Page("404.md", "", ""),

@@ -58,7 +58,7 @@
     /* Open another team's game of the same scenario; `at` is its own event, if it has one. */
     function open(of, team, at, isWanted, failed) {
       var game = of.game;
-      frames.load(game.experiment, team, game.scenario_id, function (found, scenario) {
+      calbench.games.load(game.experiment, team, game.scenario_id, function (found, scenario) {
         if (!isWanted()) { return; }
         view = frames.viewOf(found, scenario, at === null ? 0 : at);
         view.go = function (event) { linked.checked = false; go(event); };

@@ -21,7 +21,7 @@
   /* Fields that are folded until somebody wants them, or an address has one. */
   var FOLDED = ["e", "k", "s", "d", "o", "xmin", "xmax", "vmin", "vmax", "told", "passed", "tier", "p"];
   var OUTCOMES = [["all", "all scheduled"], ["failed", "some failed"],
-                  ["halted", "halted, not scored"], ["unfinished", "unfinished, not scored"]];
+                  ["halted", "halted, not scored"]];
   /* Columns of the results: key, heading, whether the games can be sorted by it. */
   var COLUMNS = [
     ["game", "Game"], ["team", "Team"], ["about", "Setting"], ["outcome", "Scheduled"],
@@ -155,8 +155,7 @@
           number: games.length, experiment: entry.name, team: team[0], kind: team[1],
           scenario: about.id[scenario], setting: about.setting[scenario],
           third: about.third[scenario], meetings: about.meetings[scenario],
-          optimum: about.optimum[scenario], first: first, hits: [],
-          unfinished: entry.is_unfinished === true
+          optimum: about.optimum[scenario], first: first, hits: []
         };
         take(game, columns, row);
         first += game.texts;
@@ -185,7 +184,6 @@
   }
 
   function outcomeOf(game) {
-    if (game.unfinished) { return "unfinished"; }
     if (game.halted) { return "halted"; }
     return game.scheduled < game.meetings ? "failed" : "all";
   }
@@ -294,7 +292,7 @@
     });
     var entry = index.experiments.filter(function (each) { return each.name === state.e; })[0];
     fill(part.note, document.createTextNode(entry && entry.note ? entry.note + " " : ""));
-    if (entry && !entry.is_unfinished) { sources(entry); }
+    if (entry) { sources(entry); }
     part.node.setAttribute("data-found", rows.length);
     part.node.setAttribute("data-state", stateText());
     markOpen();
@@ -350,7 +348,7 @@
       el("td", {}, game.team, el("small", {}, game.kind)),
       el("td", {}, game.setting, game.third ? el("small", {}, game.third) : null),
       el("td", { "class": "cb-number" }, outcome,
-        game.unfinished || game.halted ? el("small", { "class": "cb-bad" },
+        game.halted ? el("small", { "class": "cb-bad" },
           outcomeOf(game) + ", not scored") : null),
       number(game.excess), number(game.cost), number(game.messages), number(game.vps),
       el("td", { "class": "cb-number" }, told,
@@ -365,7 +363,7 @@
   function sentencesOf(game, found) {
     var items = el("ul", {});
     var cell = el("td", { colspan: COLUMNS.length }, items);
-    calbench.load("games/" + [game.experiment, game.team, game.scenario].join("/"),
+    calbench.games.load(game.experiment, game.team, game.scenario,
       function (data) {
         var texts = [];
         data.events.forEach(function (event, place) {
@@ -516,9 +514,7 @@
     options("k", different("kind"));
     options("s", different("setting"));
     options("d", different("third"));
-    options("o", OUTCOMES.filter(function (pair) {
-      return pair[0] !== "unfinished" || games.some(function (game) { return game.unfinished; });
-    }));
+    options("o", OUTCOMES);
     options("p", index.patterns.map(function (name) { return [name, words(name)]; }));
     options("tier", index.tiers.map(function (name, place) {
       return [name, place + 1 < index.tiers.length ? name + " or more private" : name];

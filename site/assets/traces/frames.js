@@ -159,17 +159,8 @@
     return number < 0 ? 0 : endOfRound(view, number - 1);
   }
 
-  /* Load a game and its scenario. */
-  function load(experiment, team, scenario, found, failed) {
-    calbench.load("games/" + [experiment, team, scenario].join("/"), function (game) {
-      calbench.load("scenarios/" + game.scenario_key, function (about) {
-        found(game, about);
-      }, failed);
-    }, failed);
-  }
-
   calbench.frames = {
-    endOfRound: endOfRound, load: load, roundFrom: roundFrom, roundOf: roundOf,
+    endOfRound: endOfRound, roundFrom: roundFrom, roundOf: roundOf,
     shownCost: shownCost, turnFrom: turnFrom, viewOf: viewOf, within: within
   };
 }());

@@ -1,25 +1,24 @@
-/* Unpacks the page data of files: columns become events again.
+/* Unpacks the page data of the trace browser: columns of its index, and games.
  *
- * Data files call calbench.packed("key", value); calbench.load then finds what was packed. The form
- * is described in calbench/report/packing.py. A value that is not packed stays as it is.
+ * The file games/<experiment>/<scenario>.js holds the games on a scenario: for each team gzip in
+ * base64 of a line of JSON, what is told of the game, and of its trace, byte for byte the file that
+ * `calbench verify` reads. Numbers too large for this language are only in the file.
  */
 (function () {
   "use strict";
 
   var ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  var MOVES = "abcdefg";
-  var WHOLE = -1;
+  var FORMAT = "gzip";
+  var LINE_END = 10;
   var CODES = new Map();
+  var opened = new Map();
   ALPHABET.split("").forEach(function (letter, code) { CODES.set(letter, code); });
 
-  /* The values of a column, one for each of so many events. */
+  /* The values of a column, one for each of so many things. */
   function column(packed, count) {
     var found = new Array(count);
     var index;
     if (Array.isArray(packed)) { return packed; }
-    if (packed.rows) {
-      return packed.rows.map(function (row) { return row && record(packed.names, row); });
-    }
     for (index = 0; index < count; index += 1) {
       found[index] = packed.at === undefined
         ? packed.all : packed.of[CODES.get(packed.at.charAt(index))];
@@ -27,114 +26,92 @@
     return found;
   }
 
-  function record(names, row) {
+  function bytesOf(text) {
+    return Uint8Array.from(atob(text), function (letter) { return letter.charCodeAt(0); });
+  }
+
+  /* A promise of the bytes; a packed file that was cut or changed is refused. */
+  function unpacked(text) {
+    var stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream(FORMAT));
+    return new Response(stream).arrayBuffer();
+  }
+
+  /* A value without the fields that are absent. */
+  function present(value) {
     var made = {};
-    names.forEach(function (name, place) { made[name] = row[place]; });
+    Object.keys(value).forEach(function (name) {
+      if (value[name] !== null && value[name] !== false) { made[name] = value[name]; }
+    });
     return made;
   }
 
-  /* Calendars from what each batch changed; slots and items take turns in a list of changes. */
-  function calendars(changes, agents) {
-    var last = new Map();
-    return changes.map(function (change, index) {
-      var calendar = change[0] === WHOLE ? change.slice(1) : last.get(agents[index]).slice();
-      var place;
-      if (change[0] !== WHOLE) {
-        for (place = 0; place < change.length; place += 2) {
-          calendar[change[place]] = change[place + 1];
-        }
+  function eventOf(event) {
+    var made = present(event);
+    if (made.content) { made.content = present(made.content); }
+    return made;
+  }
+
+  function isAsked(event) { return event.prompt !== undefined || event.system_prompt !== undefined; }
+
+  /* A game and its scenario, as scripts of the page use them. */
+  function read(buffer, teams) {
+    var bytes = new Uint8Array(buffer);
+    var cut = bytes.indexOf(LINE_END);
+    var file = bytes.subarray(cut + 1);
+    var text = new TextDecoder();
+    var about = JSON.parse(text.decode(bytes.subarray(0, cut)));
+    var trace = JSON.parse(text.decode(file));
+    var events = trace.events.map(eventOf);
+    return {
+      scenario: Object.assign({}, trace.scenario, { teams: teams }),
+      game: Object.assign({}, about, {
+        team: trace.config.team.team_id, scenario_id: trace.scenario.scenario_id,
+        game_id: trace.game_id, channels: trace.config.channels, limits: trace.config.limits,
+        has_prompts: events.some(isAsked), events: events,
+        file: new Blob([file], { type: "application/json" })
+      })
+    };
+  }
+
+  /* A promise of a game and its scenario, among the games on it. */
+  function opening(packed, games) {
+    var teams = games.map(function (pair) { return pair[0]; });
+    return Promise.resolve(packed).then(unpacked).then(function (buffer) {
+      return read(buffer, teams);
+    });
+  }
+
+  /* Find a game and its scenario; failed(key, why) says so if it is not there or broken. */
+  function load(experiment, team, scenario, found, failed) {
+    var name = "games/" + [experiment, team, scenario].join("/");
+    calbench.load("games/" + [experiment, scenario].join("/"), function (games) {
+      var packed = games.filter(function (pair) { return pair[0] === team; })[0];
+      if (!packed) {
+        failed(name);
+        return;
       }
-      last.set(agents[index], calendar);
-      return calendar;
-    });
-  }
-
-  function movements(delta) {
-    var made = {};
-    Object.keys(delta).forEach(function (target) {
-      made[target] = typeof delta[target] !== "string" ? delta[target]
-        : delta[target].split("").map(function (letter) { return MOVES.indexOf(letter) - 3; });
-    });
-    return made;
-  }
-
-  /* The events of one group, in their order. */
-  function eventsOf(group, count) {
-    var names = Object.keys(group[2]);
-    var columns = names.map(function (name) { return column(group[2][name], count); });
-    var made = [];
-    var calendar = names.indexOf("calendar");
-    var moved = names.indexOf("delta_by_target");
-    if (calendar >= 0) {
-      columns[calendar] = calendars(columns[calendar], columns[names.indexOf("agent_id")]);
-    }
-    if (moved >= 0) { columns[moved] = columns[moved].map(movements); }
-    for (var index = 0; index < count; index += 1) {
-      made.push(eventOf(group, names, columns, index));
-    }
-    return made;
-  }
-
-  function eventOf(group, names, columns, index) {
-    var event = { type: group[0] };
-    if (group[1] !== null) { event.content = { kind: group[1] }; }
-    names.forEach(function (name, place) {
-      var value = columns[place][index];
-      if (value === null || value === false) { return; }
-      if (name.slice(0, 8) === "content.") {
-        event.content[name.slice(8)] = value;
-      } else {
-        event[name] = value;
+      if (!window.DecompressionStream) {
+        failed(name, "This browser cannot unpack the game; a newer one can.");
+        return;
       }
-    });
-    return event;
+      if (!opened.has(name)) { opened.set(name, opening(packed[1], games)); }
+      opened.get(name).then(function (made) { found(made.game, made.scenario); }, function () {
+        failed(name, "The game could not be unpacked.");
+      });
+    }, function () { failed(name); });
   }
 
-  function events(packed) {
-    var order = typeof packed.order === "string"
-      ? packed.order.split("").map(function (letter) { return CODES.get(letter); }) : packed.order;
-    var counts = packed.groups.map(function () { return 0; });
-    order.forEach(function (group) { counts[group] += 1; });
-    var waiting = packed.groups.map(function (group, place) {
-      return eventsOf(group, counts[place]);
-    });
-    var next = packed.groups.map(function () { return 0; });
-    return order.map(function (group) {
-      next[group] += 1;
-      return waiting[group][next[group] - 1];
-    });
+  function fileName(game) { return game.team + "-" + game.scenario_id + ".json"; }
+
+  /* Hand the reader the file of a game. */
+  function save(game) {
+    var address = URL.createObjectURL(game.file);
+    var link = calbench.element("a", { href: address, download: fileName(game) });
+    link.click();
+    setTimeout(function () { URL.revokeObjectURL(address); }, 1000);
   }
 
-  /* Prompts as lines and runs of lines: here every prompt is one line. */
-  function prompts(packed) {
-    var made = { lines: [], prompts: {} };
-    Object.keys(packed.prompts).forEach(function (event) {
-      var runs = packed.prompts[event];
-      var text = "";
-      for (var place = 0; place < runs.length; place += 2) {
-        text += packed.lines.slice(runs[place], runs[place] + runs[place + 1]).join("");
-      }
-      made.prompts[event] = [made.lines.length, 1];
-      made.lines.push(text);
-    });
-    return made;
-  }
-
-  /* The content of a file of a game or its prompts, as scripts of the page use it. */
-  function decode(value) {
-    if (value.events && value.events.groups) {
-      return Object.assign({}, value, { events: events(value.events) });
-    }
-    return value;
-  }
-
-  /* Called by data files. */
-  function packed(key, value) {
-    calbench.data(key, value.lines ? prompts(value) : decode(value));
-  }
-
-  calbench.packed = packed;
-  calbench.decode = decode;
   calbench.column = column;
   calbench.ALPHABET = ALPHABET;
+  calbench.games = { load: load, fileName: fileName, save: save };
 }());

@@ -87,14 +87,9 @@
     }, text + (delta !== 0 && !isTrue ? "✗" : ""));
   }
 
-  function promptText(prompts, index) {
-    var runs = prompts.prompts[index];
-    if (!runs) { return "This agent was sent no prompt here."; }
-    var lines = [];
-    for (var place = 0; place < runs.length; place += 2) {
-      lines = lines.concat(prompts.lines.slice(runs[place], runs[place] + runs[place + 1]));
-    }
-    return visible(lines.join("\n"));
+  function promptText(event) {
+    var text = event.type === "agent_registered" ? event.system_prompt : event.prompt;
+    return text === undefined ? "This agent was sent no prompt here." : visible(text);
   }
 
   /* The panel; `current()` gives the view that is shown, or null. */
@@ -131,20 +126,13 @@
       showPrompts();
     }
 
-    /* Prompts are read from a file of their own, once somebody opens one. */
+    /* Prompts are long: their text is made once somebody opens one. */
     function showPrompts() {
       var view = current();
       var found = view && exchangeOf(view);
       if (!found || !view.game.has_prompts || !(part.prompt.open || part.system.open)) { return; }
-      var name = [view.game.experiment, view.game.team, view.game.scenario_id].join("/");
-      calbench.load("prompts/" + name, function (prompts) {
-        var now = current() === view && exchangeOf(view);
-        if (!now) { return; }
-        part.promptText.textContent = promptText(prompts, now.asked);
-        part.systemText.textContent = promptText(prompts, now.registered);
-      }, function () {
-        part.promptText.textContent = part.systemText.textContent = "The prompts could not be read.";
-      });
+      part.promptText.textContent = promptText(view.game.events[found.asked]);
+      part.systemText.textContent = promptText(view.game.events[found.registered]);
     }
 
     part.usage = el("p", { "class": "cb-quiet" });

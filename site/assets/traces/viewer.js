@@ -23,6 +23,8 @@
   var part = {};
   var current = null;
   var addressTimer = null;
+  /* How many games were asked for: one that comes later than the next is not shown. */
+  var asking = 0;
   /* Where "All games" leads: to the search that a reader came from. */
   var lastSearch = "#find";
   var ownTitle = document.title;
@@ -170,9 +172,9 @@
   function open(experiment, team, scenario, wanted, failed) {
     var asked = typeof wanted === "object" && wanted ? wanted : { at: Number(wanted) || null };
     part.problem.textContent = "";
-    function missing(key) {
+    function missing(key, why) {
       close();
-      part.problem.textContent = noGame(key);
+      part.problem.textContent = noGame(key, why);
       if (failed) { failed(key); }
     }
     var names = [experiment, team, scenario];
@@ -180,14 +182,19 @@
       missing("games/" + names.join("/"));
       return;
     }
-    frames.load(experiment, team, scenario, function (game, about) {
-      opened(game, about, asked);
-    }, missing);
+    asking += 1;
+    var number = asking;
+    calbench.games.load(experiment, team, scenario, function (game, about) {
+      if (number === asking) { opened(game, about, asked); }
+    }, function (key, why) {
+      if (number === asking) { missing(key, why); }
+    });
   }
 
   /* Leave the game for the list of games. */
   function close() {
     part.viewer.hidden = true;
+    asking += 1;
     current = null;
     part.controls.stop();
     part.second.close();
@@ -197,8 +204,8 @@
   }
 
   /* Keys of page data begin with the kind of file. */
-  function noGame(key) {
-    return "This site does not have the game " + words.visible(key.slice(key.indexOf("/") + 1)) + ".";
+  function noGame(key, why) {
+    return why || "This site does not have the game " + words.visible(key.slice(key.indexOf("/") + 1)) + ".";
   }
 
   function opened(game, scenario, asked) {
@@ -251,11 +258,8 @@
     part.title.textContent = game.team + " on " + game.scenario_id;
     part.kind.textContent = game.kind;
     var halted = game.events.filter(function (event) { return event.type === "game_halted"; })[0];
-    part.halted.textContent = halted ? "⚠ " + words.haltText(halted)
-      : game.is_unfinished ? "⚠ Unfinished: the game was not played on after its last event here. "
-      + "It is not scored." : "";
-    part.whole.hidden = game.is_unfinished === true;
-    part.file.textContent = "calbench verify " + calbench.download.nameOf(game);
+    part.halted.textContent = halted ? "⚠ " + words.haltText(halted) : "";
+    part.file.textContent = "calbench verify " + calbench.games.fileName(game);
     options(part.who, sight.choices(view), view.who);
     part.scope.value = view.scope;
     options(part.beside, [["", "no other game"]].concat((view.scenario.teams || []).filter(
@@ -276,9 +280,9 @@
     var view = current;
     part.second.open(view, team, at, function () {
       return current === view && part.beside.value === team;
-    }, function (key) {
+    }, function (key, why) {
       lookBeside("");
-      part.problem.textContent = noGame(key);
+      part.problem.textContent = noGame(key, why);
     });
   }
 
@@ -289,12 +293,8 @@
     fit();
   }
 
-  /* Hand the reader the file that `calbench verify` accepts, or say why there is none. */
-  function download() {
-    calbench.download.trace(current.game, current.scenario, null, function (problem) {
-      part.copied.textContent = words.visible(problem || "");
-    });
-  }
+  /* Hand the reader the file that `calbench verify` accepts. */
+  function download() { calbench.games.save(current.game); }
 
   // ---------------------------------------------------------------- building the page
 

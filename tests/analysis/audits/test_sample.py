@@ -24,7 +24,6 @@ from calbench.analysis.audit_sample import (
     read_samples,
     read_unseen,
     sample_table,
-    unseen_text,
     write_sample_table,
 )
 from calbench.errors import FileError
@@ -32,6 +31,7 @@ from calbench.metrics.speech.leakage import leaks_in
 from calbench.metrics.speech.rules import ruled_slot
 from calbench.metrics.speech.sample import PARTS, read_others, read_sample
 from calbench.stats.spec import AnalysisSpec
+from tests.studies.detectors import unseen_text
 
 FOLDER = Path(__file__).parents[3] / "data" / "audit_sample"
 SAMPLE = FOLDER / "messages.jsonl"

@@ -11,12 +11,11 @@ from calbench.analysis.summary.pool import (
     COLUMNS,
     POOL,
     POOLED,
-    read_pool,
 )
 from calbench.errors import CalbenchError, FileError
 from tests.cli.runs import REPO
 from tests.facts.scored import agent, score
-from tests.studies.predictive import scenario_rows, write_pool
+from tests.studies.predictive import read_pool, scenario_rows, write_pool
 
 
 def test_a_row_holds_the_sums_of_a_game(tmp_path: Path) -> None:

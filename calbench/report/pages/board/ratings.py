@@ -6,7 +6,7 @@ from typing import Any
 
 from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of, percent
-from calbench.report.games.game import kind_words
+from calbench.report.games.files import kind_words
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row, grouped

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from calbench.report.experiment import Experiment, confidence_of, level_of
-from calbench.report.games.game import kind_words
+from calbench.report.games.files import kind_words
 from calbench.report.kind import (
     DEGENERATE,
     KINDS,

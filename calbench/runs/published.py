@@ -17,7 +17,6 @@ from calbench.analysis.output import write_tables
 from calbench.analysis.settings import Settings
 from calbench.analysis.summary import in_words
 from calbench.analysis.summary.runs import CHANNEL_WORDS
-from calbench.board.entries import Entry, Place, Run
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES, known_names
 from calbench.config.spec import RunSpec
@@ -28,6 +27,7 @@ from calbench.llm.prices import read_prices
 from calbench.pool import Pool, mapped
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import SETTINGS, Role
+from calbench.runs.entries import Entry, Place, Run
 from calbench.scenarios.published import published_suite
 from calbench.tree import in_tree
 

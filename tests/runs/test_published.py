@@ -8,14 +8,14 @@ import pytest
 
 from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
-from calbench.board.entries import Entry, Place, Run
-from calbench.board.published import Results, View, read_published, views_of
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
 from calbench.pool import workers
 from calbench.release.manifest import digest, read_manifest
 from calbench.release.pack import PACK, unpack, write_pack
 from calbench.report.role import Role
+from calbench.runs.entries import Entry, Place, Run
+from calbench.runs.published import Results, View, read_published, views_of
 from tests.cli.runs import REPO, files
 from tests.report.samples import make_results
 
@@ -60,8 +60,10 @@ def test_pack_depends_on_its_contents_alone(tmp_path: Path) -> None:
     for folder in folders:
         results = make_results(tmp_path / "results", "small", ["imap"], num_scenarios=2)
         shutil.copytree(results.folder, folder / "tables" / "small")
+        (folder / "tables" / "summary").mkdir()
+        (folder / "tables" / "summary" / "leaderboard.csv").write_text("experiment\n")
         packs.append(folder / PACK)
-        write_pack(folder, packs[-1], [])
+        write_pack(folder, packs[-1])
     first, second = (path.read_bytes() for path in packs)
     assert first == second
     unpack(packs[0], tmp_path / "unpacked")

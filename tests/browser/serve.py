@@ -113,7 +113,7 @@ def served(written: Path, port: str) -> Iterator["Popen[bytes]"]:
         sys.executable, "-P", "-m", "mkdocs", "serve", "--dirty", "--config-file",
         str(written / CONFIG), "--dev-addr", f"127.0.0.1:{port}",
     ]  # fmt: skip
-    with Popen(command) as server:  # noqa: S603 - our own interpreter on our own folder
+    with Popen(command) as server:
         try:
             yield server
         except KeyboardInterrupt:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench.board.entries import Run, read_runs, run_names
 from calbench.errors import CalbenchError, FileError
 from calbench.metrics.measure import DEFAULT_MEASURE
+from calbench.runs.entries import Run, read_runs, run_names
 from calbench.scenarios.difficulty import with_oracle
 from calbench.traces.storage import read_trace, write_trace
 from tests.cli.runs import edited

@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 
 from calbench.report.writing import write_site
-from stages.serve import Draft, served
+from tests.browser.serve import Draft, served
 from tests.report.samples import PUBLISHED, SOURCES, make_results, site_of
 from tests.report.test_site_source import digests
 

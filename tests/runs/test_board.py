@@ -20,10 +20,10 @@ from calbench.cli.main import answer
 from calbench.config.composition import compose
 from calbench.runs.play import execute
 from calbench.scenarios.storage import write_suite
-from tests.board.loopback import MUMBLING, SPEAKING, models, play_model
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP
 from tests.cli.runs import REPO, SMALL, calbench, files, started
 from tests.effort import GUARD_S
+from tests.runs.loopback import MUMBLING, SPEAKING, models, play_model
 
 pytestmark = pytest.mark.heavy
 
@@ -235,37 +235,6 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Refused:
         assert words in line
 
     return check
-
-
-def test_mistakes_are_one_line_and_leave_nothing(
-    refused: Refused, other: Path, tmp_path: Path
-) -> None:
-    empty, full, file = tmp_path / "empty", tmp_path / "full", tmp_path / "file.json"
-    empty.mkdir()
-    full.mkdir()
-    (full / "mine.txt").write_text("mine")
-    file.write_text("{}")
-    out = f"out={tmp_path / 'deep' / 'out'}"
-    before = files(tmp_path)
-    refused("RUN... out=DIR [key=value ...] is missing", "site")
-    refused("no run is named", "site", out)
-    refused("out=DIR is missing", "site", other)
-    refused("there is no such folder", "site", tmp_path / "nothing", out)
-    refused("is a file; name the folder of a run", "site", file, out)
-    refused("holds no trace", "site", empty, out)
-    refused("holds other files", "site", other, f"out={full}")
-    refused("is not a folder", "site", other, f"out={file}")
-    refused("jobs: Input should be greater than or equal to 1", "site", other, "jobs=0", out)
-    refused("varied-000 is not the published scenario of this name", "site", other, out)
-    refused("RUN [key=value ...] is missing", "view")
-    refused("view shows one run", "view", other, other)
-    refused("port: a whole number from 0 to 65535", "view", other, "port=70000")
-    refused("serve: true or false", "view", other, "serve=maybe")
-    refused("there is no such folder", "view", tmp_path / "nothing")
-    refused("say where its pages go", "view", other / "traces", "serve=false")
-    assert files(tmp_path) == before
-    assert not (tmp_path / "deep").exists()
-    assert not (other / "site").exists()
 
 
 def test_port_that_is_taken_is_refused(refused: Refused, other: Path) -> None:

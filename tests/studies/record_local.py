@@ -26,7 +26,7 @@ from calbench.runs.source import opener, reply_source
 from calbench.scenarios.suites import build_suites, together
 from calbench.traces.storage import read_trace
 from stages import paths
-from stages.local_model import serving
+from tests.studies.local_model import serving
 
 COHORT = "smollm2"
 

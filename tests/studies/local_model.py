@@ -11,7 +11,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from calbench.errors import ConfigError, OutputError
-from calbench.tree import TREE
 
 PYTHON = "CALBENCH_LOCAL_PYTHON"
 """Environment variable that names another Python in which the extra is installed."""
@@ -26,7 +25,7 @@ CONVERSATIONS = 4
 """Conversations of which the server keeps what it has read [C]: one more than agents in a game.
 Each takes 23 kB for each token of its context."""
 
-SERVER = TREE / "stages" / "local_server.py"
+SERVER = Path(__file__).with_name("local_server.py")
 
 START_S = 120.0
 """How long the server may take to read the model [C]."""
@@ -51,9 +50,7 @@ def find_model() -> tuple[str, Path]:
     """
     python = os.environ.get(PYTHON) or sys.executable
     try:
-        found = subprocess.run(  # noqa: S603 - the Python of whoever runs this
-            [python, "-c", _FIND], capture_output=True, text=True, check=True
-        )
+        found = subprocess.run([python, "-c", _FIND], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         raise ConfigError(
             f"the small model is not installed: {SET_UP} (it compiles for some minutes), or "
@@ -91,7 +88,7 @@ def serving(log: Path, *, context: int = CONTEXT) -> Iterator[str]:
     log.parent.mkdir(parents=True, exist_ok=True)
     with (
         log.open("wb") as said,
-        subprocess.Popen(command, stdout=said, stderr=said) as process,  # noqa: S603
+        subprocess.Popen(command, stdout=said, stderr=said) as process,
     ):
         try:
             _wait(process, port, log)

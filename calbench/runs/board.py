@@ -1,8 +1,7 @@
 """The site of runs of one's own: facts are joined, tables made of them, and pages of those."""
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,8 +9,20 @@ from calbench.analysis.output import write_tables
 from calbench.analysis.scoring import FACT_BY_NAME
 from calbench.analysis.settings import Settings
 from calbench.analysis.summary import write_summary
-from calbench.board.entries import Run, has_traces, read_runs, run_names, unfinished_of
-from calbench.board.published import (
+from calbench.console import ending_on_interrupt, progress
+from calbench.errors import ConfigError, OutputError
+from calbench.facts.joining import Chosen, join_facts
+from calbench.facts.storage import GameKey
+from calbench.folders import is_own, replaced, scratch_folder
+from calbench.pool import PROCESSES, ExecutorSpec, workers
+from calbench.report.build import build_site
+from calbench.report.experiment import Experiment
+from calbench.report.role import SETTINGS, Role
+from calbench.report.site import Site
+from calbench.report.tables import Tables
+from calbench.report.writing import write_site
+from calbench.runs.entries import Run, read_runs, run_names
+from calbench.runs.published import (
     Published,
     Results,
     View,
@@ -19,18 +30,6 @@ from calbench.board.published import (
     read_published,
     views_of,
 )
-from calbench.console import ending_on_interrupt, progress, say
-from calbench.errors import ConfigError, FileError, OutputError
-from calbench.facts.joining import Chosen, join_facts
-from calbench.facts.storage import GameKey
-from calbench.folders import is_own, replaced, scratch_folder
-from calbench.pool import PROCESSES, ExecutorSpec, workers
-from calbench.report.build import build_site
-from calbench.report.experiment import Experiment, Unfinished
-from calbench.report.role import SETTINGS, Role
-from calbench.report.site import Site
-from calbench.report.tables import Tables
-from calbench.report.writing import write_site
 from calbench.scenarios.storage import write_suite
 from calbench.traces.catalog import Catalog, trace_paths
 from calbench.traces.storage import TraceReader
@@ -57,7 +56,7 @@ def write_board(
     The same runs and published results give the same bytes.
 
     Args:
-        paths: folders of runs, or of traces, or reply stores.
+        paths: folders of runs, or of traces.
         out: folder of the built site; a new or an empty one, or one that an earlier call made.
         count: number of workers; absent: one for each processor.
         executor: of which kind.
@@ -82,12 +81,10 @@ def write_board(
         done(STEPS[0])
         settings = published.results[0].settings if published.results else default_settings()
         taken = {team for each in published.results for team in each.teams}
-        played = {name: path for name, path in names.items() if has_traces(path)}
-        runs = read_runs(played, taken, scratch / "runs", settings.measure, pool)
+        runs = read_runs(names, taken, scratch / "runs", settings.measure, pool)
         done(STEPS[1])
         views = views_of(runs, published.results)
         site = _site(published, runs, views, scratch, settings)
-        site = replace(site, unfinished=_unfinished(names, site))
         write_summary(site.runs, site.summary.folder)
         done(STEPS[2])
         write_site(site, scratch / "src", pool)
@@ -150,22 +147,6 @@ def _site(
         Tables(published.others),
         has_games=published.has_games,
     )
-
-
-def _unfinished(names: Mapping[str, Path], site: Site) -> tuple[Unfinished, ...]:
-    """Return the half-played games of runs.
-
-    Raises:
-        FileError: there is nothing else to show, and none of them either.
-    """
-    found = tuple(unfinished_of(names, {each.name for each in site.experiments}))
-    if not found and not site.experiments:
-        listed = ", ".join(map(str, names.values()))
-        raise FileError(f"{listed}: holds no games, neither played nor begun")
-    games = sum(len(group.games) for group in found)
-    if games:
-        say(f"{games} half-played games are in the trace browser, and in no table")
-    return found
 
 
 def _as_published(results: Results) -> Experiment:

@@ -1,1 +1,0 @@
-"""The board with runs of one's own: the published results and theirs in the same tables."""

@@ -1,1 +1,0 @@
-"""Runs of one's own beside the published results."""
