@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, inf
+from operator import itemgetter
 
 CHARACTER = 6.9
 """Width of a character of a label in pixels, generously [C]."""
@@ -19,8 +20,11 @@ DISTANCES = (0.0, 9.0, 18.0, 30.0, 44.0, 60.0, 80.0)
 MARGIN = 3.0
 """By how much a name should be nearer to its own mark than to any other [C]."""
 
-DOUBT = 10.0
+DOUBT = 0.01
 """What a pixel of nearness to a wrong mark costs, in pixels of covered area [C]."""
+
+SLIGHT = 0.05
+"""Doubt, likewise, that is better than a name farther off [C]."""
 
 OUTSIDE = 50.0
 """What a pixel beyond the plot costs, likewise [C]."""
@@ -76,21 +80,20 @@ def offsets(views: Sequence[View], names: Sequence[str]) -> list[Spot]:
     """Return by how many pixels each name lies off its mark, the same in every view.
 
     One after the other takes the nearest place that is free in all views, or where none is free the
-    one that costs least: what is apart on a phone may meet on a wider screen. Of several orders the
-    best counts.
+    one that costs least: what is apart on a phone may meet on a wider screen. If some are covered,
+    the best of several orders counts.
 
     Args:
         views: the same marks on several screens.
         names: what to write at each mark; lines are separated by ``<br>``.
     """
-    best: tuple[float, list[Spot]] | None = None
+    best = inf, list[Spot]()
     for key in _orders(views[0].places):
         found = _placed(views, names, sorted(range(len(names)), key=key))
-        if best is None or found[0] < best[0]:
-            best = found
-        if not found[0]:
+        best = min(best, found, key=itemgetter(0))
+        if best[0] < 1:  # nothing is covered, at most somewhat in doubt
             break
-    return best[1] if best else []
+    return best[1]
 
 
 def _orders(places: Sequence[Spot]) -> Iterator[Callable[[int], float]]:
@@ -108,17 +111,18 @@ def _placed(
     found, total = [(0.0, 0.0)] * len(names), 0.0
     for place in order:
         size = size_of(names[place])
-        least = None
+        least = inf
         for offset in _around(*size):
-            cost = sum(
-                _cost(view, own, place, boxed(view.places[place], offset, size))
-                for view, own in zip(views, taken, strict=True)
-            )
-            if least is None or cost < least:
+            cost = 0.0
+            for view, own in zip(views, taken, strict=True):
+                cost += _cost(view, own, place, boxed(view.places[place], offset, size))
+                if cost >= least:
+                    break
+            if cost < least:
                 found[place], least = offset, cost
-            if not cost:  # nothing is wrong with it, and what follows is farther off
+            if cost < SLIGHT:  # what follows is farther off
                 break
-        total += least or 0.0
+        total += least
         for view, own in zip(views, taken, strict=True):
             own.append(boxed(view.places[place], found[place], size))
     return total, found

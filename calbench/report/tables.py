@@ -7,6 +7,7 @@ published are part of what is said.
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -128,12 +129,17 @@ class Tables:
 
     def _kinds(self, name: str) -> Mapping[str, Kind]:
         """Return the kinds of a table's columns; what nobody declares is text."""
-        if (self.folder / PUBLISHED).is_file():
-            declared = published_columns(self.folder).get(name, [])
+        if self._described:
+            declared = self._described.get(name, [])
         else:
             found = [table for table in DECLARED if table.path == name]
             declared = [column for table in found for column in table.with_replicates().columns]
         return {column.name: column.kind for column in declared}
+
+    @cached_property
+    def _described(self) -> Mapping[str, Sequence[Column]]:
+        """The columns of tables that a file beside them describes, as those of others are."""
+        return published_columns(self.folder)
 
 
 DECLARED: Sequence[Declared] = (SAMPLE, *SUMMARY.values(), *TABLES.values())
