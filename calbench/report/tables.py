@@ -105,21 +105,19 @@ class Tables:
             FileError: it cannot be read, or a row does not fit its header or declaration.
         """
         if name not in self._rows:
-            self._rows[name] = self.read(name)
+            self._rows[name] = self._read(name)
         rows = self._rows[name]
         if not where:
             return rows
         return [row for row in rows if all(row[key] == value for key, value in where.items())]
 
-    def read(self, name: str, columns: Sequence[str] | None = None) -> list[Row]:
-        """Return the rows, or some of their columns, without keeping them."""
+    def _read(self, name: str) -> list[Row]:
         path = self.folder / name
         header, lines = _parsed(path, table_bytes(self.folder, name))
         kinds = self._kinds(name)
         typed = {
             column: _typed(path, [line[at] for line in lines], kinds.get(column, "text"))
             for at, column in enumerate(header)
-            if columns is None or column in columns
         }
         return [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)]
 

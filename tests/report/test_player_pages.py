@@ -11,7 +11,7 @@ from calbench.config.composition import compose
 from calbench.report.experiment import Experiment
 from calbench.report.pages import PAGES, navigation, pages_of
 from calbench.report.pages.board.player import _front, largest
-from calbench.report.pages.board.views import _first_games, has_page
+from calbench.report.pages.board.views import has_page
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.writing import write_site
@@ -68,33 +68,14 @@ def test_numbers_are_cells_of_tables(docs: Path) -> None:
 def test_page_says_who_it_is(docs: Path) -> None:
     mixed = (docs / "players" / "mixed-scripted.md").read_text()
     assert "Scripted speakers of all styles, rotating from scenario to scenario." in mixed
-    assert re.search(r"Seats of its first game: .*candid.*guarded.*oversharer", mixed)
+    assert re.search(r"Its players: .*candid.*guarded.*oversharer", mixed)
     imap = (docs / "players" / "imap.md").read_text()
-    assert "Seats of its first game" not in imap
+    assert "Its players" not in imap
     assert "Its messages are typed and carry no labels" in imap
     assert "No model was called." in imap
     assert "does not compete" not in imap
     assert "does not compete" in (docs / "players" / "silent.md").read_text()
     assert "No model was called." not in (docs / "players" / "my-model.md").read_text()
-
-
-def test_seats_are_those_of_the_first_game_and_read_once(tmp_path: Path) -> None:
-    table = tmp_path / "agent_games.csv"
-    table.write_text(
-        "scenario_id,replicate,team,player,kind\n"
-        "s-1,0,mixed,a,scripted\ns-1,0,mixed,b,model\n"
-        "s-1,1,mixed,c,scripted\ns-2,0,mixed,d,scripted\ns-2,0,late,e,model\n"
-    )
-    tables = Tables(tmp_path)
-    found = _first_games(tables)
-    table.unlink()
-
-    assert found == {
-        "mixed": (("a", "scripted agents"), ("b", "language models")),
-        "late": (("e", "language models"),),
-    }
-    assert _first_games(tables) is found
-    assert _first_games(Tables(tmp_path)) == {}
 
 
 FRONT_HEAD = "experiment,setting,channel,vps_kind,team,is_on_front,dominated_by\n"

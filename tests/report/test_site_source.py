@@ -175,8 +175,7 @@ def test_index_lists_every_game_once_with_the_numbers_of_its_table(
         }
         for number, place in enumerate(itertools.product(ids, teams)):
             row = rows.pop(place)
-            scenario, team = place
-            assert (pagedata / "games" / entry["name"] / team / f"{scenario}.js").is_file()
+            assert (pagedata / "games" / entry["name"] / f"{place[0]}.js").is_file()
             for name, of_table in NUMBERS.items():
                 assert games[name][number] == float(row[of_table])
         assert rows == {}
@@ -254,7 +253,7 @@ def test_hostile_cells_are_refused_or_escaped(
 @pytest.mark.parametrize(
     ("table", "match"),
     [
-        ("outcomes.csv", "where a number should be"),
+        ("outcomes.csv", "is not the integer it should be"),
         ("leaderboard.csv", "does not read as the table it should be"),
     ],
 )

@@ -40,7 +40,6 @@ def content(site: Site) -> Content | None:
     return Content(
         {
             **spoken(site, shown),
-            "played": [_played(each) for each in settings_of(shown)],
             "planes": planes,
             "confidence": confidence_of(shown),
         },
@@ -146,17 +145,6 @@ def _tables(experiment: Experiment) -> list[str]:
     below = (CALIBRATION, BASELINES)
     found = [name for name in below if experiment.tables.optional(name)]
     return [*experiment.tables.names, *found]
-
-
-def _played(setting: Setting) -> dict[str, Any]:
-    rows = setting.leaderboard
-    return {
-        "scenarios": setting.counts("scenarios"),
-        "games": setting.counts("games"),
-        "channel": channel_of(setting.experiment).capitalize(),
-        "setting": setting.name,
-        "teams": ", ".join(row["team"] for row in rows),
-    }
 
 
 def _plane(site: Site, setting: Setting) -> dict[str, Any]:

@@ -7,7 +7,6 @@ are in it, apart from those that compete.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from calbench.report.experiment import Experiment, confidence_of, level_of
 from calbench.report.games.files import kind_words
@@ -22,7 +21,7 @@ from calbench.report.kind import (
     kind_of,
 )
 from calbench.report.site import Site
-from calbench.report.tables import Row, Tables, grouped
+from calbench.report.tables import Row, grouped
 
 VPS_FIELDS: Mapping[str, str] = {
     "protocol": "by messages",
@@ -135,9 +134,6 @@ def has_page(row: Row) -> bool:
 EXPLAINED = {PROTOCOL: "teams", SCRIPTED: "scripted", MODEL: "models", DEGENERATE: "degenerate"}
 """Where the method page has a kind of player."""
 
-Seats = tuple[tuple[str, str], ...]
-"""Player and kind by seat."""
-
 
 @dataclass(frozen=True)
 class Who:
@@ -149,7 +145,7 @@ class Who:
         kind: that of its players.
         says: what it does, in a sentence; empty if its configuration is not ours.
         explained: section of the method page.
-        seats: the player of each seat in its first game with its kind, if there are several.
+        players: those that sit in it, each with its kind, if there are several.
     """
 
     team: str
@@ -157,7 +153,7 @@ class Who:
     kind: Kind
     says: str
     explained: str
-    seats: Seats
+    players: Sequence[tuple[str, str]]
 
     @property
     def is_typed(self) -> bool:
@@ -166,32 +162,16 @@ class Who:
 
 
 def who(site: Site, team: str, experiment: Experiment) -> Who:
-    """Return who a team is, with the seats of an experiment that it played."""
+    """Return who a team is, with its players in an experiment."""
     words = site.kind_by_team.get(team, "")
     kind = kind_of(words)
-    says = site.about.get(team, "")
-    return Who(team, words, kind, says, EXPLAINED.get(kind, "teams"), _seats(team, experiment))
-
-
-def _seats(team: str, experiment: Experiment) -> Seats:
-    """Return players and kinds by seat, of the first game of a team of several players."""
-    tables = experiment.tables
-    names = {r["player"] for r in tables.optional("players.csv") if team in r["teams"]}
-    return _first_games(tables).get(team, ()) if len(names) > 1 else ()
-
-
-@lru_cache(maxsize=32)
-def _first_games(tables: Tables) -> Mapping[str, Seats]:
-    """Return who sat in the first game of every team of an experiment.
-
-    The table is large and nothing else on the site reads it, so its rows are not kept.
-    """
-    if not tables.has("agent_games.csv"):
-        return {}
-    rows = tables.read("agent_games.csv", ("team", "scenario_id", "replicate", "player", "kind"))
-    found = {}
-    for team, own in grouped(rows, "team").items():
-        first = own[0]["scenario_id"], own[0].get("replicate")
-        seats = [row for row in own if (row["scenario_id"], row.get("replicate")) == first]
-        found[team] = tuple((row["player"], kind_words([row["kind"]])) for row in seats)
-    return found
+    rows = [row for row in experiment.tables.optional("players.csv") if team in row["teams"]]
+    players = dict.fromkeys((row["player"], kind_words([row["kind"]])) for row in rows)
+    return Who(
+        team,
+        words,
+        kind,
+        site.about.get(team, ""),
+        EXPLAINED.get(kind, "teams"),
+        list(players) if len(players) > 1 else (),
+    )
