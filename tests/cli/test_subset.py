@@ -124,6 +124,7 @@ def test_estimate_counts_the_games_of_the_subset(tmp_path: Path) -> None:
     assert (missing, finished) == (11, 1)
 
 
+@pytest.mark.slow
 def test_pilot_with_the_recorded_model_grows_to_its_whole_suite(tmp_path: Path) -> None:
     here = (f"suite.path={COHORT}/suite.jsonl", f"replies.path={COHORT}/replies")
 
