@@ -12,9 +12,9 @@ GUARD_S = 900
 """Seconds after which a process or a call hangs, on a busy machine too: a guard, no measure."""
 
 
-def examples(count: int) -> int:
-    """Return how many of so many examples to draw now."""
-    return count if THOROUGH else max(10, count // 4)
+def examples(count: int, nightly: int | None = None) -> int:
+    """Return how many of so many examples to draw now; nightly it may be a law at another size."""
+    return (nightly or count) if THOROUGH else max(10, count // 4)
 
 
 CAMPAIGN = float(os.environ.get("CALBENCH_CAMPAIGN", "1" if THOROUGH else "0.25"))

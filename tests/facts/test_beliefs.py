@@ -11,8 +11,8 @@ from calbench.metrics.privacy.loss import privacy_loss, round_beliefs
 from tests.facts.measured import play_preset, rows_of, values_of
 from tests.facts.played import told_game
 from tests.metrics.changes import changes_of
-from tests.metrics.games import canonical_scenario, play_team, with_outcome
-from tests.metrics.language_games import halted, seat, seated, small_game
+from tests.metrics.games import canonical_scenario, play_team
+from tests.metrics.language_games import seat, seated, small_game
 
 UPDATE = (
     *("event_index", "round", "target_agent", "observer_agent", "slot", "source", "channel"),
@@ -90,11 +90,3 @@ def test_both_are_about_typed_targets_and_name_every_observer() -> None:
     assert len(pairs) == 4 * 5
     for fact in (BELIEFS, PAIRS):
         assert set(map(len, values_of(fact, small_game()).values())) == {0}, "only speakers"
-
-
-def test_excluded_games_have_no_rows() -> None:
-    for excluded in (halted(told_game()), with_outcome(told_game(), "budget_stop")):
-        for fact in (BELIEFS, PAIRS):
-            values = values_of(fact, excluded)
-            assert list(values) == [column.name for column in fact.columns]
-            assert set(map(len, values.values())) == {0}

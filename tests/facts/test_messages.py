@@ -10,8 +10,8 @@ from calbench.metrics.game import score_game
 from calbench.metrics.measure import MeasureSpec
 from tests.facts.measured import facts_of, play_preset, rows_of, values_of
 from tests.facts.played import WORDS, spoken_game, told_game
-from tests.metrics.games import canonical_scenario, with_outcome
-from tests.metrics.language_games import halted, seat, seated
+from tests.metrics.games import canonical_scenario
+from tests.metrics.language_games import seat, seated
 
 FOUND = ("patterns", "own_slot", "labels_told", "leak_tier", "labels_passed_on")
 """What the detectors find in words."""
@@ -73,8 +73,3 @@ def test_updates_about_speakers_do_not_count() -> None:
     trace = seated(told_game(), seat("gpt", "model"))
     values = values_of(MESSAGES, trace)
     assert (values["updates"], values["vps"]) == ([0, 0], [0.0, 0.0])
-
-
-def test_excluded_games_have_none() -> None:
-    for excluded in (halted(spoken_game()), with_outcome(told_game(), "provider_fault")):
-        assert set(map(len, values_of(MESSAGES, excluded).values())) == {0}

@@ -5,10 +5,8 @@ import pytest
 from calbench.facts.reflections import REFLECTIONS
 from calbench.metrics.game import score_game
 from tests.facts.measured import rows_of, values_of
-from tests.metrics.games import canonical_scenario, play_team, with_outcome
 from tests.metrics.language_games import (
     UNREADABLE,
-    halted,
     reflecting,
     reflection,
     seat,
@@ -81,15 +79,3 @@ def test_movement_toward_the_truth_adds_up_to_the_score() -> None:
         total = sum(moved for target, moved in rows if target == agent.agent_id)
         assert agent.vps == pytest.approx(total)
         assert total > 0
-
-
-def test_excluded_and_silent_games_have_none() -> None:
-    for trace in (
-        with_outcome(small_reflected_game(), "provider_fault"),
-        halted(small_reflected_game()),
-        small_game(),
-        play_team(canonical_scenario(3), "imap"),
-    ):
-        values = values_of(REFLECTIONS, trace)
-        assert list(values) == [column.name for column in REFLECTIONS.columns]
-        assert set(map(len, values.values())) == {0}

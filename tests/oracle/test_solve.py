@@ -23,24 +23,9 @@ def _schedule(result: Optimal | Infeasible) -> Schedule:
     return result.schedule
 
 
-@settings(max_examples=examples(300), deadline=None)
-@given(problems(max_priors=0))
-def test_solve_equals_brute_force_without_prior_meetings(problem: Problem) -> None:
-    assert _as_outcome(solve_best(problem)) == brute_force.best(problem)
-    assert _as_outcome(solve_worst(problem)) == brute_force.worst(problem)
-
-
-@settings(max_examples=examples(300), deadline=None)
-@given(problems(max_priors=3, max_slots=4, has_capacity=True))
-def test_solve_equals_brute_force_with_prior_meetings(problem: Problem) -> None:
-    assert _as_outcome(solve_best(problem)) == brute_force.best(problem)
-    assert _as_outcome(solve_worst(problem)) == brute_force.worst(problem)
-
-
-@pytest.mark.slow
-@settings(max_examples=3000, deadline=None)
-@given(problems(max_priors=3))
-def test_solve_equals_brute_force_in_many_problems(problem: Problem) -> None:
+@settings(max_examples=examples(600, nightly=3000), deadline=None)
+@given(problems(max_priors=0) | problems(max_priors=3, max_slots=4, has_capacity=True))
+def test_solve_equals_brute_force(problem: Problem) -> None:
     assert _as_outcome(solve_best(problem)) == brute_force.best(problem)
     assert _as_outcome(solve_worst(problem)) == brute_force.worst(problem)
 

@@ -4,7 +4,7 @@ import pytest
 
 from calbench.api import play_game, score_game
 from calbench.domain.actions import PASS, SealedReport, Turn
-from calbench.domain.calendars import HiddenMeeting, Meeting
+from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import Announcement, CostReport, Decision, Message
 from calbench.domain.observations import Phase
@@ -132,24 +132,12 @@ def test_participant_follows_the_mediator_and_no_agent() -> None:
         assert Mediated().act(seen) == turn
 
 
-def test_participant_ignores_the_announcement_of_an_earlier_meeting() -> None:
-    seen = observation(1, "...", phase=Phase.DECISION, earlier=[announced(1)])
-    assert Mediated().act(seen) == PASS
-
-
 def test_participant_needs_no_mediator_when_it_meets_nobody() -> None:
     alone = Meeting(MeetingId(1), (AgentId(2),), 1)
     asked = observation(2, "BE1.", meeting=alone)._replace(has_mediator=True)
     assert Mediated().act(asked) == PASS
     seen = observation(2, "BE1.", phase=Phase.DECISION, meeting=alone)
     assert Mediated().act(seen) == Turn((book(1, 2),))
-
-
-def test_outsider_stays_silent_and_moves_nothing() -> None:
-    hidden = HiddenMeeting(MeetingId(1), 1)
-    for phase in Phase:
-        seen = observation(3, "...", phase=phase, meeting=hidden)
-        assert Mediated().act(seen._replace(has_mediator=True)) == PASS
 
 
 @pytest.mark.heavy

@@ -141,14 +141,6 @@ def test_without_a_game_that_counts_tables_are_headers_and_name_the_judge(tmp_pa
     }
 
 
-def test_the_judge_is_named_in_every_row(tmp_path: Path) -> None:
-    facts = judged(tmp_path / "facts", [reflected_game()], "some-model")
-    write_judge_tables(facts, tmp_path / "out", Settings(analysis=SPEC))
-    for name in JUDGE_TABLES:
-        lines = text_of(tmp_path / "out", name).splitlines()
-        assert {row["judge"] for row in csv.DictReader(lines)} == {"some-model"}
-
-
 def test_beliefs_of_a_small_game_by_hand(tmp_path: Path) -> None:
     write(tmp_path / "out", [reflected_game()])
     names = ("round", "observer_agent", "target_agent", "slot", "delta")
@@ -354,17 +346,6 @@ def test_a_round_without_a_readable_reflection_is_not_compared(tmp_path: Path) -
         assert [found[name] for name in names] == [40, 4, 9]
         (row,) = rows(tmp_path / case, "metric_comparison")
         assert row["beliefs"] == "7"
-
-
-def test_order_of_games_does_not_matter_and_excluded_ones_add_nothing(tmp_path: Path) -> None:
-    games = [renamed(reflected_game(), number) for number in range(3)]
-    excluded = renamed(with_outcome(reflected_game(), "provider_fault"), 3)
-    write(tmp_path / "one", games)
-    write(tmp_path / "other", [excluded, *games[::-1]])
-    for path in (tmp_path / "one").iterdir():
-        assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
-    (row,) = rows(tmp_path / "one", "metric_comparison")
-    assert (row["games"], row["mean_judge_vps"]) == ("3", "1.7778")
 
 
 def of_team(trace: Trace, team: str) -> Trace:

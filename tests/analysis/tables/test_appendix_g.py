@@ -1,7 +1,6 @@
 """The tables of appendix G: by hand, and by a second computation over games that were played."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from math import fsum
 from pathlib import Path
 from statistics import fmean
@@ -325,16 +324,3 @@ def test_moves_by_hand(tmp_path: Path) -> None:
     assert (row["agent_games"], row["scenarios"]) == ("3", "2")
     assert (row["meetings_moved"], row["copies_moved"]) == ("0.6667", "1.0000")
     assert (row["meetings_moved_low"], row["meetings_moved_interval"]) == ("", "few")
-
-
-@pytest.mark.parametrize("name", PATHS)
-def test_excluded_games_add_nothing_and_no_games_give_no_rows(tmp_path: Path, name: str) -> None:
-    rounds: Sequence[AgentRound] = (in_round(0, 0, "first", vps=3.0, messages=2),)
-    kept = played_rounds(*rounds)
-    excluded = played_rounds(*rounds, num_agents=5, scenario="s9", is_excluded=True)
-    with_excluded = facts_of_scores(tmp_path / "with", [kept, excluded])
-    without = facts_of_scores(tmp_path / "without", [kept])
-    path = f"{name}.csv"
-    assert lines_of(with_excluded, path, SAMPLE) == lines_of(without, path, SAMPLE) != []
-    assert lines_of(facts_of_scores(tmp_path / "none", []), path, SAMPLE) == []
-    assert lines_of(facts_of_scores(tmp_path / "excluded", [excluded]), path, SAMPLE) == []
