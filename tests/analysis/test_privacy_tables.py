@@ -22,7 +22,7 @@ from tests.facts.measured import facts_of, lines_of, path_of, play_preset, table
 from tests.facts.played import told_game
 from tests.metrics.changes import changes_of
 from tests.metrics.games import canonical_scenario, play_scripts, play_team, talk
-from tests.metrics.language_games import halted, seat, seated, small_game
+from tests.metrics.language_games import halted, small_game
 
 COLUMNS = {
     "belief_evidence": "trace_path,game_id,event_index,round,target_agent,observer_agent,slot,"
@@ -146,18 +146,6 @@ def test_summaries_are_those_of_the_pairs(tmp_path: Path) -> None:
                 told = [row for row in own if row["target_agent"] == target["target_agent"]]
                 total = fsum(float(row["vps_loss"]) for row in told)
                 assert float(target["vps_loss_total"]) == pytest.approx(total, abs=1e-4)
-
-
-def test_typed_evidence_says_nothing_about_language(tmp_path: Path) -> None:
-    played = play_team(canonical_scenario(3), "imap")
-    seats = [seat("imap", "protocol") if agent == 0 else seat("talker") for agent in range(5)]
-    mixed = seated(played, *seats)
-    for name in ("belief_evidence", "pair_round_vps", "game_target_summary"):
-        found = rows(tmp_path / name, name, [mixed])
-        assert {row["target_agent"] for row in found} == {"0"}
-    (summary,) = rows(tmp_path / "m", "game_summary", [mixed])
-    (target,) = rows(tmp_path / "t", "game_target_summary", [mixed])
-    assert summary["vps_loss_total"] == target["vps_loss_total"] != "0"
 
 
 def test_a_game_of_speakers_has_a_row_without_numbers(tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def test_merged_tables_are_those_of_one_run_to_the_byte(merged: Path, whole: Pat
     assert files(merged) == files(whole / "tables")
 
 
+@pytest.mark.slow
 def test_order_of_slices_does_not_matter(slices: list[Path], merged: Path, tmp_path: Path) -> None:
     for number, order in enumerate(itertools.permutations(slices)):
         assert files(rescored(tmp_path / str(number), *order)) == files(merged)
@@ -190,6 +191,7 @@ def test_a_row_over_other_rules_is_named(
     assert "team slice-gossip has other limits in some runs: here it is slice-gossip.first" in line
 
 
+@pytest.mark.slow
 def test_slices_that_have_grown_are_those_of_all_their_games(
     slices: list[Path], merged: Path, tmp_path: Path
 ) -> None:

@@ -164,7 +164,7 @@ def test_sweep_of_theta_is_the_published_frontier(command: Command, tmp_path: Pa
     assert compared == 4
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_sweep_leaves_nothing_but_its_folder(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,6 @@ from calbench.facts.reflections import REFLECTIONS
 from calbench.metrics.game import score_game
 from tests.facts.measured import rows_of, values_of
 from tests.metrics.language_games import (
-    UNREADABLE,
     reflecting,
     reflection,
     seat,
@@ -43,14 +42,6 @@ def test_reflections_by_hand() -> None:
     assert thirds[2] == (8, 7, 1, 8, 7, 1)
     assert thirds[4] == (4, 1, 3, 4, 1, 3)
     assert thirds[9] == (4, 3, 1, 4, 3, 1)
-
-
-def test_what_could_not_be_read_is_absent_and_not_zero() -> None:
-    trace = reflecting(small_game(), [reflection(0, 1, UNREADABLE)])
-    rows = rows_of(REFLECTIONS, trace, *WHO, "is_readable", "is_expected", *MOVED, *MOVES)
-    assert rows == [
-        (0, target, 1, False, None, *(None,) * (len(MOVED) + len(MOVES))) for target in (0, 2)
-    ]
 
 
 def test_expected_movements_stand_beside_the_integers() -> None:

@@ -33,16 +33,6 @@ def test_count_is_exact_when_it_exceeds_64_bits() -> None:
     assert difficulty(problem).feasible_fraction == 1.0
 
 
-def test_count_keeps_slots_distinct_when_meetings_are_disjoint() -> None:
-    assert count_feasible(problem_of(["..", ".."], [(0,), (1,)])) == 2
-
-
-def test_count_ignores_errands_and_respects_blocked_slots_and_priors() -> None:
-    problem = problem_of(["1.B.2"], [(0,)], [((0,), 3, 1)])
-    assert count_feasible(problem) == 3
-    assert difficulty(problem).feasible_fraction == 3 / 5
-
-
 def test_difficulty_is_absent_with_a_reason_when_meetings_exceed_fourteen() -> None:
     within = problem_of(["." * 20], [(0,)] * 14)
     beyond = problem_of(["." * 20], [(0,)] * 15)

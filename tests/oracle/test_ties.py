@@ -102,11 +102,6 @@ def test_a_known_optimum_changes_no_vectors(problem: Problem, limit: int, seed: 
     assert optimal_cost_vectors(problem, seed, limit, optimum=optimum) == found
 
 
-def test_vectors_are_one_when_every_meeting_has_room_to_spare() -> None:
-    problem = problem_of(["." * 40] * 3, [(0, 1, 2)] * 20)
-    assert optimal_cost_vectors(problem, 0) == CostVectors(((0, 0, 0),), is_sample=False)
-
-
 def test_vectors_are_infeasible_when_free_slots_are_too_few() -> None:
     assert isinstance(optimal_cost_vectors(problem_of(["1"], [(0,)]), 0), Infeasible)
 

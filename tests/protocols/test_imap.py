@@ -99,20 +99,6 @@ def test_initiator_stays_silent_when_no_slot_is_feasible_for_all() -> None:
     ]
 
 
-def test_first_retry_takes_the_second_feasible_slot_when_there_is_no_agreement() -> None:
-    # Feasible: agent 0 has 1, 3 and 4; agent 1 has 0 and 3; agent 2 has 4 alone.
-    trace = play(["B.B..", ".BBE1B", "BBBB."])
-    attempts = [
-        (e.agent_id, e.attempt, e.actions) for e in trace.events if isinstance(e, BatchApplied)
-    ]
-    assert attempts == [
-        (0, 1, (book(1, 3),)),
-        (1, 1, (move(108, 3, 0, JUSTIFICATION), book(1, 3))),
-    ]
-    rejected = [e.attempt for e in trace.events if isinstance(e, BatchRejected) and e.agent_id == 2]
-    assert rejected == [0, 1, 2, 3]
-
-
 @pytest.mark.parametrize(
     ("attempt", "turn"),
     [

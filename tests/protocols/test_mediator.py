@@ -61,18 +61,6 @@ def test_mediator_takes_three_sealed_messages_when_three_meet() -> None:
     assert max(e.turn for e in trace.events if isinstance(e, TurnStart)) == 1
 
 
-def test_participants_place_the_announced_slot_as_imap_does() -> None:
-    trace = play()
-    batches = {e.agent_id: e.actions for e in trace.events if isinstance(e, BatchApplied)}
-    assert batches == {
-        0: (book(1, 1),),
-        1: (move(106, 1, 0, JUSTIFICATION), book(1, 1)),
-        2: (move(112, 1, 4, JUSTIFICATION), book(1, 1)),
-    }
-    assert trace.final_state.cost_by_agent == (0, 2, 1)
-    assert trace.metrics.messages == 3
-
-
 def test_each_learns_one_slot_of_each_other() -> None:
     # Three hearers, two others each, one slot: six half slots, two a target.
     score = score_game(play())
@@ -85,15 +73,6 @@ def test_mediator_is_heard_by_nobody_when_talk_ends_at_once() -> None:
     trace = play(max_turns_per_round=1)
     assert any(isinstance(event, AnnouncementSent) for event in trace.events)
     assert {e.attempt for e in trace.events if isinstance(e, BatchApplied)} == {1}
-
-
-def test_participants_retry_as_imap_when_no_slot_suits_all() -> None:
-    trace = play(["B.B..", ".BBE1B", "BBBB."])
-    assert not any(isinstance(event, AnnouncementSent) for event in trace.events)
-    assert [e.actions[-1] for e in trace.events if isinstance(e, BatchApplied)] == [
-        book(1, 3),
-        book(1, 3),
-    ]
 
 
 @pytest.mark.parametrize(

@@ -87,21 +87,6 @@ def renamed(trace: Trace, number: int) -> Trace:
     return trace.model_copy(update={"scenario": scenario})
 
 
-def test_every_table_is_written(tmp_path: Path) -> None:
-    write(tmp_path / "out", [reflected_game()])
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {CASE_FILE, *JUDGE_TABLES}
-    assert sorted(JUDGE_TABLES) == [
-        "judge_agreement.csv",
-        "judge_beliefs.parquet",
-        "judge_beliefs_calibrated.parquet",
-        "judge_more_precise_than_reflection.csv",
-        "judge_reflection_cell_agreement.parquet",
-        "judge_vs_reflection_precision.csv",
-        "metric_comparison.csv",
-    ]
-    assert all(table.columns[-1].name == "metrics_version" for table in JUDGE_TABLES.values())
-
-
 def test_runs_without_a_judge_have_none_of_its_tables(tmp_path: Path) -> None:
     facts = facts_of(tmp_path / "facts", [reflected_game()], facts=SCORES)
     assert not [table.path for table in tables_of(facts) if table.path.startswith("judge/")]
@@ -298,22 +283,6 @@ def test_reflections_may_be_the_more_precise(tmp_path: Path) -> None:
         "mean_gap": 0.1833,
         "mean_gap_judge_more_precise": 0.5,
     }
-
-
-def test_cases_are_what_the_judge_was_shown(tmp_path: Path) -> None:
-    trace = reflected_game()
-    write(tmp_path / "out", [trace])
-    whole = json.loads((tmp_path / "out" / CASE_FILE).read_text())
-    assert (whole["judge"], whole["metrics_version"]) == ("scripted", METRICS_VERSION)
-    shown = [
-        (case["round"], case["recipient"], [m["content"]["text"] for m in case["messages"]])
-        for case in whole["cases"]
-    ]
-    assert shown == [
-        (each.round, each.case.recipient, [m.content.text for m in each.case.messages])  # type: ignore[union-attr]
-        for each in cases_of(trace)
-    ]
-    assert {case["trace_path"] for case in whole["cases"]} == {"words/test-000.json"}
 
 
 def test_unreadable_answers_are_counted_and_move_nothing(tmp_path: Path) -> None:

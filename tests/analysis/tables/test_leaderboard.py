@@ -104,14 +104,6 @@ def test_intervals_are_over_scenarios_that_all_teams_share(facts: Facts) -> None
                 assert row[f"{name}_high"] == shown(high if known else None)
 
 
-def test_settings_of_the_estimates_show(facts: Facts) -> None:
-    wide = Settings(analysis=SPEC.model_copy(update={"confidence": 0.5}))
-    narrow = table_rows(facts, "leaderboard.csv", wide)[3]
-    usual = table_rows(facts, "leaderboard.csv", SAMPLE)[3]
-    assert narrow["excess_cost"] == usual["excess_cost"]
-    assert float(usual["excess_cost_low"]) < float(narrow["excess_cost_low"])
-
-
 def test_denominators_leave_out_what_does_not_count(tmp_path: Path) -> None:
     """Agent 0 succeeds, agent 1 takes part in a failure only, agent 2 has no meeting."""
     scenario = make_scenario(["E2...", "....", "....", "...."], [(0, 3), (0, 1)])
