@@ -36,7 +36,8 @@ from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS, GAMES, MEETINGS
 from calbench.folders import scratch_folder
 from calbench.pool import workers
-from calbench.report.columns import NO_INTERVAL, VPS_KIND_NAMES
+from calbench.report.columns import NO_INTERVAL
+from calbench.report.kind import VPS_KIND_NAMES
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import check_folder
 from calbench.runs.recorded import count_traces, recorded_games

@@ -6,32 +6,27 @@ columns, e.g. ``[team(), word("setting"), number("games"), measure("excess_cost"
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import partial
 from typing import Any, Literal
 
 from calbench.analysis.measures import MEASURES, Measure
-from calbench.errors import FileError
+from calbench.report.kind import VPS_KIND_NAMES
+from calbench.report.tables import cell_of
 
 MINUS = "\N{MINUS SIGN}"
 
 DIGITS = 2
 """Decimals shown of what is no measure [C]."""
 
+FINEST = 17
+"""Decimals that tell any two numbers apart which are not the same."""
+
 COST, VPS = "adjusted_excess_cost", "excess_vps"
 """The headline measure, and the one that it is set against."""
 
 HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
 """The measures of the paper's Table 2, in its order."""
-
-VPS_KIND_NAMES: Mapping[str, str] = {
-    "protocol": "typed messages",
-    "reflection": "reflections",
-    "expected": "reflections, expected values",
-    "mixed": "several ways",
-    "": "not measured",
-}
-"""How VPS was measured, by what tables say."""
 
 NO_INTERVAL: Mapping[str, str] = {
     "few": "fewer than 4 scenarios",
@@ -85,8 +80,20 @@ class Column:
     of: str = ""
     n: str = ""
     address: str = ""
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[Any, str] = field(default_factory=dict)
     replaced: tuple[str, str] = ("", "")
+
+    def text(self, row: Mapping[str, Any]) -> str:
+        """Return what a cell of words shows."""
+        value = row[self.name]
+        if isinstance(value, tuple):
+            return ", ".join(value)
+        return self.names.get(value, cell_of(value)).replace(*self.replaced)
+
+
+def is_known(value: Any) -> bool:
+    """Return whether a table says something: absent is no number, and no text."""
+    return value is not None and value not in ("", ())
 
 
 def titled(name: str) -> str:
@@ -104,7 +111,6 @@ head = partial(_column, "head")
 word = partial(_column, "word")
 note = partial(_column, "note")
 term = partial(_column, "word", replaced=("_", " "))
-listed = partial(_column, "word", replaced=(" ", ", "))
 vps_kind = partial(_column, "word", "vps_kind", names=VPS_KIND_NAMES)
 link = partial(_column, "link", address="address")
 links = partial(_column, "links")
@@ -182,10 +188,10 @@ def plain_measures(names: Iterable[str]) -> list[Column]:
     return [plain_measure(name) for name in names]
 
 
-def largest_of(row: Mapping[str, str], names: Iterable[str]) -> list[str]:
+def largest_of(row: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     """Return the columns with the greatest number of a row: none if that is not above 0."""
-    known = {name: decimal(row[name]) for name in names if row.get(name)}
-    greatest = max(known.values(), default=Decimal())
+    known = {name: row[name] for name in names if row.get(name) is not None}
+    greatest = max(known.values(), default=0)
     return [name for name, value in known.items() if value == greatest > 0]
 
 
@@ -199,44 +205,27 @@ def anchor(name: str) -> str:
     return name.replace("_", "-")
 
 
-def decimal(cell: str) -> Decimal:
-    """Read a number of a table.
-
-    Raises:
-        FileError: the cell is not a number.
-    """
-    try:
-        value = Decimal(cell)
-    except InvalidOperation as error:
-        raise FileError(f"a table holds {cell!r:.40} where a number should be") from error
-    if not value.is_finite():
-        raise FileError(f"a table holds {cell!r:.40} where a finite number should be")
-    return value
-
-
-def apart(low: str, high: str, digits: int | None) -> int | None:
+def apart(low: float, high: float, digits: int | None) -> int | None:
     """Return the decimals with which two numbers print differently, at least ``digits``.
 
     Equal numbers have ``digits``: no decimals tell them apart.
-
-    Raises:
-        FileError: a cell is not a number.
     """
-    if digits is None or decimal(low) == decimal(high):
+    if digits is None or low == high:
         return digits
-    while rounded(low, digits) == rounded(high, digits):
+    while digits < FINEST and rounded(low, digits) == rounded(high, digits):
         digits += 1
     return digits
 
 
-def rounded(cell: str, digits: int | None) -> str:
-    """Return a number of a table as pages print it; ``None`` digits leave it as it is.
+def rounded(value: float | str, digits: int | None) -> str:
+    """Return a number as pages print it: half to even, never ``-0``.
 
-    Raises:
-        FileError: the cell is not a number.
+    Args:
+        value: the number; as text it is what a table says.
+        digits: decimals; ``None`` leaves it as it is written.
     """
-    value = decimal(cell)
-    text = cell if digits is None else f"{value:.{digits}f}"
+    cell = str(value)
+    text = cell if digits is None else f"{Decimal(cell):.{digits}f}"
     if digits is not None and not Decimal(text):
         text = text.lstrip("-")
     return text.replace("-", MINUS)

@@ -1,14 +1,16 @@
-"""One experiment of the site: its tables, its suite and its traces."""
+"""One experiment of the site: its tables, its suite and its traces; and each of its settings."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from calbench.analysis.datapackage import read_settings
+from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
-from calbench.analysis.summary import evenly
+from calbench.analysis.summary import evenly, setting_title
 from calbench.errors import CalbenchError, FileError
 from calbench.files import printable
 from calbench.report.role import Role
@@ -122,7 +124,7 @@ class Experiment:
         Of a team's several games on a scenario it is the first, which pages show.
         """
         rows = self.tables.optional(table)
-        first = [row for row in rows if row.get("replicate", "0") == "0"]
+        first = [row for row in rows if not row.get("replicate")]
         return {(row["team"], row["scenario_id"]): row for row in first}
 
     @cached_property
@@ -182,6 +184,87 @@ def confidence_of(experiments: Iterable[Experiment]) -> str:
 def level_of(experiments: Iterable[Experiment]) -> str:
     """Return below which level p-values tell teams of some experiments apart, likewise."""
     return " or ".join(dict.fromkeys(results.level for results in experiments))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of one experiment."""
+
+    experiment: Experiment
+    name: str
+
+    @property
+    def slug(self) -> str:
+        """Its part of page names, keys and anchors."""
+        name = self.experiment.name
+        return name if name == self.name or self._is_alone else f"{name}-{self.name}"
+
+    @property
+    def title(self) -> str:
+        """Its name on pages."""
+        experiment = self.experiment
+        named = experiment.title if experiment.role.title else experiment.name
+        is_named = experiment.name == self.name or self._is_alone
+        return named if is_named else setting_title(named, self.name)
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether its experiment is a view of runs of one's own, which has no other setting."""
+        return self.experiment.is_joint
+
+    @cached_property
+    def suite_digest(self) -> str:
+        """Of its scenarios; settings of one digest are comparable (standings.csv)."""
+        rows = self.rows("standings.csv")
+        return rows[0]["suite_digest"] if rows else ""
+
+    @property
+    def confidence(self) -> str:
+        """Of its intervals, as pages say it."""
+        return self.experiment.confidence
+
+    def rows(self, table: str, **where: Any) -> list[Row]:
+        """Return its rows of a table; none where a run has no such table."""
+        return self.experiment.tables.optional(table, setting=self.name, **where)
+
+    def source(self, table: str) -> str:
+        """Return where the site has one of its tables, below ``tables``."""
+        return f"{self.experiment.name}/{table}"
+
+    @cached_property
+    def leaderboard(self) -> list[Row]:
+        """Its rows of the leaderboard."""
+        return self.rows("leaderboard.csv")
+
+    @cached_property
+    def counted(self) -> list[Row]:
+        """Its rows of the leaderboard, with the number of agent-games as ``<measure>_n``."""
+        rows = self.rows("agent_game_counts.csv")
+        counts = {(row["team"], row["measure"]): row["agent_games"] for row in rows}
+        return [
+            {**row, **{f"{m.name}_n": counts.get((row["team"], m.name)) for m in MEASURES}}
+            for row in self.leaderboard
+        ]
+
+    def counts(self, name: str) -> list[int]:
+        """Return the different numbers in a column of the leaderboard, least ones first."""
+        return sorted({row[name] for row in self.leaderboard})
+
+    @cached_property
+    def players(self) -> list[str]:
+        """Its teams, and its players by the name that figures give them."""
+        return [
+            *(row["team"] for row in self.leaderboard),
+            *(player_of(row) for row in self.rows("players.csv")),
+        ]
+
+
+def player_of(row: Row) -> str:
+    """Return the name of a row by player: its team, unless it sat in several.
+
+    Protocols with several settings share a player's name; their teams do not.
+    """
+    return str(row["teams"][0] if len(row["teams"]) == 1 else row["player"])
 
 
 class ScenarioTraces:

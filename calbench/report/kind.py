@@ -1,9 +1,11 @@
-"""Kinds of players and the colour of each: the same on every page, and no other kind's.
+"""Kinds of players with the colour of each, and the instruments that measure loss of privacy.
 
-The style sheet has the colours once more, as ``--cb-kind-*`` (``site/assets/every/calbench.css``);
-a test holds both against each other.
+A kind has the same colour on every page, and no other kind has it. The style sheet has the colours
+once more, as ``--cb-kind-*`` (``site/assets/every/calbench.css``); a test holds both against each
+other.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -48,3 +50,21 @@ def kind_of(words: str) -> Kind:
     """Return the kind of a team from what tables say of it, such as "protocol, not published"."""
     players = words.partition(",")[0]
     return MIXED if " and " in players else WORDS.get(players, OWN)
+
+
+TYPED = "protocol"
+"""The instrument that follows from what typed messages mean (``vps_kind``).
+
+What two instruments measured is never on one axis: certainty about a slot is half a slot-equivalent
+for typed messages and a whole one for reflections, and expected answers are not the integers that
+agents wrote.
+"""
+
+VPS_KIND_NAMES: Mapping[str, str] = {
+    TYPED: "typed messages",
+    "reflection": "reflections",
+    "expected": "reflections, expected values",
+    "mixed": "several ways",
+    "": "not measured",
+}
+"""How VPS was measured, by what tables say."""

@@ -1,11 +1,15 @@
-"""Sentences in which every number is the cell of a table, to be printed by a template."""
+"""Sentences in which every number is one of a table, to be printed by a template."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from string import Formatter
 from typing import Literal
 
-from calbench.report.columns import MEASURE_BY_NAME, apart, rounded
+from calbench.report.columns import MEASURE_BY_NAME, apart
+from calbench.report.tables import Row
+
+MOST_NAMED = 4
+"""Names in a list before it says how many more there are [C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,14 +17,14 @@ class Part:
     """A piece of a sentence.
 
     Attributes:
-        kind: ``text``; ``name``, of a team or player; ``number``, the cell of a table; ``link``.
-        text: what is shown; of a number, the cell word for word.
+        kind: ``text``; ``name``, of a team or player; ``number``, of a table; ``link``.
+        value: what is shown.
         digits: decimals shown of a number; ``None``: as in the table.
         address: where a link leads, from the site's root.
     """
 
     kind: Literal["text", "name", "number", "link"]
-    text: str
+    value: str | float
     digits: int | None = None
     address: str = ""
 
@@ -33,12 +37,12 @@ def text(words: str) -> Sentence:
     return (Part("text", words),)
 
 
-def cell(value: str, digits: int | None = None) -> Sentence:
+def cell(value: float, digits: int | None = None) -> Sentence:
     """Return a number of a table."""
     return (Part("number", value, digits),)
 
 
-def measured(row: Mapping[str, str], measure: str) -> Sentence:
+def measured(row: Row, measure: str) -> Sentence:
     """Return a measure of a row, with its decimals."""
     return cell(row[measure], MEASURE_BY_NAME[measure].digits)
 
@@ -48,12 +52,15 @@ def link(words: str, address: str) -> Sentence:
     return (Part("link", words, address=address),) if address else text(words)
 
 
-def names(found: Iterable[str]) -> Sentence:
-    """Return names of teams or players as an enumeration, each once."""
-    return joined([(Part("name", name),) for name in dict.fromkeys(found)])
+def names(found: Iterable[str], most: int | None = None) -> Sentence:
+    """Return names of teams or players as an enumeration, each once; at most so many if given."""
+    listed: list[Sentence] = [(Part("name", name),) for name in dict.fromkeys(found)]
+    if most is not None and len(listed) > most:
+        listed = [*listed[: most - 1], text(f"{len(listed) - most + 1} more")]
+    return joined(listed)
 
 
-def teams(rows: Iterable[Mapping[str, str]]) -> Sentence:
+def teams(rows: Iterable[Row]) -> Sentence:
     """Return the teams of rows likewise."""
     return names(row["team"] for row in rows)
 
@@ -80,28 +87,10 @@ def said(form: str, **values: Sentence | str) -> Sentence:
     return tuple(found)
 
 
-def interval(row: Mapping[str, str], name: str, digits: int) -> Sentence:
+def interval(row: Row, name: str, digits: int) -> Sentence:
     """Return the interval of an estimate in brackets; nothing where there is none, or one value."""
-    low, high = row.get(f"{name}_low", ""), row.get(f"{name}_high", "")
-    if not low or not high or low == high:
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    if low is None or high is None or low == high:
         return ()
     shown = apart(low, high, digits)
     return said(" ({low} to {high})", low=cell(low, shown), high=cell(high, shown))
-
-
-def estimate(row: Mapping[str, str], name: str, digits: int) -> Sentence:
-    """Return a number of a row with its interval, where it has one."""
-    return cell(row[name], digits) + interval(row, name, digits)
-
-
-def shared_estimate(rows: Sequence[Mapping[str, str]], name: str, digits: int) -> Sentence:
-    """Return a number that rows share, with the ends of its interval only if they share these."""
-    ends = {(row.get(f"{name}_low", ""), row.get(f"{name}_high", "")) for row in rows}
-    return estimate(rows[0], name, digits) if len(ends) == 1 else cell(rows[0][name], digits)
-
-
-def plain(sentence: Sentence) -> str:
-    """Return a sentence as text alone, its numbers rounded."""
-    return "".join(
-        rounded(part.text, part.digits) if part.kind == "number" else part.text for part in sentence
-    )

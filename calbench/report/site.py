@@ -9,11 +9,10 @@ from urllib.parse import quote
 
 from calbench.analysis.summary import KIND_WORDS, Runs, RunTables, in_words
 from calbench.analysis.summary.pool import POOL
-from calbench.report.experiment import Experiment
+from calbench.report.experiment import Experiment, Setting, player_of
 from calbench.report.figures.style import SWEPT, Style, series_styles, styles
 from calbench.report.kind import kind_of
 from calbench.report.role import SETTINGS
-from calbench.report.setting import Setting, player_of
 from calbench.report.tables import Row, Tables
 from calbench.traces.catalog import Catalog
 
@@ -128,7 +127,7 @@ class Site:
         found = dict(self.kind_by_team)
         for each in self.on("scale"):
             for row in each.tables.optional("standings.csv"):
-                found.setdefault(row["team"], in_words(row["kinds"].split(), KIND_WORDS))
+                found.setdefault(row["team"], in_words(row["kinds"], KIND_WORDS))
         for view in self.views:
             for row in view.rows("players.csv"):
                 found.setdefault(player_of(row), KIND_WORDS.get(row.get("kind", ""), ""))
@@ -219,18 +218,20 @@ class GameLinks:
             self._played[experiment].traces / team / f"{scenario_id}.json"
         )
 
-    def address(self, experiment: str, team: str, scenario_id: str, event: str = "") -> str:
+    def address(
+        self, experiment: str, team: str, scenario_id: str, event: int | None = None
+    ) -> str:
         """Return the address of a game from the site's root; empty if the browser has it not.
 
         Args:
             experiment: its name.
             team: who played.
             scenario_id: what was played.
-            event: index of the event at which the browser opens it; the first if empty.
+            event: index of the event at which the browser opens it, if not the first.
         """
         if not self.has(experiment, team, scenario_id):
             return ""
-        parts = [experiment, team, scenario_id, *([event] if event else [])]
+        parts = [experiment, team, scenario_id, *([] if event is None else [str(event)])]
         return "traces.html#" + "/".join(quote(part, safe="") for part in parts)
 
     def to_event(self, row: Row) -> Row:
@@ -240,5 +241,5 @@ class GameLinks:
         """
         place = (row["experiment"], row["team"], row["scenario_id"], row["event_index"])
         event = f"{row['scenario_id']}, event {row['event_index']}"
-        address = self.address(*place) if row.get("replicate", "0") == "0" else ""
+        address = "" if row.get("replicate") else self.address(*place)
         return {**row, "address": address, "event": event}

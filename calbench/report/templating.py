@@ -12,6 +12,7 @@ from markupsafe import Markup
 from calbench.errors import FileError
 from calbench.report import columns
 from calbench.report.escape import html_text, markdown_text
+from calbench.report.tables import cell_of, grouped, ordered, wide
 
 MACROS = (
     "tables.jinja",
@@ -20,13 +21,14 @@ MACROS = (
     "picture.jinja",
     "featured.jinja",
     "dictionary.jinja",
+    "plane.jinja",
 )
 """What every page may use, in ``calbench/report/templates``."""
 
 COLUMNS = {
     name: getattr(columns, name)
     for name in (
-        *("head", "team", "word", "term", "listed", "vps_kind", "note", "link", "links"),
+        *("head", "team", "word", "term", "vps_kind", "note", "link", "links"),
         *("number", "numbers", "interval", "intervals"),
         *("measure", "measures", "plain_measure", "plain_measures", "HEADLINE"),
         "NO_INTERVAL",
@@ -35,12 +37,12 @@ COLUMNS = {
 """How a page's template says what a table shows."""
 
 ASSETS: Mapping[str, tuple[str, ...]] = {
-    "home": ("home/home.css",),
+    "home": ("home/plane.css", "home/home.css"),
     "columns": ("results/columns.css", "results/columns.js"),
     "leaderboard": ("board/marks.css", "board/leaderboard.css", "board/leaderboard.js"),
     "comparisons": ("board/leaderboard.css", "board/comparisons.js"),
     "ratings": ("board/leaderboard.css",),
-    "players": ("board/marks.css", "board/player.css"),
+    "players": ("board/marks.css", "home/plane.css", "board/player.css"),
     "figures": ("figures/figures.css", "vendor/plotly.min.js", "figures/figures.js"),
     "paper": ("results/paper.css",),
     "traces": (
@@ -90,6 +92,9 @@ def environment(folder: Path) -> Environment:
     )
     found.filters["rounded"] = columns.rounded
     found.filters["apart"] = columns.apart
+    found.tests["known"] = columns.is_known
+    found.filters.update(grouped=grouped, ordered=ordered, wide=wide)
+    found.filters["cell"] = cell_of
     found.filters["markdown"] = lambda value: Markup(markdown_text(value))  # noqa: S704
     return found
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from calbench.report.home.card import CARD, DIGEST, HEIGHT, WIDTH, card, note
+from calbench.report.panels import CARD, DIGEST, HEIGHT, WIDTH, card, note
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from tests.browser.tabs import ARGUMENTS, CHROMIUM

@@ -19,8 +19,7 @@ from calbench.llm.replies.store import ReplyStore
 from calbench.metrics.speech.sample import read_sample
 from calbench.release.manifest import read_games, read_manifest
 from calbench.release.pack import unpack
-from calbench.report.pages.dictionary import published_columns
-from calbench.report.tables import read_table
+from calbench.report.tables import published_columns, read_table
 from calbench.runs.play import execute
 from calbench.runs.recorded import head_of, recorded_games
 from calbench.runs.results import read_run

@@ -270,10 +270,10 @@ FIGURE: tuple[Edit, ...] = (
         '''@section("talk", "fair", "Fairness of those who talk", "leaderboard.csv")
 def fair(setting: Setting, style_by_name: Styles) -> Figure:
     """Return the fairness of every team."""
-    rows = [row for row in setting.leaderboard if row["fairness"]]
+    rows = [row for row in setting.leaderboard if row["fairness"] is not None]
     found = Series("fairness", {row["team"]: Value.of(row, "fairness") for row in rows})
     return Figure(
-        says=words.extremes(found.cells, "fairness"),
+        finding=spread(found.values, "fairness"),
         drawn=dots(list(found.values), [found], "Fairness", style_by_name=style_by_name),
         columns=columns_of("team", measures=("fairness",)),
         rows=rows,

@@ -10,6 +10,7 @@ from calbench.metrics.measure import METRICS_VERSION
 from calbench.report.experiment import Experiment
 from calbench.report.tables import read_table
 from tests.report.samples import role_of
+from tests.report.written import text_rows
 
 SEEDS = 2
 """Draws of each suite."""
@@ -35,7 +36,7 @@ def draws(results: Experiment, name: str) -> Experiment:
     tables.mkdir()
     shutil.copyfile(results.folder / "datapackage.json", tables / "datapackage.json")
     for table in ("leaderboard.csv", "sensitivity.csv"):
-        (row, *_) = results.tables.rows(table)
+        (row, *_) = text_rows(results.tables, table)
         with (tables / table).open("w", newline="") as file:
             writer = csv.DictWriter(file, list(row), lineterminator="\n")
             writer.writeheader()

@@ -9,8 +9,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from calbench.report.archive import gzipped
-from calbench.report.escape import write_data
+from calbench.report.escape import gzipped, write_data
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, trace_bytes, trace_schema, write_trace
 from tests.report.samples import HOSTILE_TEXTS

@@ -12,15 +12,15 @@ from calbench.report.pages.dictionary import (
     DRAWN,
     OF_RUNS,
     OF_SITE,
-    published_columns,
     published_rows,
 )
+from calbench.report.tables import published_columns
 from tests.report.sample_site import SampleSite
 from tests.report.samples import PUBLISHED as PRINTED
 from tests.report.samples import SOURCES
 
 ROOT = SOURCES.parent
-PUBLISHED = published_columns(PRINTED)
+PUBLISHED = {f"published/{name}": own for name, own in published_columns(PRINTED).items()}
 
 
 def header(path: Path) -> list[str]:

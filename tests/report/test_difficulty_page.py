@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from calbench.report.experiment import Experiment
-from calbench.report.pages.gallery import difficulty_page, fractions_of
-from calbench.report.setting import Setting
+from calbench.report.experiment import Experiment, Setting
+from calbench.report.pages.difficulty import content, fractions_of
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from tests.report.samples import NOTHING, SOURCES
@@ -43,7 +42,7 @@ def test_scenarios_that_were_not_cut_into_thirds_are_together(tmp_path: Path) ->
 def test_every_setting_is_drawn_under_its_title(tmp_path: Path) -> None:
     site = Site(SOURCES, (experiment(tmp_path),), Tables(NOTHING), Tables(NOTHING))
 
-    figure = difficulty_page(site).values["fractions"]
+    figure = content(site).values["fractions"]
 
     assert [(row["setting"], row["third"]) for row in figure.rows] == [
         ("mine: uniform", "easy"), ("mine: uniform", "hard"), ("mine: varied", "all"),

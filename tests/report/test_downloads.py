@@ -18,13 +18,13 @@ from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
 from calbench.cli.traces import pack
 from calbench.errors import FileError
-from calbench.report.archive import write_archive
 from calbench.report.downloads import (
     COLUMNS,
     LISTING,
     MANIFEST,
     SUMS,
     Downloads,
+    write_archive,
     write_downloads,
     write_manifest,
 )

@@ -28,6 +28,7 @@ from calbench.traces.events import (
 from calbench.traces.models import Trace
 from tests.report.language_samples import make_language
 from tests.report.samples import page_of, site_of
+from tests.report.written import text_rows
 
 pytestmark = pytest.mark.heavy
 
@@ -48,19 +49,21 @@ def page(erring: Experiment, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def shown(erring: Experiment, kind: str, name: str) -> Row:
     (row,) = [
-        row for row in erring.tables.rows("audit_first_cases.csv", kind=kind) if row["name"] == name
+        row
+        for row in text_rows(erring.tables, "audit_first_cases.csv", kind=kind)
+        if row["name"] == name
     ]
     return row
 
 
 def test_every_name_has_a_plain_case_and_no_other_is_listed(erring: Experiment) -> None:
-    rows = erring.tables.rows("audit_first_cases.csv")
+    rows = text_rows(erring.tables, "audit_first_cases.csv")
     assert [(row["kind"], row["name"]) for row in rows] == EVERY
     assert all(int(row["plain"]) >= 1 for row in rows)
     for row in rows:
         own = [
             each
-            for each in erring.tables.rows("audit_cases.csv", kind=row["kind"])
+            for each in text_rows(erring.tables, "audit_cases.csv", kind=row["kind"])
             if each["name"] == row["name"]
         ]
         for count in ("games", "found", "plain"):
@@ -70,7 +73,7 @@ def test_every_name_has_a_plain_case_and_no_other_is_listed(erring: Experiment) 
 
 
 def test_counts_are_those_of_the_other_tables(erring: Experiment) -> None:
-    outcomes = erring.tables.rows("outcomes.csv")
+    outcomes = text_rows(erring.tables, "outcomes.csv")
     for name in NAMES_BY_KIND["outcome"]:
         row = shown(erring, "outcome", name)
         assert int(row["found"]) == sum(int(each[name]) for each in outcomes)
@@ -80,10 +83,10 @@ def test_counts_are_those_of_the_other_tables(erring: Experiment) -> None:
         ("statement", "audit_own_slot.csv", "label", "count"),
     ):
         for name in set(NAMES_BY_KIND[kind]) - {SECOND_HAND}:
-            every = [row for row in erring.tables.rows(table, player="") if row[key] == name]
+            every = [row for row in text_rows(erring.tables, table, player="") if row[key] == name]
             found = sum(int(row[column]) for row in every)
             assert int(shown(erring, kind, name)["found"]) == found, name
-    leaks = erring.tables.rows("audit_leaks.csv", player="", tier="all")
+    leaks = text_rows(erring.tables, "audit_leaks.csv", player="", tier="all")
     passing = sum(int(row["passing_messages"]) for row in leaks)
     assert int(shown(erring, "leak", SECOND_HAND)["found"]) == passing
 
@@ -297,7 +300,9 @@ def test_case_is_true(erring: Experiment, kind: str, name: str) -> None:
 def test_who_withholds_is_private_and_unfair(erring: Experiment, page: str) -> None:
     """What the paper saw in one model: little disclosed, and costs borne unevenly."""
     for setting in ("uniform", "varied"):
-        rows = {row["team"]: row for row in erring.tables.rows("leaderboard.csv", setting=setting)}
+        rows = {
+            row["team"]: row for row in text_rows(erring.tables, "leaderboard.csv", setting=setting)
+        }
         mine, open_one = rows["withholding"], rows["candid"]
         assert float(mine["excess_vps"]) < float(open_one["excess_vps"])
         assert float(mine["fairness"]) > float(open_one["fairness"])

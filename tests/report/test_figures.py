@@ -1,4 +1,4 @@
-"""Figures hold the tables' numbers, say them in words, and no two teams look alike."""
+"""Figures hold the tables' numbers, their titles the ends, and no two teams look alike."""
 
 import csv
 import math
@@ -12,16 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.errors import CalbenchError
-from calbench.report.experiment import Experiment
-from calbench.report.figures import words
+from calbench.report.experiment import Experiment, Setting
 from calbench.report.figures.charts import Series, bars, dots
 from calbench.report.figures.difficulty import difficulties
-from calbench.report.figures.figure import Figure, columns_of, write_figures
-from calbench.report.figures.frontier import Line
-from calbench.report.figures.labels import View, boxes, offsets
-from calbench.report.figures.lines import lines
-from calbench.report.figures.plane import plane, planes
-from calbench.report.figures.sizes import over_agents
+from calbench.report.figures.figure import Figure, columns_of, competing, spread, write_figures
+from calbench.report.figures.lines import lines, over_agents
+from calbench.report.figures.plane import Line, plane, planes
 from calbench.report.figures.style import (
     SYMBOLS,
     Style,
@@ -32,9 +28,10 @@ from calbench.report.figures.style import (
     styles,
 )
 from calbench.report.figures.template import TEMPLATE, drawing, wrapped
-from calbench.report.kind import PROTOCOL, SCRIPTED
-from calbench.report.setting import Setting
-from calbench.report.tables import Row
+from calbench.report.kind import DEGENERATE, PROTOCOL, SCRIPTED
+from calbench.report.labels import Box, View, boxed, offsets, size_of
+from calbench.report.sentence import Part
+from calbench.report.tables import Number, Row
 from calbench.report.templating import Templates
 from tests.report.sample_site import SampleSite
 from tests.report.unpacking import file_value
@@ -43,14 +40,17 @@ STYLE = Style("#0072b2", "circle")
 
 
 def row(team: str, vps: str = "12.4000", cost: str = "0.0815", vps_kind: str = "protocol") -> Row:
+    def known(value: str, cell: str) -> Number | None:
+        return Number(cell) if value else None
+
     return {
         "team": team,
-        "excess_vps": vps,
-        "excess_vps_low": vps and "12.0000",
-        "excess_vps_high": vps and "13.0000",
-        "adjusted_excess_cost": cost,
-        "adjusted_excess_cost_low": cost and "0.0652",
-        "adjusted_excess_cost_high": cost and "0.0993",
+        "excess_vps": known(vps, vps),
+        "excess_vps_low": known(vps, "12.0000"),
+        "excess_vps_high": known(vps, "13.0000"),
+        "adjusted_excess_cost": known(cost, cost),
+        "adjusted_excess_cost_low": known(cost, "0.0652"),
+        "adjusted_excess_cost_high": known(cost, "0.0993"),
         "vps_kind": vps_kind,
     }
 
@@ -61,10 +61,16 @@ def looks_of(rows: list[Row]) -> Styles:
     return {**styles(dict.fromkeys(names, PROTOCOL)), **series_styles(["theta"])}
 
 
-def plane_x(rows: list[Row], found: list[Line] | None = None) -> Figure:
-    looks = looks_of(rows)
-    setting = Setting(Experiment("x", Path(), Path(), Path()), "x")
-    return plane(setting, "x", rows, looks, ["x/leaderboard.csv"], found or [])
+X = Setting(Experiment("x", Path(), Path(), Path()), "x")
+
+
+def planes_x(rows: list[Row], found: list[Line] | None = None) -> list[Figure]:
+    return planes(X, "x", rows, looks_of(rows), ["x/leaderboard.csv"], found or [])
+
+
+def shown(figure: Figure) -> str:
+    """Return a title as a reader sees it, its numbers as tables have them."""
+    return "".join(str(part.value) for part in figure.finding)
 
 
 def data(figure: go.Figure) -> list[Any]:
@@ -77,7 +83,7 @@ def layout(figure: go.Figure) -> Any:
 
 
 def test_plane_shows_each_team_with_both_intervals_on_its_scale() -> None:
-    figure = plane_x([row("imap"), row("absent", cost="")])
+    (figure,) = planes_x([row("imap"), row("absent", cost="")])
 
     (trace,) = data(figure.drawn)
     assert trace["name"] == "imap"
@@ -93,7 +99,7 @@ def test_plane_shows_each_team_with_both_intervals_on_its_scale() -> None:
     assert [each["team"] for each in figure.rows] == ["imap"]
 
 
-def test_plane_says_its_extremes_and_where_lines_end() -> None:
+def test_the_title_of_a_plane_has_the_ends_of_cost() -> None:
     rows = [
         row("a", "0.0000", "0.7500"),
         row("b", "91.0000", "0.0533"),
@@ -101,21 +107,21 @@ def test_plane_says_its_extremes_and_where_lines_end() -> None:
     ]
     line = Line("theta", "DSM", (("θ = 0", row("b", "91.0000", "")), ("θ = 1", rows[2])))
 
-    says = plane_x(rows, [line]).says
+    (figure,) = planes_x(rows, [line])
 
-    assert "Lowest excess VPS: a, 0.00; highest: b, 91.00." in says
-    assert "Lowest adjusted excess cost: b, 0.05; highest: a and c, 0.75." in says
-    assert "from θ = 1 to θ = 1" in says  # the point without a cost is not drawn
+    assert shown(figure).startswith("b pays least (0.0533), a and c most (0.7500)")
+    points = [each["point"] for each in figure.rows if each["line"]]
+    assert points == ["θ = 1"]  # the point without a cost is not drawn
 
 
 def test_a_plane_of_two_instruments_is_refused_in_a_sentence() -> None:
     both = [row("imap"), row("candid", vps_kind="reflection")]
     sentence = "VPS by typed messages and reflections cannot be drawn on one axis"
     with pytest.raises(CalbenchError, match=sentence):
-        plane_x(both)
+        plane(X, "x", both, looks_of(both), [])
     line = Line("theta", "DSM", (("θ = 1", row("b", vps_kind="reflection")),))
     with pytest.raises(CalbenchError, match=sentence):
-        plane_x(both[:1], [line])
+        plane(X, "x", both[:1], looks_of(both), [], [line])
 
 
 def test_each_instrument_has_a_plane_whose_axis_names_it() -> None:
@@ -127,10 +133,8 @@ def test_each_instrument_has_a_plane_whose_axis_names_it() -> None:
         row("sd-map"),
     ]
     line = Line("theta", "DSM", (("θ = 1", row("b")),))
-    looks = looks_of(rows)
-    setting = Setting(Experiment("x", Path(), Path(), Path()), "x")
 
-    found = {each.key: each for each in planes(setting, "x", rows, looks, ["t.csv"], [line])}
+    found = {each.key: each for each in planes_x(rows, [line])}
 
     names = {key: [trace["name"] for trace in data(each.drawn)] for key, each in found.items()}
     assert names == {
@@ -158,17 +162,17 @@ def test_kinds_differ_in_colour_and_teams_of_one_kind_in_shape() -> None:
 
 
 def test_difficulties_use_a_linear_scale_where_a_fraction_is_zero() -> None:
-    some = difficulties({"uniform": {"easy": ["0.1", "0.2"], "hard": ["0.01"]}}, [])
-    none = difficulties({"uniform": {"easy": ["0.1"], "hard": ["0.0"]}}, [])
+    tenth, little, nothing = Number("0.1"), Number("0.01"), Number("0.0")
+    some = difficulties({"uniform": {"easy": [tenth, tenth], "hard": [little]}}, [])
+    none = difficulties({"uniform": {"easy": [tenth], "hard": [nothing]}}, [])
 
     assert layout(some.drawn)["yaxis"]["type"] == "log"
     assert layout(none.drawn)["yaxis"]["type"] == "linear"
     assert data(some.drawn)[0]["x"] == ["easy", "easy", "hard"]
-    assert "uniform: 3 scenarios from 0.01000 to 0.20000." in some.says
 
 
 def test_dots_lie_apart_only_where_series_share_a_row() -> None:
-    one, two = Value("1.0", "0.5", "2.0"), Value("3.0")
+    one, two = Value(1.0, 0.5, 2.0), Value(3.0)
     shared = dots(["a", "b"], [Series("x", {"a": one, "b": two}), Series("y", {"b": one})], "t")
     apart = dots(["a", "b"], [Series("x", {"a": one}), Series("y", {"b": two})], "t")
 
@@ -183,9 +187,9 @@ def test_dots_lie_apart_only_where_series_share_a_row() -> None:
 def test_segments_of_bars_differ_in_pattern_and_the_interval_lies_below() -> None:
     figure = bars(
         ["a"],
-        [Series(name, {"a": Value("0.5")}) for name in ("x", "y", "z")],
+        [Series(name, {"a": Value(0.5)}) for name in ("x", "y", "z")],
         "t",
-        ends=Series("sum", {"a": Value("1.5", "1.0", "2.0")}),
+        ends=Series("sum", {"a": Value(1.5, 1.0, 2.0)}),
     )
 
     *segments, total = data(figure)
@@ -196,7 +200,7 @@ def test_segments_of_bars_differ_in_pattern_and_the_interval_lies_below() -> Non
 
 
 def test_each_line_has_its_name_at_its_end_in_every_panel() -> None:
-    line = {1: Value("1"), 2: Value("2")}
+    line = {1: Value(1), 2: Value(2)}
     figure = lines(
         {"p": {"a": line}, "q": {"a": line, "b": line}}, {"a": STYLE, "b": STYLE}, "", "", 400
     )
@@ -224,30 +228,51 @@ def test_names_never_lie_on_each_other_while_there_is_room(
 ) -> None:
     names = [f"team-{number}" for number in range(len(places))]
     wide = [(2 * x, y) for x, y in places]
-    views = [View(places, [], (300, 330)), View(wide, [], (600, 330))]
+    plots = [Box(150, 165, 300, 330), Box(300, 165, 600, 330)]
+    views = [View(places, [], plots[0]), View(wide, [], plots[1])]
 
     moved = offsets(views, names)
 
     for view in views:
-        covered = boxes(view, names, moved)
+        sizes = map(size_of, names)
+        covered = list(map(boxed, view.places, moved, sizes))
         for number, box in enumerate(covered):
-            assert box.width / 2 <= box.x <= view.size[0] - box.width / 2
+            assert box.beyond(view.plot) == 0
             assert all(box.overlap(other) == 0 for other in covered[:number])
 
 
-def test_words_name_ties_and_leave_out_the_absent() -> None:
-    cells = {"a": "1.5000", "b": "1.5000", "c": "0.0000", "d": ""}
+def title_of(values: dict[str, Value]) -> str:
+    return "".join(str(part.value) for part in spread(values, "cost"))
 
-    assert words.extremes(cells, "cost") == "Lowest cost: c, 0.00; highest: a and b, 1.50."
-    assert words.extremes({"a": "100.0000", "b": "100"}, "x") == "All of them have x 100.00."
-    assert words.extremes({"d": ""}, "x") == "Nobody has a value of x."
-    assert words.joined(list("abcdef")) == "a, b, c and 3 more"
-    assert words.number("-0.0000") == "0.00"
-    assert words.number("-0.3822") == "\N{MINUS SIGN}0.38"
-    assert words.number("0.0000763126", 5) == "0.00008"
-    assert words.number("12") == "12"
-    assert words.change("0.1", "0.10") == "stays at 0.10"
-    assert words.change("0.1", "2") == "goes from 0.10 to 2.00"
+
+def test_titles_name_ties_and_say_what_intervals_leave_open() -> None:
+    low, high = Value(0.0, 0.0, 0.1), Value(1.5, 1.2, 2.0)
+
+    assert spread({}, "cost") == ()
+    assert title_of({"a": low}) == "a: cost 0.0"
+    assert title_of({"a": low, "b": low}) == "All have the same cost, 0.0"
+    assert title_of({"a": high, "b": high, "c": low}) == "c has least (0.0), a and b most (1.5)"
+    wide = {"a": low, "b": Value(1.5, 0.05, 2.0)}
+    assert title_of(wide).endswith("; their intervals overlap")
+    between = {"a": low, "b": high, "c": Value(0.5, 0.05, 0.9)}
+    assert title_of(between).endswith("; intervals of others overlap theirs")
+    assert title_of({"a": low, "b": Value(1.5)}).endswith("; not tested")
+    assert title_of({"a": low, "b": Value(1.5, kind="exact")}).endswith("b most (1.5)")
+    many = dict.fromkeys("abcdef", low) | {"z": high}
+    assert title_of(many).startswith("a, b, c and 3 more have least")
+
+
+def test_numbers_of_titles_are_shown_with_decimals_that_tell_them_apart() -> None:
+    found = spread({"a": Value(0.0000763), "b": Value(0.0000801)}, "share")
+
+    assert [part.digits for part in found if part.kind == "number"] == [6, 6]
+
+
+def test_degenerate_baselines_compete_with_nobody() -> None:
+    looks = styles({"a": PROTOCOL, "silent": DEGENERATE})
+    values = {"a": Value(1.0), "silent": Value(0.0), "w": Value(2.0)}
+
+    assert list(competing(values, looks)) == ["a", "w"]
 
 
 def test_plotly_gets_no_tags_from_names() -> None:
@@ -262,12 +287,17 @@ def placed(figure: Figure, tmp_path: Path) -> str:
 
 
 def test_a_figure_writes_what_it_draws_and_its_place_escapes(tmp_path: Path) -> None:
-    rows = ({"team": "<img src=x>", "value": "0.1250", "more": "kept out"},)
+    rows = [{"team": "<img src=x>", "value": Number("0.1250"), "more": "kept out"}]
     drawn = drawing([go.Scatter(x=[1], y=[0.125], name="</script>")], "across")
     figure = Figure(
-        key="k", title="T <b>", says="says <i>", drawn=drawn, columns=("team", "value"), rows=rows,
+        drawn,
+        ("team", "value"),
+        rows,
+        key="k",
+        title="T <b>",
+        finding=(Part("name", "<i>"),),
         sources=["u/games.csv"],
-    )  # fmt: skip
+    )
 
     write_figures([figure], tmp_path)
     html = placed(figure, tmp_path)
@@ -282,21 +312,20 @@ def test_a_figure_writes_what_it_draws_and_its_place_escapes(tmp_path: Path) -> 
     assert "template" not in written["layout"]
     assert '<data value="0.1250">' in html
     assert 'href="../tables/figures/k.csv" download' in html
-    assert 'aria-label="T &lt;b&gt;. says &lt;i&gt;"' in html
+    assert 'aria-label="T &lt;b&gt;. &lt;i&gt;"' in html
     assert not re.search(r"<(img|b|i)\b", html)
 
 
 def test_the_template_is_written_once_and_figures_are_drawn_in_it(tmp_path: Path) -> None:
     looks = {"a": STYLE}
-    rows = [{"team": "a", "agents": "2", "scenarios": "2", "value": "1", "low": "", "high": ""}]
+    rows = [{"team": "a", "agents": 2, "scenarios": 2, "value": 1, "low": None, "high": None}]
     made = [
         over_agents(f"k{place}", "Cost", "cost", rows, looks, ["u/x.csv"]) for place in range(2)
     ]
 
     write_figures(made, tmp_path)
 
-    said = "Cost with 2 agents (mean of 2 scenarios, not tested): a: cost 1"
-    assert made[0].finding == said
+    assert shown(made[0]) == "2 agents. a: cost 1"
     files = sorted(path.name for path in (tmp_path / "pagedata" / "figures").iterdir())
     assert files == ["k0.js", "k1.js", "template.js"]
     template = file_value(tmp_path / "pagedata" / "figures" / "template.js")
@@ -316,12 +345,13 @@ def test_plotly_refuses_what_it_does_not_know() -> None:
 
 
 def test_numbers_of_a_figure_are_above_their_intervals(tmp_path: Path) -> None:
+    half, low, high, whole = map(Number, ("0.5000", "0.2500", "0.7500", "1.0000"))
     rows = (
-        {"team": "a", "share": "0.5000", "share_low": "0.2500", "share_high": "0.7500"},
-        {"team": "b", "share": "1.0000", "share_low": "", "share_high": ""},
+        {"team": "a", "share": half, "share_low": low, "share_high": high},
+        {"team": "b", "share": whole, "share_low": None, "share_high": None},
     )
     columns = columns_of("team", measures=("share",))
-    figure = Figure("says", drawing([], "x"), columns, rows)
+    figure = Figure(drawing([], "x"), columns, rows)
 
     html = placed(figure, tmp_path)
 

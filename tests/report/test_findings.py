@@ -4,16 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from calbench.report.findings import (
-    FINDINGS,
-    best,
-    findings,
-    models,
-    reveal,
-)
-from calbench.report.findings.contest import Finding
+from calbench.report.findings import Finding, findings, labels_told, least_cost, recorded
 from calbench.report.sentence import Part, Sentence, names
 from calbench.report.sentence import text as words
+from calbench.report.tables import Number
 from calbench.report.templating import environment
 from tests.report.samples import SOURCES
 from tests.report.small_tables import row, site
@@ -48,7 +42,7 @@ def said(found: Finding | None) -> str:
 
 
 def cells(sentence: Sentence) -> str:
-    return "".join(part.text for part in sentence)
+    return "".join(str(part.value) for part in sentence)
 
 
 def shown(found: Finding, paths: set[str]) -> str:
@@ -60,7 +54,7 @@ def shown(found: Finding, paths: set[str]) -> str:
 
 
 def test_a_tie_is_said_with_what_each_gives_away(tmp_path: Path) -> None:
-    found = best.least_cost(site(tmp_path, TIED))
+    found = least_cost(site(tmp_path, TIED))
 
     assert said(found) == (
         "Of 3 protocols on 45 uniform scenarios, alpha and beta pay the least, 0.0533 adjusted "
@@ -74,7 +68,7 @@ def test_a_tie_is_said_with_what_each_gives_away(tmp_path: Path) -> None:
 def test_another_cell_is_another_sentence(tmp_path: Path) -> None:
     changed = [row("alpha", "0.0521", "12.4000"), *TIED[1:]]
 
-    found = best.least_cost(site(tmp_path, changed))
+    found = least_cost(site(tmp_path, changed))
 
     text = said(found)
     assert "alpha pays the least, 0.0521 adjusted excess cost per meeting." in text
@@ -85,7 +79,7 @@ def test_another_cell_is_another_sentence(tmp_path: Path) -> None:
 def test_who_is_significantly_worse_is_not_among_the_best(tmp_path: Path) -> None:
     changed = [TIED[0], row("beta", "0.0681", "0.0000", rank="2"), TIED[2]]
 
-    text = said(best.least_cost(site(tmp_path, changed)))
+    text = said(least_cost(site(tmp_path, changed)))
 
     assert "alpha pays the least" in text
     assert "not significantly different" not in text
@@ -96,16 +90,16 @@ def test_who_is_significantly_worse_is_not_among_the_best(tmp_path: Path) -> Non
 def test_losses_by_two_instruments_are_not_set_against_each_other(tmp_path: Path) -> None:
     mixed = [TIED[0], {**TIED[1], "vps_kind": "reflection"}, TIED[2]]
 
-    assert "Excess VPS" not in said(best.least_cost(site(tmp_path, mixed)))
+    assert "Excess VPS" not in said(least_cost(site(tmp_path, mixed)))
 
 
 def test_mediator_is_said_to_need_trust(tmp_path: Path) -> None:
     trusting = [TIED[0], row("mediator", "0.0533", "0.0000"), TIED[2]]
 
     assert "mediator needs a third party that all trust." in said(
-        best.least_cost(site(tmp_path, trusting))
+        least_cost(site(tmp_path, trusting))
     )
-    assert "trust" not in said(best.least_cost(site(tmp_path / "other", TIED)))
+    assert "trust" not in said(least_cost(site(tmp_path / "other", TIED)))
 
 
 @pytest.mark.parametrize("board", [[], TIED[:1], [row("silent", "0.7", "0.0000", rank="")]])
@@ -117,13 +111,13 @@ def test_absent_tables_are_no_finding(tmp_path: Path) -> None:
     alone = site(tmp_path, TIED)
     (tmp_path / "summary" / "leaderboard.csv").unlink()
 
-    assert [finding(alone) for finding in FINDINGS] == [None] * len(FINDINGS)
+    assert findings(alone) == []
 
 
 def test_without_losses_cost_alone_is_said(tmp_path: Path) -> None:
     bare = [{**each, "excess_vps": ""} for each in TIED]
 
-    text = said(best.least_cost(site(tmp_path, bare)))
+    text = said(least_cost(site(tmp_path, bare)))
 
     assert text.endswith("per meeting each.")
 
@@ -147,7 +141,7 @@ SPEAKERS = [row("open", "0.0533", "38.2252", **SPEAKER), row("shy", "0.0563", "7
 def telling(folder: Path, rows: list[dict[str, str]], losses: tuple[str, str]) -> Finding | None:
     board = [{**each, "excess_vps": loss} for each, loss in zip(SPEAKERS, losses, strict=True)]
     tables = {"language/audit_leaks.csv": rows, "language/leaderboard.csv": board}
-    return reveal.labels_told(site(folder, board, tables, experiments=["language"]))
+    return labels_told(site(folder, board, tables, experiments=["language"]))
 
 
 def test_labels_told_at_the_same_loss_of_slots(tmp_path: Path) -> None:
@@ -182,21 +176,21 @@ def test_a_model_is_not_set_beside_teams_of_other_games(tmp_path: Path) -> None:
     silent = row("silent", "0.6948", "0.0000", rank="", kind="degenerate baseline")
     board = [*TIED, silent, row("tiny", "2.7951", "2.7566", **MODEL)]
 
-    found = models.recorded(site(tmp_path, board))
+    found = recorded(site(tmp_path, board))
 
     assert said(found) == (
         "The recorded model tiny scheduled 37.5000% of meetings (16.6000 to 58.4000) on 12 small "
         "scenarios, at 2.7951 adjusted excess cost per meeting."
     )
     assert title(found) == "A recorded model scheduled 37.5000% of its meetings"
-    assert models.recorded(site(tmp_path / "none", TIED)) is None
+    assert recorded(site(tmp_path / "none", TIED)) is None
 
 
 def test_all_models_that_schedule_most_are_named(tmp_path: Path) -> None:
     two = [row(name, "2.7951", "2.7566", **MODEL) for name in ("tiny", "mini")]
     other = row("large", "0.1", "1.0", **{**MODEL, "experiment": "b", "coordination": "90.0000"})
 
-    found = models.recorded(site(tmp_path, [*TIED, *two, other]))
+    found = recorded(site(tmp_path, [*TIED, *two, other]))
 
     assert said(found) == (
         "tiny and mini, the best of the recorded models, each scheduled 37.5000% of meetings on 12 "
@@ -212,26 +206,26 @@ def test_answers_no_better_than_chance_are_said(tmp_path: Path, low: str, is_cha
     tables = {"smollm2/privacy/vps_baselines.csv": [asked]}
     board = [row("tiny", "2.7951", "2.7566", **MODEL)]
 
-    found = models.recorded(site(tmp_path, board, tables, experiments=["smollm2"]))
+    found = recorded(site(tmp_path, board, tables, experiments=["smollm2"]))
 
     assert said(found).endswith("cannot be told from random ones.") is is_chance
 
 
 def test_an_interval_keeps_its_ends_apart(tmp_path: Path) -> None:
     ends = {**MODEL, "coordination_low": "37.4800", "coordination_high": "37.5200"}
-    found = models.recorded(site(tmp_path, [row("tiny", "2.7951", "2.7566", **ends)]))
+    found = recorded(site(tmp_path, [row("tiny", "2.7951", "2.7566", **ends)]))
     same = {**MODEL, "coordination_low": "37.5000", "coordination_high": "37.5000"}
-    alone = models.recorded(site(tmp_path / "s", [row("tiny", "2.7951", "2.7566", **same)]))
+    alone = recorded(site(tmp_path / "s", [row("tiny", "2.7951", "2.7566", **same)]))
 
     assert found is not None
-    assert Part("number", "37.4800", 2) in found.sentence
+    assert Part("number", Number("37.4800"), 2) in found.sentence
     assert "(37.5000 to" not in said(alone)
 
 
 def test_losses_that_several_instruments_measured_are_compared_with_none(tmp_path: Path) -> None:
     mixed = [TIED[0], {**TIED[1], "vps_kind": "mixed"}, TIED[2]]
 
-    assert "beta" not in said(best.least_cost(site(tmp_path, mixed))).partition("Excess VPS")[2]
+    assert "beta" not in said(least_cost(site(tmp_path, mixed))).partition("Excess VPS")[2]
 
 
 def test_same_number_by_another_instrument_is_not_the_same_loss(tmp_path: Path) -> None:
@@ -239,63 +233,9 @@ def test_same_number_by_another_instrument_is_not_the_same_loss(tmp_path: Path) 
     board = [{**SPEAKERS[0]}, {**SPEAKERS[1], "excess_vps": "38.2252", "vps_kind": "expected"}]
     tables = {"language/audit_leaks.csv": rows, "language/leaderboard.csv": board}
 
-    found = reveal.labels_told(site(tmp_path, board, tables, experiments=["language"]))
+    found = labels_told(site(tmp_path, board, tables, experiments=["language"]))
 
     assert said(found).endswith("shy told none.")
-
-
-def test_speakers_are_measured_by_their_own_instrument(tmp_path: Path) -> None:
-    board = [{**each, "vps_kind": "expected"} for each in SPEAKERS]
-
-    assert "By reflections, expected values, shy gives least" in said(
-        best.price_of_words(site(tmp_path, board))
-    )
-
-
-def test_speakers_are_said_where_no_model_was_recorded(tmp_path: Path) -> None:
-    shown_by = site(tmp_path, [*TIED, *SPEAKERS])
-
-    text = said(best.price_of_words(shown_by))
-
-    assert "Among scripted speakers on 45 uniform scenarios, open pays the least, 0.0533" in text
-    assert "shy gives least away (excess VPS 7.2622), open most (38.2252)." in text
-    assert "shy is not significantly different." in text
-    assert best.price_of_words(shown_by) in findings(shown_by)
-
-
-def test_optimum_and_burden_are_in_reserve(tmp_path: Path) -> None:
-    lost = {
-        "experiment": "uniform",
-        "setting": "uniform",
-        "team": "alpha",
-        "optimum_unreachable": "25",
-        "games_searched": "45",
-        "unreachable_share": "0.5556",
-        "unreachable_share_low": "0.4000",
-        "unreachable_share_high": "0.7036",
-    }
-    board = [{**TIED[0], "fairness": "0.9"}, *TIED[1:]]
-    tables = {"summary/regret_by_team.csv": [lost]}
-    whole = site(tmp_path, board, tables)
-
-    assert said(best.optimum_unreachable(whole)).startswith(
-        "In 25 of 45 uniform games of alpha, one of those that pay least,"
-    )
-    text = said(best.unequal_burden(whole))
-    assert "beta and gamma share what meetings cost most evenly (0.5000, 0 is even)" in text
-    assert "alpha least evenly (0.9)" in text
-    assert len(findings(whole)) == 3
-    rare = site(
-        tmp_path / "rare",
-        board,
-        {"summary/regret_by_team.csv": [{**lost, "unreachable_share": "0.5"}]},
-    )
-    found = best.optimum_unreachable(rare)
-    assert "most games" not in title(found)
-
-
-def test_even_burdens_are_no_finding(tmp_path: Path) -> None:
-    assert best.unequal_burden(site(tmp_path, TIED)) is None
 
 
 def test_names_are_escaped_and_lead_to_players_that_have_a_page() -> None:
@@ -310,7 +250,7 @@ def test_names_are_escaped_and_lead_to_players_that_have_a_page() -> None:
 
 
 def test_links_to_pages_that_a_site_has_not_are_left_out(tmp_path: Path) -> None:
-    found = best.least_cost(site(tmp_path, TIED))
+    found = least_cost(site(tmp_path, TIED))
     assert found is not None
 
     assert 'href="leaderboard.html"' in shown(found, {"leaderboard.md"})

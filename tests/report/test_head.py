@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from calbench.errors import FileError
-from calbench.report.build import build_site
-from calbench.report.head import CARD, LONGEST, add_links_and_tags, first_sentences
+from calbench.report.build import CARD, LONGEST, add_links_and_tags, build_site, first_sentences
 from calbench.report.links import CONFIG, SiteLinks, read_config, site_links, without_widget
 from tests.report.samples import SOURCES
 

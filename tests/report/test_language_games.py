@@ -17,6 +17,7 @@ from tests.report.language_samples import HOSTILE_WORDS
 from tests.report.language_site import data, page, rows_of
 from tests.report.test_search import messages_of
 from tests.report.unpacking import file_value, unpacked, unpacked_game
+from tests.report.written import text_rows
 
 pytestmark = pytest.mark.heavy  # its site takes seconds to write
 
@@ -117,7 +118,7 @@ def test_audits_of_games_add_up_to_the_tables_of_audits(
         ("audit_patterns.csv", "pattern", "count"),
         ("audit_leaks.csv", "tier", "labels_told"),
     ):
-        for found in speakers[0].tables.rows(table):
+        for found in text_rows(speakers[0].tables, table):
             if not found["player"] and found[what] != "all":
                 count = counts[found["setting"], found["team"], found[what]]
                 assert count == int(found[how_often])

@@ -9,17 +9,17 @@ import pytest
 
 from calbench.errors import CalbenchError
 from calbench.metrics.usage import PROBLEMS
-from calbench.report.columns import MINUS, VPS_KIND_NAMES
 from calbench.report.experiment import Experiment
 from calbench.report.figures.scatter import FRONT_NAME
+from calbench.report.kind import VPS_KIND_NAMES
 from calbench.report.pages.gallery import SECTIONS
 from calbench.report.role import Role
 from calbench.report.site import Site
-from calbench.report.tables import Tables, read_table
+from calbench.report.tables import Tables
 from tests.report.language_site import copied, data, page, rows_of
 from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page_of, write_pages
 from tests.report.test_site_source import Numbers
-from tests.report.written import cells, figure, navigation
+from tests.report.written import cells, figure, navigation, text_rows
 
 pytestmark = pytest.mark.heavy
 
@@ -42,14 +42,14 @@ def test_every_estimate_of_every_channel_is_shown_with_its_kind(
     text = page(docs, "language")
 
     for experiment in speakers:
-        for row in experiment.tables.rows("leaderboard.csv"):
+        for row in text_rows(experiment.tables, "leaderboard.csv"):
             assert row["vps_kind"] == "reflection"
             assert f'<data value="{row["excess_vps"]}">' in text
             end = row["excess_vps_high"] or row["excess_vps_greatest"]  # of few scenarios the range
             assert f'<data value="{end}">' in text
-        for row in experiment.tables.rows("privacy/reflection_calibration.csv"):
+        for row in text_rows(experiment.tables, "privacy/reflection_calibration.csv"):
             assert f'<data value="{row["precision"]}">' in text
-        for row in experiment.tables.rows("privacy/vps_baselines.csv"):
+        for row in text_rows(experiment.tables, "privacy/vps_baselines.csv"):
             for name in ("vps", "vps_by_chance", "vps_beyond_chance", "vps_constant", "vps_agreed"):
                 assert f'<data value="{row[name]}">' in text
     assert text.count("scripted agents</span>") == 2 * (2 * 4 + 2)  # leaderboards and planes
@@ -102,11 +102,7 @@ class Plots(HTMLParser):
             self.found[-1][tag].append(tag)
 
 
-def numbers_in(words: str) -> set[float]:
-    return {float(text) for text in re.findall(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])", words)}
-
-
-def test_every_figure_has_words_from_its_numbers_a_file_and_a_table(docs: Path) -> None:
+def test_every_figure_has_a_title_a_file_and_its_numbers(docs: Path) -> None:
     pages = {path.stem: Plots(path.read_text()).found for path in (docs / "results").glob("*.md")}
 
     assert {name for name, found in pages.items() if found} == set(pages) - {
@@ -116,25 +112,14 @@ def test_every_figure_has_words_from_its_numbers_a_file_and_a_table(docs: Path) 
     for name, found in pages.items():
         for plot in found:
             key = plot["file"][0].removeprefix("../tables/").removesuffix(".csv")
-            alt = "".join(plot["alt"])
             keys += [key] if name not in {"uniform", "plane"} else []
-            # A figure of zeros is a sentence in its place.
+            # A figure of zeros is a table in its place.
             assert plot["key"] in ([key], [])
             assert (docs / "pagedata" / f"{key}.js").is_file() is bool(plot["key"])
             assert all((docs / "results" / each).resolve().is_file() for each in plot["file"])
-            assert plot["details"]
-            if name in GALLERIES and key != "figures/difficulty":
+            assert all(len(alt) > 20 for alt in plot["alt"])
+            if (name in GALLERIES and key != "figures/difficulty") or not plot["key"]:
                 assert plot["table"]
-                rows = read_table(docs / "tables" / f"{key}.csv")
-                held = {cell for row in rows for cell in row.values()}
-                for name_in_words in {row.get("player", "") for row in rows} - {""}:
-                    alt = alt.replace(name_in_words, "")
-                known = {float(cell) for cell in held if re.fullmatch(r"-?[0-9.]+", cell)}
-                said = numbers_in(
-                    alt.partition(". ")[2].replace("below 0.05", "").replace(MINUS, "-")
-                )
-                known |= {round(number, 2) for number in known}  # words are rounded
-                assert said <= known | set(range(1, 6)), key  # meetings, and how many more
     assert len(keys) == len(set(keys)) > 100
 
 
@@ -185,47 +170,20 @@ def test_plane_of_typed_teams_names_them_and_nothing_else(docs: Path) -> None:
 
 
 def test_cohort_page_says_what_became_of_the_meetings(docs: Path, cohort: Experiment) -> None:
-    (row,) = cohort.tables.rows("outcomes.csv")
+    (row,) = text_rows(cohort.tables, "outcomes.csv")
     text = page(docs, "smollm2")
 
-    share = row["scheduled"] if int(row["scheduled"]) else "None"
-    assert f"{share} of its {row['meetings']} meetings in {row['games']} games w" in text
-    ends = {
-        "no_batch": "without a valid batch",
-        "inconsistent_slots": "not in one slot",
-        "provider_fault": "excluded by a fault of the provider",
-    }
     assert int(row["provider_fault"]) > 0
-    for outcome, words in ends.items():
-        assert (f"{row[outcome]} {words}" in text) == (row[outcome] != "0")
+    for name in ("games", "meetings", "scheduled", "no_batch", "provider_fault"):
+        assert f'<data value="{row[name]}">' in text
     assert "It hardly plays the game" in text.replace("\n", " ")
     assert "language models</span>" in text
 
 
-def test_cohort_without_a_meeting_says_none_and_why(cohort: Experiment, tmp_path: Path) -> None:
-    tables = copied(cohort.folder, tmp_path / "tables")
-    (row,) = cohort.tables.rows("outcomes.csv")
-    path = tables / "outcomes.csv"
-    missed = {
-        **row,
-        "no_batch": str(int(row["no_batch"]) + int(row["scheduled"])),
-        "scheduled": "0",
-    }
-    path.write_text(f"{','.join(missed)}\n{','.join(missed.values())}\n")
-    changed = Experiment("smollm2", cohort.suite, tables, cohort.traces, cohort.role)
-    site = Site(SOURCES, (changed,), Tables(tmp_path), Tables(NOTHING))
-
-    text = page_of(site, "results/smollm2.md")
-
-    assert f"None of its {row['meetings']} meetings in {row['games']} games was scheduled." in text
-    assert "They ended so: " in text
-    assert f"{missed['no_batch']} without a valid batch" in text
-
-
 def test_replies_and_tokens_are_those_of_the_tables(docs: Path, cohort: Experiment) -> None:
     text = page(docs, "smollm2")
-    (replies,) = cohort.tables.rows("reply_outcomes.csv")
-    (usage,) = cohort.tables.rows("usage.csv")
+    (replies,) = text_rows(cohort.tables, "reply_outcomes.csv")
+    (usage,) = text_rows(cohort.tables, "usage.csv")
 
     assert int(replies["not_json"]) > 0
     assert int(replies["recovered"]) > 0

@@ -1,7 +1,6 @@
 """The leaderboard: every number of the tables, nothing mixed that cannot be compared."""
 
 import csv
-import html
 import re
 import shutil
 from pathlib import Path
@@ -11,19 +10,25 @@ import pytest
 
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
+from calbench.report.columns import is_known
 from calbench.report.experiment import Experiment
 from calbench.report.pages.board import comparisons
-from calbench.report.pages.board.fields import PRICE_PER_GAME, fields, partly
-from calbench.report.pages.board.leaderboard import cell
-from calbench.report.pages.board.pools import View, views_of
-from calbench.report.pages.board.versions import last_change, newest, versions
+from calbench.report.pages.board.leaderboard import (
+    PRICE_PER_GAME,
+    cell,
+    fields,
+    partly,
+    versions,
+)
+from calbench.report.pages.board.views import View, views_of
 from calbench.report.site import Site
-from calbench.report.tables import Row, Tables, read_table
+from calbench.report.tables import Row, Tables, cell_of, read_table
 from calbench.report.writing import write_site
 from tests.report.sample_site import SampleSite
 from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page_of, site_of
 from tests.report.test_site_source import Numbers
 from tests.report.unpacking import file_value
+from tests.report.written import text_rows
 
 pytestmark = pytest.mark.heavy  # whole pages; the sample site has them in the fast suite too
 
@@ -132,7 +137,7 @@ def test_every_number_is_a_cell_of_a_table(
             for usage in tables.rows("usage.csv"):
                 if usage["team"] == row["team"]:
                     assert {n: row[n] for n in USAGE} == {n: usage[n] for n in USAGE}
-            assert bool(row["calls"]) == (row["team"] == "my-model")
+            assert (row["calls"] is not None) == (row["team"] == "my-model")
 
 
 def test_agent_games_are_counted_as_the_measure_says(
@@ -141,10 +146,9 @@ def test_agent_games_are_counted_as_the_measure_says(
     rows = played.tables.rows("agent_games.csv")
     for row in views[0].rows[:3]:
         own = [r for r in rows if r["team"] == row["team"]]
-        assert row["excess_cost_n"] == str(len(own))
-        assert row["messages_n"] == (
-            str(sum(r["scheduled"] != "0" for r in own)) if row["messages"] else ""
-        )
+        assert row["excess_cost_n"] == len(own)
+        scheduled = sum(r["scheduled"] > 0 for r in own)
+        assert row["messages_n"] == (scheduled if row["messages"] is not None else None)
 
 
 def test_oracle_pays_what_the_oracle_pays(views: tuple[View, ...], played: Experiment) -> None:
@@ -152,15 +156,12 @@ def test_oracle_pays_what_the_oracle_pays(views: tuple[View, ...], played: Exper
     seats = sum(scenario.num_agents for scenario in played.scenarios)
 
     assert (oracle["team"], oracle["kind"]) == ("oracle", "reference")
-    assert oracle["coordination"] == "100.0000"
+    assert oracle["coordination"] == 100
     for name in ("excess_cost", "adjusted_excess_cost", "excess_cost_per_meeting", "fairness"):
-        assert oracle[name] == "0.0000"
-    assert oracle["excess_cost_n"] == str(seats)
-    assert (oracle["messages"], oracle["excess_vps"], oracle["excess_cost_rank_low"]) == (
-        "",
-        "",
-        "",
-    )
+        assert oracle[name] == 0
+    assert oracle["excess_cost_n"] == seats
+    absent = ("messages", "excess_vps", "excess_cost_rank_low")
+    assert [oracle[name] for name in absent] == [None] * 3
 
 
 def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
@@ -168,38 +169,37 @@ def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
 ) -> None:
     row_of = {row["team"]: row for row in views[0].rows}
 
-    assert row_of["silent"]["excess_cost_rank_low"] == ""
-    assert row_of["imap"]["excess_cost_ranked"] == "2"
-    assert row_of["imap"]["excess_cost_letters"] == row_of["mediator"]["excess_cost_letters"] == "a"
-    assert (
-        row_of["candid"]["excess_cost_letters"] == row_of["guarded"]["excess_cost_letters"] == "b"
-    )
+    assert row_of["silent"]["excess_cost_rank_low"] is None
+    assert row_of["imap"]["excess_cost_ranked"] == 2
+    letters = {team: row["excess_cost_letters"] for team, row in row_of.items()}
+    assert letters["imap"] == letters["mediator"] == ("a",)
+    assert letters["candid"] == letters["guarded"] == ("b",)
 
 
 def test_loss_by_messages_and_by_reflections_have_columns_of_their_own(
     views: tuple[View, ...],
 ) -> None:
-    known = {field.id: field for field in fields(rows_of(views))}
+    known = {field["id"]: field for field in fields(rows_of(views))}
     row_of = {row["team"]: row for row in views[0].rows}
     by_messages = known["excess_vps.protocol"]
     by_reflections = known["excess_vps.reflection"]
 
     assert "excess_vps" not in known
-    assert cell(row_of["imap"], by_messages) == row_of["imap"]["excess_vps"] != ""
-    assert cell(row_of["imap"], by_reflections) == ""
-    assert cell(row_of["candid"], by_messages) == ""
+    assert cell(row_of["imap"], by_messages) == row_of["imap"]["excess_vps"] is not None
+    assert cell(row_of["imap"], by_reflections) is None
+    assert cell(row_of["candid"], by_messages) is None
     assert cell(row_of["candid"], by_reflections) == row_of["candid"]["excess_vps"]
 
 
 def test_measure_of_some_seats_says_of_how_many(docs: Path, views: tuple[View, ...]) -> None:
     (row,) = (row for row in views[0].rows if row["team"] == "imap")
     seats = row["adjusted_excess_cost_n"]
-    some = {**row, "excess_vps_n": "1"}
+    some = {**row, "excess_vps_n": 1}
 
     assert partly(row, "excess_vps") == ""
     assert partly(some, "excess_vps") == f"1 of {seats} seats"
-    assert partly({**row, "excess_vps_n": ""}, "excess_vps") == ""
-    assert partly({**row, "messages_n": "9"}, "messages") == f"9 of {seats} seats"
+    assert partly({**row, "excess_vps_n": None}, "excess_vps") == ""
+    assert partly({**row, "messages_n": 9}, "messages") == f"9 of {seats} seats"
     shown = [partly(own, "messages") for pool in views[0].pools for own in pool.rows]
     page = (docs / "leaderboard.md").read_text()
     assert page.count(" seats</span>") >= len([words for words in shown if words])
@@ -208,7 +208,7 @@ def test_measure_of_some_seats_says_of_how_many(docs: Path, views: tuple[View, .
 def test_several_instruments_are_none(views: tuple[View, ...]) -> None:
     mixed = {**views[0].rows[0], "vps_kind": "mixed"}
 
-    assert [field.id for field in fields([mixed]) if field.vps] == []
+    assert [field["id"] for field in fields([mixed]) if field["vps"]] == []
 
 
 def test_page_says_what_is_measured_and_what_a_rank_is(docs: Path) -> None:
@@ -238,7 +238,7 @@ def test_file_and_page_data_hold_the_same_rows(docs: Path, views: tuple[View, ..
     rows = read_table(docs / "tables" / "leaderboard.csv")
     data = page_data(docs, "leaderboard")
 
-    assert rows == [dict(row) for view in views for row in view.rows]
+    assert rows == [{k: cell_of(v) for k, v in row.items()} for view in views for row in view.rows]
     for number, (view, shown) in enumerate(zip(views, data["views"], strict=True)):
         assert (shown["setting"], shown["channel"]) == (view.setting, view.channel)
         pools = page_data(docs, f"leaderboard/{number}") if number else shown["pools"]
@@ -250,7 +250,7 @@ def test_file_and_page_data_hold_the_same_rows(docs: Path, views: tuple[View, ..
         for row in found:
             told = {name: cell for name, cell in row.items() if cell}
             own = by_place[row["experiment"] or "", row["team"]]
-            assert told == {name: cell for name, cell in own.items() if is_told(own, name)}
+            assert told == {name: cell_of(own[name]) for name in own if is_told(own, name)}
     about = page_data(docs, "leaderboard/about")
     assert list(about) == [field["id"] for field in data["fields"]]
     for field in about.values():
@@ -263,7 +263,7 @@ def is_told(row: Row, name: str) -> bool:
     """Whether the page's script is told a cell: of scenarios' ranges only those of few."""
     measure, _, end = name.rpartition("_")
     is_idle = end in {"least", "greatest"} and row[f"{measure}_interval"] != "few"
-    return bool(row[name]) and name not in {"setting", "channel"} and not is_idle
+    return is_known(row[name]) and name not in {"setting", "channel"} and not is_idle
 
 
 def test_teams_of_two_experiments_are_two_pools(views: tuple[View, ...]) -> None:
@@ -299,40 +299,12 @@ def test_titles_of_pools_follow_from_their_rows(views: tuple[View, ...]) -> None
     assert titles(rows["oracle"]) == ["The exact optimum"]
 
 
-def test_page_says_versions_and_the_last_change_of_scores(docs: Path, site: Site) -> None:
+def test_page_says_versions_and_where_changes_are_told(docs: Path, site: Site) -> None:
     page = (docs / "leaderboard.md").read_text()
-    changed = last_change(site)
-
-    assert changed is not None
-    assert html.escape(changed.says, quote=False)[:40] in page
     said = versions(site)
+
     assert f"Metrics version {said['metrics']}, rules of play version {said['rules']}." in page
-
-
-def test_newest_entry_that_changes_scores_is_found_by_its_mark() -> None:
-    text = """# Changelog
-
-Entries marked **[scores]** change numbers.
-
-## 2.0
-
-- First. **[scores]** Second sentence.
-- Third, `code` and more: then
-  the rest. **[scores]**
-- Not marked.
-
-## 1.0
-
-- Old. **[scores]**
-"""
-    found = newest(text)
-
-    assert found is not None
-    assert (found.heading, found.says) == ("2.0", "Third, code and more.")
-    older = newest(text.replace("**[scores]**", "", 3))
-    assert older is not None
-    assert (older.heading, older.says) == ("1.0", "Old.")
-    assert newest("# Changelog\n") is None
+    assert 'href="changelog.html"' in page
 
 
 def test_page_reads_without_scripts(docs: Path, views: tuple[View, ...]) -> None:
@@ -365,9 +337,9 @@ def test_comparisons_hold_every_row_and_say_who_is_better(
     assert rows == [
         {name: row[name] for name in comparisons.COLUMNS}
         for results in (played, spoken)
-        for row in results.tables.rows("comparisons.csv")
+        for row in text_rows(results.tables, "comparisons.csv")
     ]
-    row = {"team_a": "x", "team_b": "y", "measure": "coordination", "difference": "-1.0000"}
+    row = {"team_a": "x", "team_b": "y", "measure": "coordination", "difference": -1.0}
     different = {**row, "verdict": "different", "remark": ""}
     assert comparisons.said(different) == "y is better"
     assert comparisons.said({**different, "measure": "excess_cost"}) == "x is better"
@@ -393,7 +365,7 @@ def test_ratings_show_the_table_and_what_weakens_it(
     }
     assert {value for value, _ in Numbers(page).found} <= cells
     assert "Not rated" in page
-    rows = [dict(row) for row in spoken.tables.rows("ratings.csv")]
+    rows = read_table(spoken.folder / "ratings.csv")
     names = [row["player"] for row in rows if row["setting"] == "uniform"]
     assert names
     folder = shutil.copytree(spoken.folder, tmp_path / "seven")
@@ -421,7 +393,7 @@ def test_ratings_show_the_table_and_what_weakens_it(
 
 
 def test_every_measure_can_be_shown(views: tuple[View, ...]) -> None:
-    shown = {field.column for field in fields(rows_of(views))}
+    shown = {field["column"] for field in fields(rows_of(views))}
 
     assert {measure.name for measure in MEASURES} <= shown
     assert {*USAGE, PRICE_PER_GAME, "games_excluded"} <= shown

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from calbench.report.experiment import Experiment
+from calbench.report.experiment import Experiment, Setting
 from calbench.report.pages import setting
-from calbench.report.setting import Setting
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.templating import Templates

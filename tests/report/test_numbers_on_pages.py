@@ -33,9 +33,6 @@ GAME = re.compile(r'<figure class="cb-picture">.*?</figure>', re.DOTALL)
 TICK = re.compile(r'<g class="cb-m-tick.*?</g>')
 """The numbers of an axis of the home page's plane: they state no result."""
 
-CHANGE = re.compile(r'<span class="lb-change">.*?</span>', re.DOTALL)
-"""What the changelog says of the last change of scores."""
-
 ROUNDS = 200
 """Draws of ten numbers; each has a seed of its own."""
 
@@ -148,7 +145,7 @@ def test_no_interval_of_a_table_has_two_equal_ends(docs: Path) -> None:
 
 def words_of(page: str) -> str:
     """Return what a reader reads beside the marked numbers, captions and words of figures too."""
-    for quoted in (GAME, TICK, CHANGE):
+    for quoted in (GAME, TICK):
         page = quoted.sub("", page)
     without = re.sub(r"<data [^>]*>[^<]*</data>", "", page)
     return html.unescape(re.sub(r"<[^>]*>", " ", without))

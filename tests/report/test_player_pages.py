@@ -10,8 +10,8 @@ import pytest
 from calbench.config.composition import compose
 from calbench.report.experiment import Experiment
 from calbench.report.pages import PAGES, navigation, pages_of
-from calbench.report.pages.board.player import HEIGHT, MARGIN, WIDTH, _front, largest, limits, marks
-from calbench.report.pages.board.who import _first_games, has_page
+from calbench.report.pages.board.player import _front, largest
+from calbench.report.pages.board.views import _first_games, has_page
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.writing import write_site
@@ -108,16 +108,16 @@ def test_front_is_said_only_of_teams_that_compete_there(tmp_path: Path) -> None:
     )
     site = Site(SOURCES, (), Tables(tmp_path), Tables(tmp_path))
 
-    def front(experiment: str, kind: str, team: str) -> str:
+    def front(experiment: str, kind: str, team: str) -> bool | None:
         place = {"experiment": experiment, "setting": "s", "channel": "c", "vps_kind": kind}
         row = _front(site, {**place, "team": team})
-        return row["is_on_front"] if row else ""
+        return row["is_on_front"] if row else None
 
-    assert front("one", "protocol", "a") == "true"
-    assert front("one", "protocol", "b") == "false"
-    assert front("one", "protocol", "silent") == ""
-    assert front("two", "reflection", "a") == ""
-    assert front("two", "protocol", "a") == ""
+    assert front("one", "protocol", "a") is True
+    assert front("one", "protocol", "b") is False
+    assert front("one", "protocol", "silent") is None
+    assert front("two", "reflection", "a") is None
+    assert front("two", "protocol", "a") is None
 
 
 def test_secure_sum_says_on_whom_its_privacy_rests(site: Site) -> None:
@@ -157,36 +157,28 @@ def test_typed_team_has_a_place_and_games_and_no_labels(site: Site) -> None:
 
 
 def test_largest_part_of_excess_is_named_with_ties() -> None:
-    row = {"slot_choice": "0.5000", "avoidable_moves": "0.2500", "failed_rounds": "0.0000"}
+    row = {"slot_choice": 0.5, "avoidable_moves": 0.25, "failed_rounds": 0.0}
 
     assert largest(row) == "choice of slots"
-    assert largest({**row, "avoidable_moves": "0.5000"}) == "choice of slots and avoidable moves"
-    assert largest({**row, "failed_rounds": "0.7500"}) == "failed rounds"
-    assert largest(dict.fromkeys(row, "0.0000")) == "nothing"
-    assert largest({**row, "slot_choice": ""}) == "avoidable moves"
-    assert largest(dict.fromkeys(row, "")) == "nothing"
+    assert largest({**row, "avoidable_moves": 0.5}) == "choice of slots and avoidable moves"
+    assert largest({**row, "failed_rounds": 0.75}) == "failed rounds"
+    assert largest(dict.fromkeys(row, 0.0)) == "nothing"
+    assert largest({**row, "slot_choice": None}) == "avoidable moves"
+    assert largest(dict.fromkeys(row)) == "nothing"
 
 
-def placed(team: str, cost: str, vps: str, kind: str = "protocol") -> dict[str, str]:
-    named = {"team": team, "kind": "protocol", "vps_kind": kind}
-    return {**named, "adjusted_excess_cost": cost, "excess_vps": vps}
-
-
-def test_places_in_the_plane_follow_the_numbers() -> None:
-    own = placed("own", "0.5000", "0.0000")
-    others = [placed("worst", "1.0000", "9.0000"), placed("other", "2.0", "3.0", "reflection")]
-    found = marks([own, *others, placed("unmeasured", "", "")], own)
-
-    assert [(mark.team, mark.is_own) for mark in found] == [("worst", False), ("own", True)]
-    worst, mine = found
-    assert (worst.x, worst.y) == (WIDTH - MARGIN, MARGIN)
-    assert (mine.x, mine.y) == (MARGIN, HEIGHT // 2)
-    assert limits([own, *others], own) == {"across": "9.0000", "up": "1.0000"}
-    assert marks([own], {**own, "excess_vps": ""}) == []
-    assert limits([own], {**own, "excess_vps": ""}) == {}
-    several = placed("several", "1.0", "1.0", "mixed")
-    assert marks([several, {**several, "team": "other"}], several) == []
-    assert marks([placed("alone", "0.0", "0.0")], placed("alone", "0.0", "0.0"))[0].x == MARGIN
+def test_the_plane_of_a_page_is_that_of_its_games_and_names_the_team(
+    docs: Path, site: Site
+) -> None:
+    pages = {page.path: content for page, content in pages_of(site).items()}
+    for plane in pages["players/imap.md"].values["planes"]:
+        rows = plane["panel"].rows
+        assert {row["vps_kind"] for row in rows} == {plane["row"]["vps_kind"]}
+        assert {row["setting"] for row in rows} == {plane["row"]["setting"]}
+    text = (docs / "players" / "imap.md").read_text()
+    own = re.findall(r'<text class="cb-m-own"[^>]*>(.*?)</text>', text)
+    assert own
+    assert all("imap" in name for name in own)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calbench.report.experiment import Experiment
-from calbench.report.pages.speech.probes import TOLD, content
+from calbench.report.pages.probes import TOLD, content
 from tests.report.language_samples import make_language
 from tests.report.language_site import rows_of
 from tests.report.samples import NOTHING, make_results, site_of, write_pages
@@ -63,7 +63,7 @@ def test_numbers_of_labels_lead_to_the_first_message_they_count(docs: Path) -> N
             each
             for each in told
             if (each["setting"], each["team"]) == (row["setting"], row["team"])
-            and TOLD[row["measure"]](each)
+            and TOLD[row["measure"]]({**each, "is_second_hand": each["is_second_hand"] == "true"})
         ]
         assert bool(counted) == (float(row["probed"]) > 0)
         if counted:

@@ -120,9 +120,9 @@ def test_links_lead_only_to_games_that_there_are(
     links = GameLinks([given])
 
     assert links.address("uniform", "imap", "uniform-000") == ""
-    assert links.address("elsewhere", "imap", "x", "3") == ""
+    assert links.address("elsewhere", "imap", "x", 3) == ""
     (given.traces / HOSTILE).mkdir(parents=True)
     (given.traces / HOSTILE / "uniform-000.json").touch()
-    assert links.address("uniform", HOSTILE, "uniform-000", "3") == (
+    assert links.address("uniform", HOSTILE, "uniform-000", 3) == (
         "traces.html#uniform/%3Cb%20onclick%3Dx%3E%7B%7B1%7D%7D/uniform-000/3"
     )

@@ -23,11 +23,11 @@ from tests.report.samples import play, suite_of
 
 
 def played(*cells: object) -> Row:
-    return dict(zip(PLAYED_COLUMNS, map(str, ("false", *cells)), strict=True))
+    return dict(zip(PLAYED_COLUMNS, (False, *cells), strict=True))
 
 
 def told(*cells: object) -> Row:
-    return dict(zip(TOLD_COLUMNS, map(str, cells), strict=True))
+    return dict(zip(TOLD_COLUMNS, cells, strict=True))
 
 
 ALL = played(5, 5, 21, 7, 5, 2)
@@ -78,14 +78,14 @@ ALL = played(5, 5, 21, 7, 5, 2)
         ),
         (
             ALL,
-            told("", "", 1),
+            told(None, None, 1),
             (
                 "All 5 meetings were scheduled in 21 messages at cost 7, 2 above the optimum; 1 "
                 "label of others was passed on."
             ),
         ),
         (
-            {**played(5, 2, 9, 4, "", ""), "is_excluded": "true"},
+            {**played(5, 2, 9, 4, None, None), "is_excluded": True},
             told(1, 1, 0),
             "Halted before its end and not scored: 2 of 5 meetings were scheduled in 9 messages.",
         ),

@@ -22,14 +22,15 @@ from calbench.report.columns import MINUS, anchor
 from calbench.report.experiment import Experiment
 from calbench.report.games.files import write_games
 from calbench.report.games.index import NUMBERS
-from calbench.report.home.card import CARD
 from calbench.report.pages import pages_of
+from calbench.report.panels import CARD
 from calbench.report.role import Role
 from calbench.report.site import REGRET, Site
 from calbench.report.tables import Tables, read_table
 from calbench.report.writing import write_site
 from tests.report.samples import NOTHING, SOURCES, make_results, site_of, write_pages
 from tests.report.unpacking import file_value, unpacked
+from tests.report.written import text_rows
 
 pytestmark = pytest.mark.heavy
 
@@ -169,7 +170,9 @@ def test_index_lists_every_game_once_with_the_numbers_of_its_table(
         games = {
             name: unpacked(values, len(ids) * len(teams)) for name, values in entry["games"].items()
         }
-        rows = {(row["scenario_id"], row["team"]): row for row in results.tables.rows("games.csv")}
+        rows = {
+            (row["scenario_id"], row["team"]): row for row in text_rows(results.tables, "games.csv")
+        }
         for number, place in enumerate(itertools.product(ids, teams)):
             row = rows.pop(place)
             scenario, team = place

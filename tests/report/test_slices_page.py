@@ -9,7 +9,7 @@ from calbench.report.experiment import Experiment
 from tests.report.language_samples import make_language
 from tests.report.samples import PUBLISHED, write_pages
 from tests.report.test_site_source import Numbers
-from tests.report.written import cells
+from tests.report.written import cells, text_rows
 
 pytestmark = pytest.mark.heavy
 
@@ -38,8 +38,10 @@ def test_every_number_stands_in_a_table_beside_it(docs: Path) -> None:
 
 
 def test_rows_are_players_over_their_slices(cohort: Experiment) -> None:
-    table = cohort.tables.rows("table1.csv")
-    everywhere = {(row["setting"], row["player"]): row for row in cohort.tables.rows("players.csv")}
+    table = text_rows(cohort.tables, "table1.csv")
+    everywhere = {
+        (row["setting"], row["player"]): row for row in text_rows(cohort.tables, "players.csv")
+    }
     assert len(table) == 2 * 7
     for row in table:
         assert row["slices"] == ("3" if row["player"] in SHARED else "1")
@@ -59,7 +61,7 @@ def test_players_are_rated_though_their_teams_are_not_ranked(docs: Path) -> None
 def test_common_share_is_that_of_the_games(cohort: Experiment) -> None:
     """From the seats of the shared players, game by game."""
     values: dict[str, dict[str, list[float]]] = {name: {} for name in SHARED}
-    for row in cohort.tables.rows("agent_games.csv", setting="uniform"):
+    for row in text_rows(cohort.tables, "agent_games.csv", setting="uniform"):
         if row["player"] in SHARED:
             own = values[row["player"]].setdefault(row["scenario_id"], [])
             own.append(float(row["excess_vps"]))
@@ -69,7 +71,7 @@ def test_common_share_is_that_of_the_games(cohort: Experiment) -> None:
         square = statistics.fmean(map(statistics.variance, games.values()))
         between += statistics.variance(map(statistics.fmean, games.values())) - square / 3
         within += square
-    rows = cohort.tables.rows("further_slices.csv", setting="uniform", measure="excess_vps")
+    rows = text_rows(cohort.tables, "further_slices.csv", setting="uniform", measure="excess_vps")
     shared = [row for row in rows if row["player"] in SHARED]
     for row in rows:
         assert float(row["common_share"]) == pytest.approx(between / (between + within), abs=1e-4)
@@ -79,11 +81,11 @@ def test_common_share_is_that_of_the_games(cohort: Experiment) -> None:
 
 
 def test_first_proposal_lets_everybody_meet(cohort: Experiment) -> None:
-    rows = cohort.tables.rows("ratings_further.csv")
+    rows = text_rows(cohort.tables, "ratings_further.csv")
     entrants = {"careless", "gossip", "wrangler"}
     for row in rows:
         assert row["never_met"] == ("2" if row["player"] in entrants else "0")
         assert row["never_met_after"] == "0"
-    teams = cohort.tables.rows("ratings_proposals.csv", setting="all", proposal="1")
+    teams = text_rows(cohort.tables, "ratings_proposals.csv", setting="all", proposal="1")
     assert {row["player"] for row in teams} >= entrants
     assert sorted(int(row["agent_id"]) for row in teams) == list(range(5))

@@ -1,15 +1,17 @@
-"""Tables as pages read them: word for word, and each file once."""
+"""Tables as pages read them: typed by declaration, numbers word for word, and each file once."""
 
 import json
+import pickle
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from calbench.errors import FileError
-from calbench.report.tables import Tables
+from calbench.report.tables import Number, Tables, csv_bytes, foremost, ordered
 from tests.cli.runs import REPO, python
 from tests.report.sample_site import SampleSite
+from tests.report.samples import PUBLISHED
 
 TABLE = "team,setting,games\nimap,uniform,045\nimap,varied,\n\nsilent,uniform,1e3\n"
 
@@ -20,7 +22,60 @@ def tables(tmp_path: Path) -> Tables:
     return Tables(tmp_path)
 
 
-def test_cells_stay_as_they_are_written(tables: Tables) -> None:
+DECLARED = "team,games,coordination,coordination_low,coordination_letters\n"
+
+
+def test_columns_have_the_types_of_their_declaration(tmp_path: Path) -> None:
+    (tmp_path / "leaderboard.csv").write_text(f"{DECLARED}imap,45,100.0000,,a b\nnone,,,,\n")
+
+    first, absent = Tables(tmp_path).rows("leaderboard.csv")
+
+    assert first["games"] == 45
+    assert isinstance(first["coordination"], Number)
+    assert float(first["coordination"]) == 100
+    assert str(first["coordination"]) == "100.0000"
+    assert first["coordination_letters"] == ("a", "b")
+    assert list(absent.values()) == ["none", None, None, None, ()]
+
+
+def test_numbers_of_others_are_typed_by_their_own_description() -> None:
+    (row, *_) = Tables(PUBLISHED).rows("table2.csv", source="paper")
+
+    assert isinstance(row["coordination"], Number)
+    assert row["team"] == str(row["team"])
+
+
+@pytest.mark.parametrize("name", ["table1.csv", "coverage.csv", "speed.csv"])
+def test_a_table_is_written_as_it_was_read(name: str) -> None:
+    rows = Tables(PUBLISHED).rows(name)
+
+    assert csv_bytes(list(rows[0]), rows) == (PUBLISHED / name).read_bytes()
+
+
+def test_a_number_is_the_same_in_another_process() -> None:
+    number = pickle.loads(pickle.dumps(Number("0.2630")))  # noqa: S301 - made here
+
+    assert (number, str(number), f"{number}") == (0.263, "0.2630", "0.2630")
+
+
+@pytest.mark.parametrize("cell", ["much", "inf", "nan"])
+def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
+    (tmp_path / "leaderboard.csv").write_text(f"{DECLARED}imap,45,{cell},,\n")
+
+    with pytest.raises(FileError, match="not the number it should be"):
+        Tables(tmp_path).rows("leaderboard.csv")
+
+
+def test_rows_are_ordered_within_settings_and_absent_numbers_come_last() -> None:
+    numbers = [("u", 3), ("u", None), ("u", 1), ("v", 2), ("v", -1)]
+    rows = [{"setting": setting, "x": x} for setting, x in numbers]
+
+    assert [row["x"] for row in ordered(rows, "x")] == [1, 3, None, -1, 2]
+    assert [row["x"] for row in ordered(rows, "x", largest=True)] == [3, 1, None, 2, -1]
+    assert foremost(rows, "x", largest=True) == [{"setting": "u", "x": 3}]
+
+
+def test_cells_that_nobody_declares_stay_as_they_are_written(tables: Tables) -> None:
     assert [tuple(row.values()) for row in tables.rows("a.csv")] == [
         ("imap", "uniform", "045"),
         ("imap", "varied", ""),
@@ -66,7 +121,7 @@ def test_broken_table_is_one_clear_line(tmp_path: Path, data: bytes, message: st
         Tables(tmp_path).rows("a.csv")
 
 
-PUBLISH = """
+SCRIPT = """
 import json, sys
 from pathlib import Path
 
@@ -94,7 +149,7 @@ def test_publishing_reads_each_table_once_and_copies_it_once(
 ) -> None:
     out = tmp_path / "src"
 
-    ended = python("-c", PUBLISH, str(sample_site.root), str(out), cwd=REPO)
+    ended = python("-c", SCRIPT, str(sample_site.root), str(out), cwd=REPO)
 
     assert ended.status == 0, ended.err
     reads = Counter(json.loads(ended.out.splitlines()[-1]))

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from calbench.report.tables import Tables, read_table
 from tests.report.unpacking import file_value
 
 
@@ -33,3 +34,9 @@ def cells(folder: Path) -> set[str]:
         for row in csv.reader(path.read_text().splitlines())
         for cell in row
     }
+
+
+def text_rows(tables: Tables, name: str, **where: str) -> list[dict[str, str]]:
+    """Return the rows of a table with its cells as they are written."""
+    rows = read_table(tables.folder / name)
+    return [row for row in rows if all(row[key] == cell for key, cell in where.items())]

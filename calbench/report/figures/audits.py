@@ -1,15 +1,13 @@
 """What messages in words gave away and how they went wrong (paper, appendices G.5 and H)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.report.figures import finding, words
+from calbench.report.experiment import Setting
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Figure, columns_of, section
+from calbench.report.figures.figure import Figure, columns_of, section, spread
 from calbench.report.figures.style import Styles, Value
-from calbench.report.setting import Setting
-from calbench.report.tables import Row
+from calbench.report.tables import Row, grouped
 
 LABELS: Mapping[str, str] = {
     "proposal": "proposes an own slot",
@@ -46,45 +44,41 @@ COLUMNS = ("team", "pattern", "level", "unit", "games", "messages", "count")
 def own_slot(setting: Setting, style_by_name: Styles) -> Figure:
     """Return what teams tell of their own slots, as shares of messages (paper, G.5)."""
     rows = setting.rows("audit_own_slot.csv", player="")
-    figure = _shares(rows, style_by_name, "label", LABELS, "count")
-    told = {row["team"]: Value.of(row, "rate") for row in figure.rows if row["label"] == COSTS}
-    often = finding.spread(
-        told,
-        "share of messages with a cost or constraint",
-        ("says least often what a slot costs it", "say least often what a slot costs them"),
-        "most often",
-    )
-    return replace(figure, finding=often)
+    says = ("says least often what a slot costs it", "say least often what a slot costs them")
+    return _shares(rows, style_by_name, "label", LABELS, "count", (COSTS, "a cost", says))
 
 
 @section("words", "leaks", "Messages that give a private label away", "audit_leaks.csv")
 def leaks(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how many messages give a private label away, by its tier (paper, H)."""
     rows = setting.rows("audit_leaks.csv", player="")
-    figure = _shares(rows, style_by_name, "tier", TIERS, "leaking_messages")
-    leaking = {row["team"]: Value.of(row, "rate") for row in figure.rows if row["tier"] == ANY}
-    often = finding.spread(
-        leaking,
-        "share of messages with a private label",
-        ("gives labels away least often", "give labels away least often"),
-        "most often",
-    )
-    return replace(figure, finding=often)
+    gives = ("gives labels away least often", "give labels away least often")
+    return _shares(rows, style_by_name, "tier", TIERS, "leaking_messages", (ANY, "a label", gives))
 
 
 def _shares(
-    rows: Sequence[Row], style_by_name: Styles, column: str, shown: Mapping[str, str], count: str
+    rows: Sequence[Row],
+    style_by_name: Styles,
+    column: str,
+    shown: Mapping[str, str],
+    count: str,
+    title: tuple[str, str, tuple[str, str]],
 ) -> Figure:
-    """Return shares of messages by what a column says."""
-    rows = [row for row in rows if row[column] in shown and row["rate"]]
+    """Return shares of messages by what a column says, of which the title compares one."""
+    rows = [row for row in rows if row[column] in shown and row["rate"] is not None]
     series = _series(rows, column, shown)
-    labels, axis = list(shown.values()), "Share of messages"
+    compared, what, does = title
+    rates = {row["team"]: Value.of(row, "rate") for row in rows if row[column] == compared}
     return Figure(
-        says=_said(series, labels, axis.lower()),
+        finding=spread(rates, f"share of messages with {what}", does, "most often"),
         measured=("rate",),
-        named=column,
-        titles=shown,
-        drawn=dots(labels, series, axis, style_by_name=style_by_name, is_share=True),
+        drawn=dots(
+            list(shown.values()),
+            series,
+            "Share of messages",
+            style_by_name=style_by_name,
+            is_share=True,
+        ),
         columns=columns_of("team", column, "messages", count, measures=("rate",)),
         rows=rows,
         height=height(len(shown), 2, 14 + 14 * len(series)),
@@ -94,17 +88,9 @@ def _shares(
 def _series(rows: Sequence[Row], column: str, shown: Mapping[str, str]) -> list[Series]:
     """Return the rates of each team by what the column says."""
     return [
-        Series(team, {shown[r[column]]: Value.of(r, "rate") for r in rows if r["team"] == team})
-        for team in dict.fromkeys(row["team"] for row in rows)
+        Series(team, {shown[row[column]]: Value.of(row, "rate") for row in own})
+        for team, own in grouped(rows, "team").items()
     ]
-
-
-def _said(series: Sequence[Series], names: Sequence[str], word: str) -> str:
-    cells = [{s.name: s.cells[name] for s in series if name in s.values} for name in names]
-    return " ".join(
-        f"{name.capitalize()}: {words.extremes(found, word)}"
-        for name, found in zip(names, cells, strict=True)
-    )
 
 
 @section("words", "patterns", "Behaviour patterns in messages", *PATTERN_TABLES)
@@ -120,23 +106,15 @@ def events(setting: Setting, style_by_name: Styles) -> Figure:
 
 
 def _found(setting: Setting, style_by_name: Styles, axis: str, *, is_by_message: bool) -> Figure:
-    rows = _pattern_rows(setting, is_by_message=is_by_message)
+    """Return the rates of patterns; those that nobody shows have no empty line."""
+    every = _pattern_rows(setting, is_by_message=is_by_message)
+    counted = {row["pattern"] for row in every if row["count"]}
+    rows = [row for row in every if row["pattern"] in counted] or every
     searched = {row["pattern"] for row in rows}
-    names = {p.name: p.name.replace("_", " ") for p in PATTERNS if p.name in searched}
-    counted = {row["pattern"] for row in rows if row["count"] != "0"}
-    never = [label for name, label in names.items() if name not in counted]
-    if counted:  # what nobody does is named, and has no empty line
-        rows = [row for row in rows if row["pattern"] in counted]
-    shown = {name: label for name, label in names.items() if name in counted or not counted}
+    shown = {p.name: p.name.replace("_", " ") for p in PATTERNS if p.name in searched}
     series = _series(rows, "pattern", shown)
-    said = [_said(series, list(shown.values()), axis.lower())] if counted else []
-    said += [f"Never found: {', '.join(never)}."] if never else []
     return Figure(
-        says=" ".join(filter(None, said)),
-        finding=_commonest(rows, shown),
         measured=("rate",),
-        named="pattern",
-        titles=names,
         drawn=dots(
             list(shown.values()),
             series,
@@ -151,22 +129,6 @@ def _found(setting: Setting, style_by_name: Styles, axis: str, *, is_by_message:
     )
 
 
-def _commonest(rows: Sequence[Row], shown: Mapping[str, str]) -> str:
-    """Return the pattern that was found most often, and in whose messages or games."""
-    if not rows:
-        return ""
-    rates = {f"{row['pattern']} {row['team']}": row["rate"] for row in rows}
-    most, rate = finding.most(rates)
-    if rate == 0:
-        return "no pattern was found"
-    pattern, _, _ = most[0].partition(" ")
-    teams = [name.partition(" ")[2] for name in most if name.startswith(f"{pattern} ")]
-    unit = next(row["unit"] for row in rows if row["pattern"] == pattern)
-    often = "of messages" if unit == BY_MESSAGE else "times a game"
-    who = f"{words.joined(teams)}, {words.number(rates[most[0]])} {often}"
-    return f"{shown[pattern]} is the most frequent pattern (not tested): {who}"
-
-
 def _pattern_rows(setting: Setting, *, is_by_message: bool) -> list[Row]:
     """Return the rates of patterns that are counted by message or not, with their intervals."""
     rates = {
@@ -174,7 +136,7 @@ def _pattern_rows(setting: Setting, *, is_by_message: bool) -> list[Row]:
         for row in setting.rows("audit_pattern_rates.csv", player="")
     }
     return [
-        {**row, **{end: rates.get((row["team"], row["pattern"]), {}).get(end, "") for end in ENDS}}
+        {**row, **{end: rates.get((row["team"], row["pattern"]), {}).get(end) for end in ENDS}}
         for row in setting.rows("audit_patterns.csv", player="")
-        if row["rate"] and (row["unit"] == BY_MESSAGE) is is_by_message
+        if row["rate"] is not None and (row["unit"] == BY_MESSAGE) is is_by_message
     ]

@@ -59,11 +59,6 @@ class Series:
         """Return a measure of rows with its interval, by team if not by another name."""
         return cls(name, {name_of(row): Value.of(row, measure) for row in rows})
 
-    @property
-    def cells(self) -> dict[str, str]:
-        """The numbers as the table has them, by name."""
-        return {name: value.cell for name, value in self.values.items()}
-
     def among(self, names: Sequence[str]) -> tuple[list[int], list[str], list[Value]]:
         """Return places, names and values of those names that have a value."""
         rows = [(at, name) for at, name in enumerate(names) if name in self.values]
@@ -245,7 +240,7 @@ def _sums(names: Sequence[str], series: Sequence[Series]) -> list[Value]:
     """Return how far the bars reach, right and left."""
     parts = [[s.values[name].number for s in series if name in s.values] for name in names]
     reach = [(sum(n for n in each if n > 0), sum(n for n in each if n < 0)) for each in parts]
-    return [Value(f"{end:.10f}") for pair in reach for end in pair]
+    return [Value(round(end, 10)) for pair in reach for end in pair]
 
 
 def _in_rows(

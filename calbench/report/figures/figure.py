@@ -1,27 +1,21 @@
-"""One figure of the site: what is drawn, what it says in words, and the numbers behind it."""
+"""One figure of the site: what is drawn, what its title says, and the numbers behind it."""
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import plotly.graph_objects as go
 
-from calbench.report.columns import MINUS, Column, decimal, interval, number, rounded, word
+from calbench.report.columns import DIGITS, Column, apart, interval, number, word
 from calbench.report.escape import write_data
-from calbench.report.figures.finding import sparse
-from calbench.report.figures.style import Styles
+from calbench.report.experiment import Setting
+from calbench.report.figures.style import Styles, Value
 from calbench.report.figures.template import TEMPLATE
-from calbench.report.kind import KINDS, Kind
-from calbench.report.setting import Setting, player_of
+from calbench.report.kind import DEGENERATE, KINDS, Kind
+from calbench.report.sentence import MOST_NAMED, Sentence, cell, names, said
 from calbench.report.tables import Row, csv_bytes
-
-NUMBER = re.compile(r"-?\d+(\.\d+)?")
-
-SHOWN = re.compile(rf"(?<![\w.,-]){MINUS}?(?:\d+\.(?P<decimals>\d+)|\d{{3,}})(?![\w-]|[.,]\d)")
-"""A number in a sentence that may be rounded: not part of a name or a version, no small count."""
 
 ENDS = ("_low", "_high")
 """What the ends of a measure's interval are called behind its name."""
@@ -29,33 +23,32 @@ ENDS = ("_low", "_high")
 KIND = "_interval"
 """What says how it was made, or why there is none; not all tables have it."""
 
+EXACT = "exact"
+"""What tables say of an estimate that needs no interval."""
+
 FOLDER = "figures"
 """Below the page data, and below the tables."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its alternatives.
+    """A figure with its numbers.
 
     How to read it is in the page's template. A function that draws a section leaves key, title
     and sources to :func:`section`.
 
     Attributes:
-        says: what it shows in words made from its numbers.
         drawn: the figure itself, in the project's template.
         columns: of the table of the numbers that are drawn.
-        rows: of that table, cells as in the sources; further cells are left out.
+        rows: of that table, as in the sources; further cells are left out.
         height: in pixels.
         key: its part of file names; letters, digits, dots, dashes and underscores.
         title: what it shows, without its numbers.
         sources: tables that the numbers come from, below ``tables``.
-        finding: what was found, made from its numbers; empty if that is nothing.
+        finding: who is at the ends, with the numbers; empty if there is nobody.
         measured: its columns whose numbers are drawn as marks.
-        named: its column that says what each number is of, beside the team or player; or empty.
-        titles: of the cells of that column, in words.
     """
 
-    says: str
     drawn: go.Figure
     columns: Sequence[str]
     rows: Sequence[Row]
@@ -63,19 +56,8 @@ class Figure:
     key: str = ""
     title: str = ""
     sources: Sequence[str] = ()
-    finding: str = ""
+    finding: Sentence = ()
     measured: Sequence[str] = ()
-    named: str = ""
-    titles: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def heading(self) -> str:
-        """The title above it: what was found, as a headline."""
-        if not self.finding:
-            return self.title
-        names = {_who(row) for row in self.rows}
-        is_name = any(self.finding.startswith(name) for name in names)
-        return self.finding if is_name else self.finding[:1].upper() + self.finding[1:]
 
     @cached_property
     def kinds(self) -> list[Kind]:
@@ -83,66 +65,12 @@ class Figure:
         drawn = json.dumps(self.drawn.to_plotly_json()["data"], default=list)
         return [kind for kind in KINDS if kind.colour in drawn]
 
-    @cached_property
-    def _numbers(self) -> list[tuple[str, str, str]]:
-        """What was measured, of whom, and the number, of everything that is drawn as a mark."""
-        return [
-            (self._what(row, measure), _who(row), row[measure])
-            for row in self.rows
-            for measure in self.measured
-            if row[measure]
-        ]
-
-    def _what(self, row: Row, measure: str) -> str:
-        if self.named:
-            return self.titles.get(row[self.named], row[self.named])
-        return measure.replace("_", " ") if len(self.measured) > 1 else ""
-
-    @property
-    def _others(self) -> list[tuple[str, str, str]]:
-        return [each for each in self._numbers if decimal(each[2])]
-
     @property
     def is_sparse(self) -> bool:
-        """Whether more than half of its numbers are 0, so that a sentence says more [C]."""
-        return 2 * len(self._others) < len(self._numbers)
-
-    @property
-    def sentence(self) -> str:
-        """What is said in place of a figure of zeros."""
-        return sparse(self._others)
-
-    def stated(self, text: str) -> Iterator[tuple[str, str]]:
-        """Yield the parts of a sentence about it; a rounded number is with its cell of the table.
-
-        A part is a text and an empty cell, or a number with decimals as it is shown and the first
-        cell that is rounded to it.
-        """
-        end = 0
-        for found in SHOWN.finditer(text):
-            cell = self._cells(len(found["decimals"] or "")).get(found[0])
-            if cell:
-                yield text[end : found.start()], ""
-                yield found[0], cell
-                end = found.end()
-        yield text[end:], ""
-
-    @cached_property
-    def _measures(self) -> list[str]:
-        """Every cell of its table that is a number."""
-        cells = dict.fromkeys(row[name] for row in self.rows for name in self.written)
-        return [cell for cell in cells if NUMBER.fullmatch(cell)]
-
-    @cached_property
-    def _shown(self) -> dict[int, dict[str, str]]:
-        return {}
-
-    def _cells(self, digits: int) -> dict[str, str]:
-        """Return the first cell that is shown as each number with so many decimals."""
-        if digits not in self._shown:
-            cells = reversed(self._measures)
-            self._shown[digits] = {rounded(cell, digits): cell for cell in cells}
-        return self._shown[digits]
+        """Whether more than half of its numbers are 0, so that a table says more [C]."""
+        found = [row[name] for row in self.rows for name in self.measured]
+        known = [value for value in found if value is not None]
+        return 2 * sum(map(bool, known)) < len(known)
 
     @property
     def table(self) -> str:
@@ -163,15 +91,15 @@ class Figure:
 
     def _column(self, name: str) -> Column:
         title = name.replace("_", " ")
-        cells = [row[name] for row in self.rows if row[name]]
-        if not cells or not all(NUMBER.fullmatch(cell) for cell in cells):
+        values = [row[name] for row in self.rows if row[name] not in (None, "")]
+        if not values or not all(isinstance(value, float | int) for value in values):
             return word(name, title)
         if all(f"{name}{end}" in self.columns for end in ENDS):
             return interval(name, title, None)
         return number(name, title)
 
     def write(self, docs: Path) -> None:
-        """Write the table of what is drawn, and the page data unless words take its place."""
+        """Write the table of what is drawn, and the page data unless the table takes its place."""
         table = docs / "tables" / self.table
         table.parent.mkdir(parents=True, exist_ok=True)
         table.write_bytes(csv_bytes(self.written, self.rows))
@@ -180,13 +108,6 @@ class Figure:
         drawn = self.drawn.to_plotly_json()
         del drawn["layout"]["template"]  # pages have it once
         write_data(docs / "pagedata", f"{FOLDER}/{self.key}", drawn)
-
-
-def _who(row: Row) -> str:
-    """Return what a row is of: a team, a player, a setting."""
-    if "team" not in row and "teams" in row:
-        return player_of(row)
-    return next(row[name] for name in ("team", "player", "setting") if name in row)
 
 
 Draw = Callable[[Setting, Styles], Figure]
@@ -247,3 +168,67 @@ def columns_of(*names: str, measures: Sequence[str] = ()) -> tuple[str, ...]:
     """Return columns, each measure followed by the ends of its interval and what it is."""
     ends = [f"{measure}{end}" for measure in measures for end in ("", *ENDS, KIND)]
     return (*names, *ends)
+
+
+def competing(values: Mapping[str, Value], style_by_name: Styles) -> dict[str, Value]:
+    """Return the numbers without those of degenerate baselines, which compete with nobody."""
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in style_by_name or style_by_name[name].colour != DEGENERATE.colour
+    }
+
+
+def spread(
+    values: Mapping[str, Value],
+    what: str,
+    low: tuple[str, str] = ("has least", "have least"),
+    high: str = "most",
+    digits: int = DIGITS,
+) -> Sentence:
+    """Return who has the least and who the most, with both numbers and what intervals say of it.
+
+    Args:
+        values: number with its interval by name.
+        what: the quantity.
+        low: what one name with the least does, and what several do.
+        high: the same of those with the most, without the verb.
+        digits: decimals of both numbers, more where these would print alike.
+    """
+    if not values:
+        return ()
+    numbers = {name: value.number for name, value in values.items()}
+    least, most = min(numbers.values()), max(numbers.values())
+    few, many = ([name for name in numbers if numbers[name] == end] for end in (least, most))
+    decimals = None if isinstance(least, int) else apart(least, most, digits)
+    bottom, top = (cell(end, apart(0, end, decimals)) for end in (least, most))
+    if len(values) == 1:
+        return said("{who}: {what} {number}", who=names(few), what=what, number=bottom)
+    if least == most:
+        return said("All have the same {what}, {number}", what=what, number=bottom)
+    return said(
+        "{few} {does} ({bottom}), {many} {high} ({top}){overlap}",
+        few=names(few, MOST_NAMED),
+        does=low[len(few) > 1],
+        bottom=bottom,
+        many=names(many, MOST_NAMED),
+        high=high,
+        top=top,
+        overlap=_overlap(values, few, many),
+    )
+
+
+def _overlap(values: Mapping[str, Value], few: Iterable[str], many: Iterable[str]) -> str:
+    """Return what intervals leave open of the ends; nothing where no number has any."""
+    if all(value.ends is None for value in values.values()):
+        return ""
+    if any(values[name].ends is None and values[name].kind != EXACT for name in (*few, *many)):
+        return "; not tested"
+    top = max(values[name].reach[1] for name in few)
+    bottom = min(values[name].reach[0] for name in many)
+    if top >= bottom:
+        return "; their intervals overlap"
+    between = [value for name, value in values.items() if name not in {*few, *many}]
+    if any(value.reach[0] <= top or value.reach[1] >= bottom for value in between):
+        return "; intervals of others overlap theirs"
+    return ""

@@ -1,13 +1,18 @@
 """Lines between points: over a whole number in panels, or over the number of agents."""
 
 from collections.abc import Mapping, Sequence
+from math import log10
 from typing import Any
 
 import plotly.graph_objects as go
 
-from calbench.report.figures.labels import CHARACTER, LINE
+from calbench.report.columns import DIGITS
+from calbench.report.figures.figure import Figure, competing, spread
 from calbench.report.figures.style import DASHES, QUIET, Style, Styles, Value, error_bars, plain
 from calbench.report.figures.template import TEXT, drawing
+from calbench.report.labels import CHARACTER, LINE
+from calbench.report.sentence import cell, said
+from calbench.report.tables import Row, grouped
 
 GAP = 0.12
 """Between panels, as a share of the plot's height [C]."""
@@ -145,7 +150,9 @@ def _panels(panels: Mapping[str, Panel]) -> tuple[dict[str, Any], list[dict[str,
     axes: dict[str, Any] = {
         f"yaxis{_axis(row)[1:]}": {
             "domain": [round(max(0.0, top - tall), 4), round(top, 4)],
-            "range": _span([value for found in panel.values() for value in found.values()]),
+            "range": _span(
+                [e for found in panel.values() for v in found.values() for e in v.reach]
+            ),
         }
         for row, (top, panel) in enumerate(zip(tops, panels.values(), strict=True))
     }
@@ -160,9 +167,8 @@ def _panels(panels: Mapping[str, Panel]) -> tuple[dict[str, Any], list[dict[str,
     return axes, titles if len(titles) > 1 else []
 
 
-def _span(values: Sequence[Value]) -> list[float]:
+def _span(reached: Sequence[float]) -> list[float]:
     """Return the ends of a vertical axis from zero, with room above."""
-    reached = [end for value in values for end in value.reach]
     low, high = min([0.0, *reached]), max([0.0, *reached]) or 1.0
     return [round(low - 0.04 * (high - low), 6), round(high + 0.06 * (high - low), 6)]
 
@@ -190,4 +196,115 @@ def _line(
         hovertemplate=f"{plain(name)}, %{{customdata}}: %{{y}}<extra></extra>",
         yaxis=axis,
         showlegend=is_named,
+    )
+
+
+HEIGHT = 420
+"""Of a figure in pixels, without what it says itself."""
+
+COLUMNS = ("team", "agents", "scenarios", "value", "low", "high")
+"""Of a row: a team's value with the ends of its range, by the number of agents, and of how many
+scenarios it is the mean."""
+
+
+def over_agents(
+    key: str,
+    title: str,
+    unit: str,
+    rows: Sequence[Row],
+    style_by_team: Styles,
+    sources: Sequence[str],
+    *,
+    is_log: bool = False,
+    digits: int = DIGITS,
+) -> Figure:
+    """Return one measure over the number of agents, a curve for each team.
+
+    Args:
+        key: of the figure.
+        title: of the measure.
+        unit: of the measure.
+        rows: what is drawn, with :data:`COLUMNS`; each team's from the fewest agents up.
+        style_by_team: how each team looks.
+        sources: tables that the numbers are from.
+        is_log: whether the measure's axis is logarithmic.
+        digits: decimals of the measure in words.
+    """
+    measured = unit.removeprefix(f"{title.lower()} ")
+    most = max((row["agents"] for row in rows), default=0)
+    last = {row["team"]: Value(row["value"]) for row in rows if row["agents"] == most}
+    shown = spread(competing(last, style_by_team), title.lower(), LOW, "highest", digits)
+    return Figure(
+        key=key,
+        finding=said("{most} agents. {shown}", most=cell(most), shown=shown) if shown else (),
+        measured=("value",),
+        title=f"{title} over the number of agents",
+        drawn=_drawing(
+            rows, f"{title} ({measured})" if unit else title, style_by_team, is_log=is_log
+        ),
+        columns=COLUMNS,
+        rows=rows,
+        sources=sources,
+    )
+
+
+LOW = ("is lowest", "are lowest")
+
+
+def _drawing(rows: Sequence[Row], y_title: str, looks: Styles, *, is_log: bool) -> go.Figure:
+    """Return the curves, with the name of each at its end."""
+    sizes = sorted({row["agents"] for row in rows})
+    curves = grouped(rows, "team")
+    reached = [end for row in rows for end in _value(row).reach]
+    span = _log_span(reached) if is_log else _span(reached)
+    edges = list(zip((sizes[:1] or [1]) + (sizes[-1:] or [1]), (-0.06, 0.03), strict=True))
+    written = ends(_last(curves, is_log=is_log), span, HEIGHT - OTHERS)
+    return drawing(
+        [_curve(own, looks[team], place) for place, (team, own) in enumerate(curves.items())],
+        "Agents",
+        y_title,
+        xaxis={
+            "type": "log",
+            "range": [round(log10(size) + end, 4) for size, end in edges],
+            "tickvals": sizes,
+            "ticktext": [str(size) for size in sizes],
+        },
+        yaxis={"range": span, **({"type": "log", "dtick": 1} if is_log else {})},
+        annotations=written,
+        right=room(written),
+        showlegend=False,
+    )
+
+
+def _last(curves: Mapping[str, Sequence[Row]], *, is_log: bool) -> dict[str, tuple[float, float]]:
+    """Return where curves end; Plotly takes the logarithm of places on logarithmic axes."""
+    found = {}
+    for team, rows in curves.items():
+        value = rows[-1]["value"]
+        upward = log10(value) if is_log and value > 0 else value
+        found[team] = (round(log10(rows[-1]["agents"]), 6), upward)
+    return found
+
+
+def _log_span(reached: Sequence[float]) -> list[float]:
+    """Return the ends of a logarithmic axis."""
+    powers = [log10(each) for each in reached if each > 0]
+    return [round(min(powers, default=0.0) - 0.1, 4), round(max(powers, default=1.0) + 0.1, 4)]
+
+
+def _value(row: Row) -> Value:
+    return Value(row["value"], row["low"], row["high"])
+
+
+def _curve(rows: Sequence[Row], style: Style, place: int) -> go.Scatter:
+    team = rows[0]["team"]
+    return line(
+        team,
+        list(map(_value, rows)),
+        style,
+        place,
+        thick=2,
+        x=[row["agents"] for row in rows],
+        marker={"color": style.colour, "symbol": style.symbol, "size": 9},
+        hovertemplate=f"{plain(team)}, %{{x}} agents: %{{y}}<extra></extra>",
     )

@@ -1,19 +1,96 @@
-"""Planes of cost and of fairness against privacy (paper, Figure 2, section 4), by instrument."""
+"""Planes of cost and of fairness against privacy (paper, Figure 2, section 4), by instrument.
 
-from collections.abc import Iterable, Iterator, Sequence
+What DSM does between its presets is drawn as lines on them.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from calbench.errors import CalbenchError
 from calbench.report import columns
 from calbench.report.columns import VPS
-from calbench.report.figures import finding, words
-from calbench.report.figures.figure import Figure, columns_of
-from calbench.report.figures.frontier import Line, lines_of
-from calbench.report.figures.instruments import TYPED, by_instrument, named, one_instrument
+from calbench.report.experiment import Setting
+from calbench.report.figures.figure import Figure, columns_of, competing, spread
+from calbench.report.figures.regret import EVENLY, LEAST
 from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
 from calbench.report.figures.style import Style, Styles, Value
-from calbench.report.setting import Setting
+from calbench.report.kind import TYPED, VPS_KIND_NAMES
+from calbench.report.sentence import Sentence, names, said
 from calbench.report.site import FRONT, Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, grouped
+
+WELFARE = "dsm-welfare"
+"""The team from which each line starts."""
+
+WELFARE_SETTINGS: Mapping[str, str] = {"theta": "0", "lmax": "12", "w": "1"}
+"""What that team sets (paper, Table 9); every line changes one of these."""
+
+SIGNS: Mapping[str, str] = {"theta": "θ", "lmax": "Lmax", "w": "w"}
+
+NAMES: Mapping[str, str] = {
+    "theta": "DSM, θ varies",
+    "lmax": "DSM, Lmax varies",
+    "w": "DSM, w varies, θ = {theta}",
+}
+
+TEAM = re.compile(
+    r"dsm-(?:(?P<name>theta|lmax)-(?P<value>[0-9.]+)|theta-(?P<theta>[0-9.]+)-w-(?P<w>[0-9.]+))"
+)
+"""Team ids of the experiment say which setting they change, and to what: ``dsm-theta-0.1``, and not
+``dsm-private``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One swept setting.
+
+    Attributes:
+        key: of its style.
+        name: for people.
+        points: label and row of the leaderboard, by the setting's value.
+    """
+
+    key: str
+    name: str
+    points: tuple[tuple[str, Row], ...]
+
+    def of(self, kind: str, measure: str) -> "Line":
+        """Return its points with both measures by one instrument."""
+        own = [(label, row) for label, row in self.points if _drawn([row], measure)]
+        return replace(self, points=tuple(p for p in own if p[1]["vps_kind"] == kind))
+
+
+def lines_of(site: Site, setting: Setting) -> list[Line]:
+    """Return the swept settings, which are drawn beside the teams of a setting.
+
+    Without the team from which a sweep starts, its line begins at the next point.
+    """
+    swept = [
+        row
+        for each in site.on("plane")
+        if Setting(each, setting.name).suite_digest == setting.suite_digest
+        for row in each.tables.rows("leaderboard.csv", setting=setting.name)
+    ]
+    points: dict[str, list[tuple[str, Row]]] = {"theta": [], "lmax": [], "w": []}
+    held = ""
+    for row in swept:
+        match = TEAM.fullmatch(row["team"])
+        if match is not None and match["w"]:
+            held = match["theta"]
+            points["w"].append((match["w"], row))
+        elif match is not None:
+            points[match["name"]].append((match["value"], row))
+    starts = {"theta": WELFARE, "lmax": WELFARE, "w": f"dsm-theta-{held}"}
+    by_team = {row["team"]: row for row in (*setting.leaderboard, *swept)}
+    lines = []
+    for key, found in points.items():
+        if found and starts[key] in by_team:
+            found.append((WELFARE_SETTINGS[key], by_team[starts[key]]))
+        found.sort(key=lambda each: float(each[0]))
+        named = tuple((f"{SIGNS[key]} = {value}", row) for value, row in found)
+        lines.append(Line(key, NAMES[key].format(theta=held), named))
+    return [line for line in lines if line.points]
 
 
 @dataclass(frozen=True)
@@ -25,7 +102,6 @@ class Against:
         key: of its figures, before the setting.
         title: of its figures, likewise.
         axis: with its unit.
-        about: what points show, in words.
         ends: what a title says of those with the least, and of those with the most.
     """
 
@@ -33,7 +109,6 @@ class Against:
     key: str
     title: str
     axis: Axis
-    about: str
     ends: tuple[tuple[str, str], str]
 
 
@@ -42,16 +117,14 @@ COST = Against(
     "plane",
     "Cost against privacy",
     Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost"),
-    "by how much of their calendars they gave away and what their meetings cost beyond the optimum",
-    (("pays least", "pay least"), "most"),
+    (LEAST, "most"),
 )
 FAIRNESS = Against(
     "fairness",
     "fairness-plane",
     "Fairness against privacy",
     Axis("↑ Fairness in accounting cost (less is fairer)", "fairness cost"),
-    "by how much of their calendars they gave away and how unevenly they bore the cost",
-    (("shares the cost most evenly", "share the cost most evenly"), "least evenly"),
+    EVENLY,
 )
 
 
@@ -79,33 +152,22 @@ def planes(
     VPS by two instruments cannot be compared, so no plane has both. Arguments as in :func:`plane`;
     a line is in the plane of its points.
     """
-    drawn = by_instrument(_drawn(rows, against))
-    for line in lines:
-        for kind in by_instrument(_drawn(_rows_of(line), against)):
-            drawn.setdefault(kind, [])
-    if not drawn:
-        return [plane(setting, title, rows, style_by_team, sources, lines, against, front)]
+    points = [row for line in lines for _, row in line.points]
+    drawn = grouped(_drawn(rows, against.measure), "vps_kind")
+    kinds = dict.fromkeys([*drawn, *grouped(_drawn(points, against.measure), "vps_kind")])
     found = []
-    for kind, own in drawn.items():
-        mine = [_of_instrument(line, kind) for line in lines]
-        said = title if len(drawn) == 1 else f"{title}, VPS by {named(kind)}"
+    for kind in kinds or [""]:
+        said_of = title if len(kinds) < 2 else f"{title}, VPS by {VPS_KIND_NAMES[kind]}"
+        mine = [line.of(kind, against.measure) for line in lines]
         kept = [line for line in mine if line.points]
-        found.append(plane(setting, said, own, style_by_team, sources, kept, against, front))
+        own = drawn.get(kind, [])
+        found.append(plane(setting, said_of, own, style_by_team, sources, kept, against, front))
     return found
 
 
-def _of_instrument(line: Line, kind: str) -> Line:
-    own = tuple(point for point in line.points if point[1]["vps_kind"] == kind)
-    return replace(line, points=own)
-
-
-def _drawn(rows: Iterable[Row], against: Against) -> list[Row]:
+def _drawn(rows: Iterable[Row], measure: str) -> list[Row]:
     """Return the rows with both measures."""
-    return [row for row in rows if row[VPS] and row[against.measure]]
-
-
-def _rows_of(line: Line) -> list[Row]:
-    return [row for _, row in line.points]
+    return [row for row in rows if row[VPS] is not None and row[measure] is not None]
 
 
 def plane(
@@ -133,66 +195,61 @@ def plane(
     Raises:
         CalbenchError: VPS was measured by several instruments.
     """
-    rows, lines = _drawn(rows, against), [_drawn_line(line, against) for line in lines]
-    kind = one_instrument(list(_rows(rows, lines)), f"{against.title}, {title}")
+    table = [
+        *({**row, "line": "", "point": row["team"]} for row in rows),
+        *({**r, "line": line.name, "point": label} for line in lines for label, r in line.points),
+    ]
+    kind = _one_instrument(table, f"{against.title}, {title}")
     points = [_point(row["team"], row, style_by_team[row["team"]], against) for row in rows]
-    paths = [_path(line, style_by_team[line.key], against) for line in lines]
-    competing = _competing(rows, kind, front) if against is COST else []
-    best = {row["team"] for row in competing if row["is_on_front"] == "true"}
+    teams = {row["team"] for row in rows}
+    best = [
+        row["team"]
+        for row in front
+        if against is COST
+        and row["is_on_front"]
+        and row["vps_kind"] == kind
+        and row["team"] in teams
+    ]
+    by = "" if kind in {"", TYPED} else f" by {VPS_KIND_NAMES[kind]}"
     return Figure(
-        key=f"{against.key}-{setting.slug}" + (f"-{kind}" if kind not in {"", TYPED} else ""),
+        key=f"{against.key}-{setting.slug}" + (f"-{kind}" if by else ""),
         title=f"{against.title}, {title}",
-        says=_says(rows, [row["team"] for row in rows], lines, against),
-        finding=_finding(rows, competing, against, style_by_team),
         drawn=scatter(
             points,
-            _across(kind),
+            Axis(f"Excess VPS{by} (slot-equivalents) →", "excess VPS", is_log1p=True),
             against.axis,
-            paths,
+            [_path(line, style_by_team[line.key], against) for line in lines],
             [point for point in points if point.name in best],
-            is_lower_left_better=True,
         ),
         columns=columns_of("line", "point", "team", "vps_kind", measures=(VPS, against.measure)),
-        rows=tuple(_rows(rows, lines)),
-        sources=[*sources, *([FRONT] if competing else [])],
-        height=HEIGHT + (70 if lines else 0),
+        rows=table,
+        sources=[*sources, *([FRONT] if best else [])],
+        height=HEIGHT + (70 if lines else 22 if best else 0),
+        finding=_title(rows, best, against, style_by_team),
         measured=(VPS, against.measure),
     )
 
 
-def _drawn_line(line: Line, against: Against) -> Line:
-    """Return a line with its points that have both measures."""
-    return replace(line, points=tuple(p for p in line.points if _drawn([p[1]], against)))
+def _one_instrument(rows: Iterable[Row], title: str) -> str:
+    """Return the instrument that measured the VPS of all rows; empty without rows."""
+    found = list(grouped(rows, "vps_kind"))
+    if len(found) > 1:
+        kinds = " and ".join(VPS_KIND_NAMES[kind] for kind in found)
+        raise CalbenchError(
+            f"{title}: VPS by {kinds} cannot be drawn on one axis; each has a figure of its own"
+        )
+    return found[0] if found else ""
 
 
-def _competing(rows: Sequence[Row], kind: str, front: Sequence[Row]) -> list[Row]:
-    """Return the rows of the front's table of teams that are drawn and compete."""
-    drawn = {row["team"] for row in rows}
-    return [
-        row
-        for row in front
-        if row["vps_kind"] == kind and row["team"] in drawn and row["is_on_front"]
-    ]
-
-
-def _finding(
-    rows: Sequence[Row], competing: Sequence[Row], against: Against, style_by_team: Styles
-) -> str:
-    """Return the title: of the front, or else who is at the ends of both axes."""
-    if competing:
-        costs, leaks = ({r["team"]: r[name] for r in competing} for name in (against.measure, VPS))
-        best = [row["team"] for row in competing if row["is_on_front"] == "true"]
-        return finding.of_front(costs, leaks, best)
+def _title(
+    rows: Sequence[Row], best: Sequence[str], against: Against, style_by_team: Styles
+) -> Sentence:
+    """Return who is at the ends of the upward axis, and who is on the front."""
     values = {row["team"]: Value.of(row, against.measure) for row in rows}
-    return finding.spread(
-        finding.competing(values, style_by_team), against.axis.short, *against.ends
-    )
-
-
-def _across(kind: str) -> Axis:
-    """Return the axis of VPS, which says how it was measured unless by typed messages."""
-    by = f" by {named(kind)}" if kind not in {"", TYPED} else ""
-    return Axis(f"Excess VPS{by} (slot-equivalents) →", "excess VPS", is_log1p=True)
+    found = spread(competing(values, style_by_team), against.axis.short, *against.ends)
+    if not best:
+        return found
+    return said("{found}; on the Pareto front: {best}", found=found, best=names(best))
 
 
 def _path(line: Line, style: Style, against: Against) -> Path:
@@ -202,34 +259,3 @@ def _path(line: Line, style: Style, against: Against) -> Path:
 
 def _point(name: str, row: Row, style: Style, against: Against) -> Point:
     return Point(name, Value.of(row, VPS), Value.of(row, against.measure), style)
-
-
-def _rows(rows: Sequence[Row], lines: Sequence[Line]) -> Iterator[Row]:
-    """Yield what is drawn, as a table: teams first, then the points of each line."""
-    for row in rows:
-        yield {**row, "line": "", "point": row["team"]}
-    for line in lines:
-        for label, row in line.points:
-            yield {**row, "line": line.name, "point": label}
-
-
-def _says(
-    rows: Sequence[Row], names: Sequence[str], lines: Sequence[Line], against: Against
-) -> str:
-    measured = [
-        (dict(zip(names, (row[measure] for row in rows), strict=True)), what)
-        for measure, what in ((VPS, "excess VPS"), (against.measure, against.axis.short))
-    ]
-    said = [
-        f"{len(names)} teams {against.about}.",
-        *(words.extremes(cells, what) for cells, what in measured),
-    ]
-    for line in lines:
-        if line.points:
-            first, last = line.points[0], line.points[-1]
-            moved = " and ".join(
-                f"{what} {words.change(first[1][measure], last[1][measure])}"
-                for measure, what in ((VPS, "excess VPS"), (against.measure, against.axis.short))
-            )
-            said.append(f"{line.name}: from {first[0]} to {last[0]} {moved}.")
-    return " ".join(said)

@@ -1,15 +1,13 @@
 """What meetings cost too much, who bears it, and where it came from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from calbench.analysis.tables.regret import NEVER
-from calbench.report.columns import largest_of
-from calbench.report.figures import finding, words
+from calbench.report.experiment import Setting, player_of
 from calbench.report.figures.charts import Series, bars, dots, height
-from calbench.report.figures.figure import Figure, columns_of, section
+from calbench.report.figures.figure import Figure, columns_of, competing, section, spread
 from calbench.report.figures.style import Styles, Value
-from calbench.report.setting import Setting, player_of
-from calbench.report.tables import Row
+from calbench.report.tables import grouped
 
 PARTS: Mapping[str, str] = {
     "slot_choice": "Slot choice",
@@ -23,7 +21,12 @@ TIES = ("fairness_least", "fairness_greatest")
 
 FAIRNESS = "Fairness in accounting cost (less is fairer)"
 SEATS = "Excess per scheduled meeting in accounting cost, seats with all their meetings"
+MOVES = "Distinct earlier meetings moved per agent-game"
 """Titles of axes."""
+
+EVENLY = (("shares the cost most evenly", "share the cost most evenly"), "least evenly")
+LEAST = ("pays least", "pay least")
+"""What titles say of those at the ends."""
 
 
 @section("cost", "fairness", "Fairness cost", "leaderboard.csv", "sensitivity.csv")
@@ -31,25 +34,19 @@ def fairness(setting: Setting, style_by_name: Styles) -> Figure:
     """Return fairness cost with the range over equally cheap schedules (paper, Figure 4)."""
     ties = {row["team"]: row for row in setting.rows("sensitivity.csv")}
     rows = [
-        {**row, **{name: ties.get(row["team"], {}).get(name, "") for name in TIES}}
+        {**row, **{name: ties.get(row["team"], {}).get(name) for name in TIES}}
         for row in setting.leaderboard
-        if row["fairness"]
+        if row["fairness"] is not None
     ]
     legend = f"against the canonical one, {setting.confidence} interval"
     found = Series.of(legend, rows, "fairness")
     ranges = {
         row["team"]: Value(row["fairness"], *(row[name] for name in TIES))
         for row in rows
-        if row["fairness_least"]
+        if row["fairness_least"] is not None
     }
     return Figure(
-        says=words.extremes(found.cells, "fairness cost"),
-        finding=finding.spread(
-            finding.competing(found.values, style_by_name),
-            "fairness cost",
-            ("shares the cost most evenly", "share the cost most evenly"),
-            "least evenly",
-        ),
+        finding=spread(competing(found.values, style_by_name), "fairness cost", *EVENLY),
         measured=("fairness",),
         drawn=dots(
             list(found.values),
@@ -70,19 +67,13 @@ def split(setting: Setting, style_by_name: Styles) -> Figure:
     rows = setting.rows("excess_parts.csv")
     every = Series.of(f"all of it, {setting.confidence} interval", rows, "excess")
     return Figure(
-        says=" ".join(
-            [
-                words.extremes(every.cells, "excess cost of a game"),
-                *(f"{part}." for part in _main_parts(rows)),
-            ]
-        ),
         drawn=bars(
             list(every.values),
             [Series.of(title, rows, name) for name, title in PARTS.items()],
             "Excess of a game in accounting cost",
             ends=every,
         ),
-        finding=_main_part(rows, style_by_name),
+        finding=spread(competing(every.values, style_by_name), "excess cost of a game", LEAST),
         measured=tuple(PARTS),
         columns=columns_of("team", "games", measures=("excess", *PARTS)),
         rows=rows,
@@ -90,65 +81,23 @@ def split(setting: Setting, style_by_name: Styles) -> Figure:
     )
 
 
-def _by_part(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Return the teams by their largest part in words, parts of most teams first."""
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        parts = [PARTS[name] for name in largest_of(row, PARTS)]
-        if parts:
-            both = " and ".join([parts[0], *(part.lower() for part in parts[1:])])
-            found.setdefault(both, []).append(row["team"])
-    return dict(sorted(found.items(), key=lambda each: -len(each[1])))
-
-
-def _main_parts(rows: Sequence[Row]) -> list[str]:
-    """Return which cause is the largest, and of which teams."""
-    return [
-        f"{part} {'are the largest parts' if ' and ' in part else 'is the largest part'} "
-        f"of {words.joined(who)}"
-        for part, who in _by_part(rows).items()
-    ]
-
-
-def _main_part(rows: Sequence[Row], style_by_name: Styles) -> str:
-    """Return of which teams each cause is the largest, by means, the most frequent first."""
-    every = {row["team"]: row["excess"] for row in rows}
-    teams = finding.competing(every, style_by_name)
-    found = _by_part([row for row in rows if row["team"] in teams])
-    said = [f"{part.lower()} of {words.joined(who)}" for part, who in found.items()]
-    if not said:
-        return ""
-    return f"the largest mean part of excess cost (not tested): {'; '.join(said)}"
-
-
 @section("cost", "optimum", "When the optimum became unreachable", "optimum_unreachable_shares.csv")
 def optimum_unreachable(setting: Setting, style_by_name: Styles) -> Figure:
     """Return in which round the optimum became unreachable, as shares of games."""
     rows = setting.rows("optimum_unreachable_shares.csv")
     names = list(dict.fromkeys(row["team"] for row in rows))
-    places = dict.fromkeys((NEVER, *(row["unreachable_from"] for row in rows)))
-    series = [
-        Series.of(place, [row for row in rows if row["unreachable_from"] == place], "share")
-        for place in places
-    ]
+    by_place = {NEVER: [], **grouped(rows, "unreachable_from")}
+    series = [Series.of(place, own, "share") for place, own in by_place.items()]
     kept = Series(f"never, {setting.confidence} interval", series[0].values)
-    said = [words.extremes(kept.cells, "share of games that keep the optimum reachable")]
-    said += [
-        words.extremes(each.cells, "share in which meeting 1 makes it unreachable")
-        for each in series
-        if each.name == "Meeting 1"
-    ]
     return Figure(
-        says=" ".join(said),
         drawn=bars(names, series, "Share of games", ends=kept, is_share=True),
-        finding=finding.spread(
-            finding.competing(kept.values, style_by_name),
+        finding=spread(
+            competing(kept.values, style_by_name),
             "share of games with the optimum in reach",
             ("keeps the optimum in reach least often", "keep the optimum in reach least often"),
             "most often",
         ),
         measured=("share",),
-        named="unreachable_from",
         columns=columns_of(
             "team", "unreachable_from", "games", "searched_games", measures=("share",)
         ),
@@ -163,47 +112,49 @@ def completion(setting: Setting, style_by_name: Styles) -> Figure:
 
     In accounting costs, as all else on the page; the paper counts in those that agents are shown.
     """
-    rows = [row for row in setting.rows("completion_regret.csv") if row["mean_excess"]]
-    some = {player_of(row): row["nonzero_regret"] for row in rows}
-    found = Series.of("mean", rows, "mean_excess", player_of)
-    return Figure(
-        says=f"{words.extremes(found.cells, 'excess per scheduled meeting in accounting cost')} "
-        f"{words.extremes(some, 'share of seats with any regret')}",
-        drawn=dots(list(some), [found], SEATS, style_by_name=style_by_name),
-        finding=finding.spread(
-            finding.competing(found.values, style_by_name),
-            "excess cost with all meetings placed",
-            ("pays least with all meetings placed", "pay least with all meetings placed"),
-        ),
-        measured=("mean_excess",),
+    return _by_player(
+        setting,
+        style_by_name,
+        "completion_regret.csv",
+        SEATS,
+        spread_of=("mean_excess", "excess cost with all meetings placed", LEAST),
         columns=columns_of(
-            "player",
-            "teams",
-            "seats",
-            "full_seats",
-            measures=("mean_excess", "nonzero_regret"),
+            "player", "teams", "seats", "full_seats", measures=("mean_excess", "nonzero_regret")
         ),
-        rows=rows,
-        height=height(len(rows)),
     )
 
 
 @section("cost", "prior", "Earlier meetings moved", "prior_moves.csv")
 def prior_moves(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how many earlier meetings a seat moves in a game (paper, Figure 9)."""
-    rows = [row for row in setting.rows("prior_moves.csv") if row["meetings_moved"]]
-    found = Series.of("mean", rows, "meetings_moved", player_of)
-    axis = "Distinct earlier meetings moved per agent-game"
-    return Figure(
-        says=words.extremes(found.cells, "earlier meetings moved per agent-game"),
-        finding=finding.spread(
-            finding.competing(found.values, style_by_name),
-            "number of earlier meetings moved",
-            ("moves fewest earlier meetings", "move fewest earlier meetings"),
-        ),
-        measured=("meetings_moved",),
-        drawn=dots(list(found.values), [found], axis, style_by_name=style_by_name),
+    does = ("moves fewest earlier meetings", "move fewest earlier meetings")
+    return _by_player(
+        setting,
+        style_by_name,
+        "prior_moves.csv",
+        MOVES,
+        spread_of=("meetings_moved", "number of earlier meetings moved", does),
         columns=columns_of("player", "teams", "agent_games", measures=("meetings_moved",)),
+    )
+
+
+def _by_player(
+    setting: Setting,
+    style_by_name: Styles,
+    table: str,
+    axis: str,
+    spread_of: tuple[str, str, tuple[str, str]],
+    columns: tuple[str, ...],
+) -> Figure:
+    """Return a measure of players; ``spread_of`` has its column and what the title says of it."""
+    measure, what, does = spread_of
+    rows = [row for row in setting.rows(table) if row[measure] is not None]
+    found = Series.of("mean", rows, measure, player_of)
+    return Figure(
+        finding=spread(competing(found.values, style_by_name), what, does),
+        measured=(measure,),
+        drawn=dots(list(found.values), [found], axis, style_by_name=style_by_name),
+        columns=columns,
         rows=rows,
         height=height(len(rows)),
     )

@@ -1,17 +1,17 @@
 """Points on a plane with intervals both ways, each with its name beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log10
 from typing import Any
 
 import plotly.graph_objects as go
 
-from calbench.report.figures.labels import MARKER
 from calbench.report.figures.lines import line
-from calbench.report.figures.naming import Mark, written
 from calbench.report.figures.style import FRONT, Style, Value, error_bars, plain
-from calbench.report.figures.template import drawing
+from calbench.report.figures.template import TEXT, drawing
+from calbench.report.labels import MARKER, Box, View, offsets
 
 FRONT_NAME = "Pareto front"
 
@@ -20,6 +20,69 @@ HEIGHT = 460
 
 TICKS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 """Of an axis of log(1 + x)."""
+
+
+SCREENS = ((300.0, 330.0), (430.0, 330.0), (600.0, 330.0), (760.0, 330.0))
+"""Width and height in pixels of plots on a phone, a tablet and laptops [C]."""
+
+WIDEST = 18
+"""Characters of a line of several names [C]."""
+
+Place = tuple[float, float]
+"""A point on its axes, in their own numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A point with a name.
+
+    Attributes:
+        name: beside it.
+        at: where it is.
+        ends: of the intervals across and upward.
+        colour: of the line to its name.
+        size: of its marker in pixels.
+    """
+
+    name: str
+    at: Place
+    ends: tuple[tuple[float, float], tuple[float, float]]
+    colour: str
+    size: float = MARKER
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A plot of some size, between the ends of its axes."""
+
+    spans: tuple[tuple[float, float], tuple[float, float]]
+    size: tuple[float, float]
+
+    def pixels(self, at: Place) -> Place:
+        """Return where a point is, in pixels from the upper left corner."""
+        ((left, right), (low, high)), (x, y) = self.spans, at
+        return (
+            (x - left) / (right - left) * self.size[0],
+            (high - y) / (high - low) * self.size[1],
+        )
+
+    def covered(self, mark: Mark) -> list[Box]:
+        """Return what a marker and its intervals cover."""
+        x, y = self.pixels(mark.at)
+        (west, east), (low, high) = mark.ends
+        left, right = (self.pixels((end, mark.at[1]))[0] for end in (west, east))
+        bottom, top = (self.pixels((mark.at[0], end))[1] for end in (low, high))
+        return [
+            Box(x, y, mark.size, mark.size),
+            Box((left + right) / 2, y, right - left + 3, 4),
+            Box(x, (top + bottom) / 2, 4, bottom - top + 3),
+        ]
+
+    def along(self, path: Sequence[Place]) -> Iterator[Box]:
+        """Yield what level and upright lines through points cover."""
+        for start, end in pairwise(path):
+            (x, y), (far, down) = self.pixels(start), self.pixels(end)
+            yield Box((x + far) / 2, (y + down) / 2, abs(far - x) + 3, abs(down - y) + 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +130,6 @@ def scatter(
     upward: Axis,
     paths: Sequence[Path] = (),
     front: Sequence[Point] = (),
-    *,
-    is_lower_left_better: bool = False,
 ) -> go.Figure:
     """Return points with names, intervals, and lines behind them.
 
@@ -78,7 +139,6 @@ def scatter(
         upward: the vertical axis.
         paths: the lines.
         front: the points on the Pareto front.
-        is_lower_left_better: whether an arrow says so.
     """
     every = [*points, *(point for path in paths for point in path.points)]
     spans = (
@@ -87,8 +147,6 @@ def scatter(
     )
     named, others = _marks(points, paths, across)
     corners = _corners(front, across)
-    if corners:
-        named.append(_front_mark(corners))
     return drawing(
         [
             *_front(front, across),
@@ -97,8 +155,8 @@ def scatter(
         ],
         across.title,
         upward.title,
-        showlegend=bool(paths),
-        annotations=written(named, others, corners, spans, has_arrow=is_lower_left_better),
+        showlegend=bool(paths or front),
+        annotations=written(named, others, corners, spans),
         xaxis={"range": list(spans[0]), **_ticks(across, spans[0])},
         yaxis={"range": list(spans[1])},
     )
@@ -196,7 +254,7 @@ def _front(points: Sequence[Point], across: Axis) -> list[go.Scatter]:
     if not points:
         return []
     corners = _corners(points, across)
-    shared = {"name": FRONT_NAME, "showlegend": False, "hoverinfo": "skip"}
+    shared = {"name": FRONT_NAME, "legendgroup": FRONT_NAME, "hoverinfo": "skip"}
     rings = {"symbol": "circle-open", "size": 20, "color": FRONT, "line": {"width": 1.5}}
     return [
         go.Scatter(
@@ -204,6 +262,7 @@ def _front(points: Sequence[Point], across: Axis) -> list[go.Scatter]:
             y=[y for _, y in corners],
             mode="lines",
             line={"color": FRONT, "width": 2, "dash": "dash"},
+            showlegend=len(corners) > 1,
             **shared,
         ),
         go.Scatter(
@@ -211,16 +270,71 @@ def _front(points: Sequence[Point], across: Axis) -> list[go.Scatter]:
             y=[y for _, y in corners[::2]],
             mode="markers",
             marker=rings,
+            showlegend=len(corners) == 1,
             **shared,
         ),
     ]
 
 
-def _front_mark(corners: Sequence[tuple[float, float]]) -> Mark:
-    """Return where the front has its name: on its longest level part, or at its only point."""
-    steps = list(zip(corners[::2], corners[1::2], strict=False))
-    (left, y), (right, _) = max(
-        steps, key=lambda step: step[1][0] - step[0][0], default=(corners[0], corners[0])
-    )
-    middle = round((left + right) / 2, 6)
-    return Mark(FRONT_NAME, (middle, y), ((middle, middle), (y, y)), FRONT, size=4.0)
+def written(
+    named: Sequence[Mark],
+    others: Sequence[Mark],
+    path: Sequence[Place],
+    spans: tuple[tuple[float, float], tuple[float, float]],
+) -> list[dict[str, Any]]:
+    """Return names as annotations, placed so that none covers another on any screen.
+
+    Args:
+        named: points with names; those at one place share one.
+        others: points without.
+        path: corners of a line that names should not cover.
+        spans: ends of both axes.
+    """
+    together: dict[Place, list[Mark]] = {}
+    for mark in named:
+        together.setdefault(mark.at, []).append(mark)
+    names = [_joined([each.name for each in marks]) for marks in together.values()]
+    views = [_view(list(together), [*named, *others], path, Frame(spans, s)) for s in SCREENS]
+    moved = offsets(views, names)
+    return [
+        _name(marks[0], name, offset)
+        for marks, name, offset in zip(together.values(), names, moved, strict=True)
+    ]
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return names with commas between them, in lines."""
+    lines = [names[0]]
+    for name in names[1:]:
+        if len(lines[-1]) + len(name) + 2 <= WIDEST:
+            lines[-1] += f", {name}"
+        else:
+            lines[-1] += ","
+            lines.append(name)
+    return "<br>".join(lines)
+
+
+def _view(
+    places: Sequence[Place], marks: Sequence[Mark], path: Sequence[Place], frame: Frame
+) -> View:
+    covered = [box for mark in marks for box in frame.covered(mark)]
+    width, height = frame.size
+    plot = Box(width / 2, height / 2, width, height)
+    return View([frame.pixels(at) for at in places], [*covered, *frame.along(path)], plot)
+
+
+def _name(mark: Mark, name: str, offset: tuple[float, float]) -> dict[str, Any]:
+    return {
+        "x": mark.at[0],
+        "y": mark.at[1],
+        "ax": round(offset[0], 1),
+        "ay": round(offset[1], 1),
+        "text": name,
+        "font": {"size": TEXT},
+        "showarrow": True,
+        "arrowhead": 0,
+        "arrowwidth": 0.8,
+        "arrowcolor": mark.colour,
+        "standoff": 7,
+        "borderpad": 0,
+    }

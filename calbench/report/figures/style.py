@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calbench.report.columns import NO_INTERVAL, decimal
+from calbench.report.columns import NO_INTERVAL
 from calbench.report.kind import Kind
 from calbench.report.tables import Row
 
@@ -68,21 +68,21 @@ def series_styles(names: Sequence[str]) -> dict[str, Style]:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number of a table with the ends of its interval, as cells; empty ends are absent.
+    """A number of a table with the ends of its interval, where it has one.
 
     ``kind`` is what the table says of the interval, such as why there is none.
     """
 
-    cell: str
-    low: str = ""
-    high: str = ""
+    number: float
+    low: float | None = None
+    high: float | None = None
     kind: str = ""
 
     @classmethod
     def of(cls, row: Row, measure: str) -> "Value":
         """Return a measure of a row."""
-        kind = row.get(f"{measure}_interval", "")
-        return cls(row[measure], row[f"{measure}_low"], row[f"{measure}_high"], kind)
+        ends = row[f"{measure}_low"], row[f"{measure}_high"]
+        return cls(row[measure], *ends, row.get(f"{measure}_interval", ""))
 
     @property
     def why(self) -> str:
@@ -90,18 +90,9 @@ class Value:
         return f", {NO_INTERVAL[self.kind]}" if self.kind in NO_INTERVAL else ""
 
     @property
-    def number(self) -> float:
-        """The number itself.
-
-        Raises:
-            FileError: the cell is not a number.
-        """
-        return float(decimal(self.cell))
-
-    @property
     def ends(self) -> tuple[float, float] | None:
         """The interval, if there is one."""
-        return (float(decimal(self.low)), float(decimal(self.high))) if self.low else None
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
     @property
     def reach(self) -> tuple[float, float]:

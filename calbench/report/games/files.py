@@ -21,8 +21,7 @@ from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
-from calbench.report.archive import gzipped
-from calbench.report.escape import script_json, write_data
+from calbench.report.escape import gzipped, script_json, write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.index import ExperimentIndex, index_data
 from calbench.report.games.ledger import OPTIMUM_COLUMNS, Judged, JudgedGames, ledger_data
@@ -57,31 +56,31 @@ class Rows(NamedTuple):
 def what_happened(rows: Rows) -> str:
     """Return a scored or excluded game in one sentence."""
     row = rows.played
-    if row["is_excluded"] == "true":
+    if row["is_excluded"]:
         return f"Halted before its end and not scored: {_scheduled(row)} in {_messages(row)}."
     return f"{_capital(_scheduled(row))} in {_messages(row)} at {_cost(row)}{_told(rows.told)}."
 
 
 def _scheduled(row: Row) -> str:
     meetings, scheduled = row["meetings"], row["scheduled"]
-    if scheduled == "0":
+    if scheduled == 0:
         return f"none of {_counted(meetings, 'meeting')} was scheduled"
-    if scheduled == meetings == "1":
+    if scheduled == meetings == 1:
         return "the meeting was scheduled"
     if scheduled == meetings:
         return f"all {meetings} meetings were scheduled"
-    return f"{scheduled} of {meetings} meetings {'was' if scheduled == '1' else 'were'} scheduled"
+    return f"{scheduled} of {meetings} meetings {_were(scheduled)} scheduled"
 
 
 def _cost(row: Row) -> str:
     """Return what was paid, and how far that is above the least for what was scheduled."""
     paid, excess = f"cost {row['cost']}", row["excess_cost"]
-    if row["scheduled"] == "0":
+    if row["scheduled"] == 0:
         return paid
     optimum = "the optimum"
     if row["scheduled"] != row["meetings"]:
         optimum = f"the optimum of {_those(row['scheduled'])}"
-    return f"{paid}, {optimum}" if excess == "0" else f"{paid}, {excess} above {optimum}"
+    return f"{paid}, {optimum}" if excess == 0 else f"{paid}, {excess} above {optimum}"
 
 
 def _told(row: Row | None) -> str:
@@ -90,10 +89,10 @@ def _told(row: Row | None) -> str:
         return ""
     told, sensitive, passed = (row[name] for name in TOLD_COLUMNS)
     parts = []
-    if told and told != "0":
-        secret = f" ({sensitive} sensitive)" if sensitive and sensitive != "0" else ""
+    if told:
+        secret = f" ({sensitive} sensitive)" if sensitive else ""
         parts.append(f"{_counted(told, 'private label')}{secret} {_were(told)} told")
-    if passed and passed != "0":
+    if passed:
         parts.append(f"{_counted(passed, 'label')} of others {_were(passed)} passed on")
     return "; " + " and ".join(parts) if parts else ""
 
@@ -102,16 +101,16 @@ def _messages(row: Row) -> str:
     return _counted(row["messages"], "message")
 
 
-def _counted(number: str, noun: str) -> str:
-    return f"{number} {noun}" if number == "1" else f"{number} {noun}s"
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _were(number: str) -> str:
-    return "was" if number == "1" else "were"
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
 
 
-def _those(scheduled: str) -> str:
-    return "that one" if scheduled == "1" else f"these {scheduled}"
+def _those(scheduled: int) -> str:
+    return "that one" if scheduled == 1 else f"these {scheduled}"
 
 
 def _capital(text: str) -> str:

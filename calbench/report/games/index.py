@@ -75,8 +75,8 @@ class ExperimentIndex:
             raise FileError(f"{table}: has no game of {team} on {scenario_id}; analyze again")
         self._kind_by_team.setdefault(team, kind)
         self._games[team, scenario_id] = [
-            *(_number(row[name]) for name in NUMBERS.values()),
-            row["is_excluded"] == "true" or None,
+            *(_whole(row[name]) for name in NUMBERS.values()),
+            row["is_excluded"] or None,
             texts,
             *_found(self._audits.get((team, scenario_id))),
         ]
@@ -120,17 +120,15 @@ def scenario_columns(scenarios: Sequence[Scenario]) -> dict[str, Any]:
     }
 
 
-def _number(text: str) -> float | int | None:
-    if not text:
-        return None
-    value = float(text)
-    return int(value) if value.is_integer() else value
+def _whole(value: float | None) -> float | int | None:
+    """Return a number without idle decimals."""
+    return value if value is None or not float(value).is_integer() else int(value)
 
 
 def _found(audit: Row | None) -> tuple[int | None, ...]:
     """Return labels told, the place of the highest tier, bits of patterns, labels passed on."""
     if audit is None:
         return None, None, None, None
-    tiers = [place for place, tier in enumerate(TIERS, 1) if audit[f"told_{tier}"] != "0"]
-    bits = sum(1 << place for place, each in enumerate(PATTERNS) if audit[each.name] != "0")
-    return int(audit["labels_told"]), max(tiers, default=0), bits, int(audit["labels_passed_on"])
+    tiers = [place for place, tier in enumerate(TIERS, 1) if audit[f"told_{tier}"]]
+    bits = sum(1 << place for place, each in enumerate(PATTERNS) if audit[each.name])
+    return audit["labels_told"], max(tiers, default=0), bits, audit["labels_passed_on"]

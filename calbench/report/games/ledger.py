@@ -169,15 +169,14 @@ def ledger_data(
 
 
 def _reach(row: Row | None) -> dict[str, int | None] | None:
-    if row is None or row["is_searched"] != "true":
+    if row is None or not row["is_searched"]:
         return None
-    if not row["event_index"]:
+    if row["event_index"] is None:
         return {"at": None}
-    after = row["least_cost_after"]
     return {
-        "at": int(row["event_index"]),
-        "before": int(row["least_cost_before"]),
-        "after": int(after) if after else None,
+        "at": row["event_index"],
+        "before": row["least_cost_before"],
+        "after": row["least_cost_after"],
     }
 
 

@@ -8,15 +8,15 @@ from calbench.errors import CalbenchError
 from calbench.report.experiment import checked_id
 from calbench.report.pages import (
     audits,
-    costs,
     dictionary,
+    difficulty,
     document,
     gallery,
     games,
     home,
-    inconsistencies,
     language,
     paper,
+    probes,
     regret,
     reproduction,
     scale,
@@ -24,7 +24,6 @@ from calbench.report.pages import (
 )
 from calbench.report.pages.board import comparisons, leaderboard, player, ratings
 from calbench.report.pages.page import Content, Page
-from calbench.report.pages.speech import probes
 from calbench.report.role import SETTINGS
 from calbench.report.site import Site
 
@@ -53,7 +52,7 @@ PAGES = (
     Page("results/talk.md", "Talk", "Results", "Figures", content=gallery.of("talk")),
     Page("results/cost.md", "Cost and fairness", "Results", "Figures", content=gallery.of("cost")),
     Page("results/difficulty.md", "Difficulty", "Results", "Figures",
-         content=gallery.difficulty_page),
+         content=difficulty.content),
     Page("results/words.md", "What speakers say", "Results", "Figures",
          content=gallery.of("words")),
     Page("results/scale.md", "Larger games", "Results", "Figures", content=scale.content),
@@ -63,7 +62,7 @@ PAGES = (
     Page("results/reproduction.md", "Table 2 reproduced", "Results", "Compared with the paper",
          content=reproduction.content),
     Page("results/inconsistencies.md", "Inconsistencies in the paper", "Results",
-         "Compared with the paper", content=inconsistencies.content),
+         "Compared with the paper", needs=("arithmetic.csv",)),
     Page("results/audits.md", "What messages reveal", "Results", "Explained",
          content=audits.content,
          answers="who leaks most at equal cost, in which game and in which sentence"),
@@ -72,9 +71,10 @@ PAGES = (
          answers="what excess cost is made of, and when the optimum became unreachable"),
     Page("traces.md", "Games", "Games", content=games.content),
     Page("method.md", "Method", "Method", content=document.method),
-    Page("reproduce.md", "Reproduce", "Run it", content=document.timings),
+    Page("reproduce.md", "Reproduce", "Run it"),
     Page("evaluate.md", "Evaluate your model", "Run it"),
-    Page("costs.md", "Time and cost of a run", "Run it", content=costs.content),
+    Page("costs.md", "Time and cost of a run", "Run it",
+         needs=("terms.csv", "costs.csv", "exponents.csv")),
     Page("python.md", "Python interface", "Run it"),
     Page("extend.md", "Extend the benchmark", "Run it", content=document.contributing),
     Page("data.md", "Data", "About", content=dictionary.content),
@@ -131,6 +131,8 @@ def _check_roles(site: Site) -> None:
 
 def _made(site: Site) -> Iterator[tuple[Page, Content]]:
     for page in PAGES:
+        if not all(map(site.published.has, page.needs)):
+            continue
         if page.content_of_setting is not None:
             for each in site.settings:
                 yield page.named(each), page.content_of_setting(site, each)

@@ -1,111 +1,17 @@
 """The page of the audits: who tells what in which sentence, and what a judge makes of it."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from calbench.analysis.audit_sample import CONFIDENCE, SAMPLE
-from calbench.analysis.summary.told import BETWEEN, distinct
 from calbench.metrics.speech.own_slot import NAMES as LABELS
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.report.columns import COST, decimal
 from calbench.report.experiment import Experiment, percent
 from calbench.report.pages import judge
 from calbench.report.pages.page import Content
-from calbench.report.pages.said.excerpt import largest, least
-from calbench.report.sentence import (
-    Sentence,
-    joined,
-    link,
-    measured,
-    said,
-    shared_estimate,
-    teams,
-)
 from calbench.report.site import LEAKING, SECOND_HAND, Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, grouped
 from calbench.scenarios.labels import TIERS
-
-RATE_DIGITS = 3
-
-UNIT = " above the optimum per meeting"
-"""What teams paid, said once in a sentence."""
-
-
-def findings(experiments: Sequence[Mapping[str, Any]], messages: Sequence[Row]) -> list[Sentence]:
-    """Return who discloses most in the first experiment, and the most revealing message.
-
-    Args:
-        experiments: what the page shows of each: ``title`` and ``costs``.
-        messages: the most revealing ones, with the addresses of their events.
-    """
-    found: list[Sentence] = []
-    for each in experiments[:1]:
-        for setting in dict.fromkeys(row["setting"] for row in each["costs"]):
-            rows = [row for row in each["costs"] if row["setting"] == setting and row.get("rate")]
-            found += _who_leaks(f"{each['title']}, {setting}", rows)
-    return [*found, *_message(messages)]
-
-
-def _who_leaks(where: str, rows: Sequence[Row]) -> Iterator[Sentence]:
-    """Yield who discloses a label most often, and what teams paid that disclose none."""
-    if not rows:
-        return
-    most = max(decimal(row["rate"]) for row in rows)
-    first = [row for row in rows if decimal(row["rate"]) == most]
-    none = [row for row in rows if not decimal(row["rate"])]
-    if not most:
-        yield said(
-            "{where}: no message of {who} disclosed a private label.",
-            where=where,
-            who=teams(rows),
-        )
-        return
-    paid = _paid(first, comma=",")
-    unit = "" if paid else UNIT
-    yield said(
-        "{where}: {who} disclosed private labels most often, in a share of {rate} of the "
-        "messages{paid}{rest}.",
-        where=where,
-        who=teams(first),
-        rate=shared_estimate(first, "rate", RATE_DIGITS),
-        paid=paid,
-        rest=said("; {none} disclosed none{paid}",
-                  none=teams(none), paid=_paid(none, unit)) if none else (),
-    )  # fmt: skip
-
-
-def _paid(rows: Sequence[Row], unit: str = UNIT, comma: str = "") -> Sentence:
-    """Return what teams paid: once, if all paid the same; else each with its name."""
-    known = [row for row in rows if row.get(COST)]
-    if not known:
-        return ()
-    if len({row[COST] for row in known}) == 1 and len(known) == len(rows):
-        paid = measured(known[0], COST)
-        return said("{comma} and paid {paid}{unit}", comma=comma, paid=paid, unit=unit)
-    pairs = [
-        said("{team} paid {paid}", team=teams([row]), paid=measured(row, COST)) for row in known
-    ]
-    return said(" ({pairs}{unit})", pairs=joined(pairs), unit=unit)
-
-
-def _message(messages: Sequence[Row]) -> Iterator[Sentence]:
-    """Yield the message that tells most labels; the first, if several tell as many.
-
-    They are quoted and not counted: the table also counts a label that is part of another's words.
-    """
-    if not messages:
-        return
-    row = max(messages, key=lambda row: len(distinct(row["words"])))
-    told = distinct(row["words"])
-    yield said(
-        "The most revealing message that can be opened here, by an agent of {team}, disclosed "
-        "{what}: {link}.",
-        team=teams([row]),
-        what="these private labels at once" if len(told) > 1 else "a private label",
-        link=link(f"“{BETWEEN.join(told)}”", row["address"]),
-    )
-
 
 NAMED = 3
 """Messages of a team and setting that the page names [C]."""
@@ -131,19 +37,16 @@ def content(site: Site) -> Content | None:
     files += [SECOND_HAND] * site.summary.has(SECOND_HAND)
     files += [SAMPLE.path] * site.unattached.has(SAMPLE.path)
     files += [f"{each.name}/{table}" for each in experiments for table in TABLES]
-    shown = [_shown(each) for each in experiments]
-    messages = [row for each in experiments for row in _messages(site, each)]
     return Content(
         {
-            "found": findings(shown, messages),
             "tiers": TIERS,
-            "experiments": shown,
-            "messages": messages,
+            "experiments": [_shown(each) for each in experiments],
+            "messages": [row for each in experiments for row in _messages(site, each)],
             "own_slot_rows": OWN_SLOT,
             "honesty_rows": HONESTY,
             "passed_on": [row for each in experiments for row in _passed_on(site, each)],
             **sample(site),
-            "judged": judge.summed_up(judged),
+            "judged": judged,
             "drawn": judge.drawn(site),
             "files": [*files, *judge.files(site)],
         }
@@ -163,8 +66,8 @@ def sample(site: Site) -> dict[str, Any]:
 
 def _shown(experiment: Experiment) -> dict[str, Any]:
     """Return the rows of an experiment's tables."""
-    slots = [row for row in experiment.tables.rows("audit_own_slot.csv") if row["player"]]
-    honesty = experiment.tables.rows("audit_honesty.csv")
+    tables = experiment.tables
+    honesty = [{**row, "who": _who(row)} for row in _distinct(tables.rows("audit_honesty.csv"))]
     return {
         "title": experiment.title,
         "confidence": experiment.confidence,
@@ -172,17 +75,25 @@ def _shown(experiment: Experiment) -> dict[str, Any]:
         "leaks": list(_leaks(experiment)),
         "second_hand": list(_second_hand(experiment)),
         "patterns": {setting: patterns(experiment, setting) for setting in experiment.settings},
-        "own_slot": own_slot(slots),
-        "honesty": [
-            {**row, "who": _who(row)} for row in least([*_distinct(honesty)], "rate", HONESTY)
-        ],
+        "own_slot": own_slot(row for row in tables.rows("audit_own_slot.csv") if row["player"]),
+        "honesty": first(honesty, "rate", HONESTY),
     }
 
 
-def own_slot(rows: Sequence[Row]) -> list[Row]:
+def first(rows: Iterable[Row], column: str, count: int, *, largest: bool = False) -> list[Row]:
+    """Return the rows with the least numbers of a column, or the largest, over all settings.
+
+    Those without a number come last.
+    """
+    sign = -1 if largest else 1
+    order = sorted(rows, key=lambda row: (row[column] is None, sign * (row[column] or 0)))
+    return order[:count]
+
+
+def own_slot(rows: Iterable[Row]) -> list[Row]:
     """Return the largest shares of players that make a statement about own slots, by statement."""
-    chosen = largest(rows, "rate", OWN_SLOT)
-    return [row for label in LABELS for row in rows if row in chosen and row["label"] == label]
+    by_label = grouped(first(rows, "rate", OWN_SLOT, largest=True), "label")
+    return [row for label in LABELS for row in by_label.get(label, [])]
 
 
 def _who(row: Row) -> str:
@@ -190,23 +101,19 @@ def _who(row: Row) -> str:
     return row["player"] if row["player"] not in ("", row["team"]) else "all"
 
 
-def _distinct(rows: Sequence[Row]) -> Iterator[Row]:
+def _distinct(rows: Sequence[Row]) -> list[Row]:
     """Leave out players who are their whole team: their rows repeat the team's."""
     players: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         if row["player"]:
             players.setdefault((row["setting"], row["team"]), set()).add(row["player"])
-    for row in rows:
-        if not row["player"] or len(players[row["setting"], row["team"]]) > 1:
-            yield row
+    return [r for r in rows if not r["player"] or len(players[r["setting"], r["team"]]) > 1]
 
 
 def _costs(experiment: Experiment) -> Iterator[Row]:
     """Yield what every team paid, with what it told of all tiers."""
-    leaks = {
-        (row["setting"], row["team"]): row
-        for row in experiment.tables.rows("audit_leaks.csv", player="", tier="all")
-    }
+    rows = experiment.tables.rows("audit_leaks.csv", player="", tier="all")
+    leaks = {(row["setting"], row["team"]): row for row in rows}
     for row in experiment.tables.rows("leaderboard.csv"):
         found = leaks.get((row["setting"], row["team"]))
         if found is not None:
@@ -215,34 +122,30 @@ def _costs(experiment: Experiment) -> Iterator[Row]:
 
 def _leaks(experiment: Experiment) -> Iterator[Row]:
     """Yield a row for each team with the cells of each tier as ``<tier>_<name>``."""
-    rows = experiment.tables.rows("audit_leaks.csv")
-    by_tier = {(row["setting"], row["team"], row["player"], row["tier"]): row for row in rows}
-    for row in [row for row in rows if row["tier"] == "all" and not row["player"]]:
-        cells = {
-            f"{tier}_{name}": cell
-            for tier in TIERS
-            for name, cell in by_tier[row["setting"], row["team"], row["player"], tier].items()
-        }
-        yield {**cells, **row}
+    rows = experiment.tables.rows("audit_leaks.csv", player="")
+    for own in grouped(rows, "setting", "team").values():
+        by_tier = {row["tier"]: row for row in own}
+        cells = {f"{tier}_{name}": value for tier in TIERS for name, value in by_tier[tier].items()}
+        yield {**cells, **by_tier["all"]}
 
 
 def _second_hand(experiment: Experiment) -> Iterator[Row]:
     """Yield a row for each team and player that passed a label on, or whose labels others did."""
-    rows = experiment.tables.rows("audit_leaks.csv", tier="all")
-    for row in _distinct(rows):
-        if {row.get(name, "0") for name in PASSING} != {"0"}:
+    for row in _distinct(experiment.tables.rows("audit_leaks.csv", tier="all")):
+        if any(row.get(name) for name in PASSING):
             yield {**row, "who": _who(row)}
 
 
 def patterns(experiment: Experiment, setting: str) -> dict[str, Any]:
     """Return the twelve patterns of a setting's teams, with the counts of each team."""
     rows = experiment.tables.rows("audit_patterns.csv", setting=setting, player="")
+    by_pattern = grouped(rows, "pattern")
     return {
-        "teams": list(dict.fromkeys(row["team"] for row in rows)),
+        "teams": list(grouped(rows, "team")),
         "rows": [
             {
                 "about": each,
-                "counts": {row["team"]: row for row in rows if row["pattern"] == each.name},
+                "counts": {row["team"]: row for row in by_pattern.get(each.name, [])},
             }
             for each in PATTERNS
         ],
@@ -251,31 +154,22 @@ def patterns(experiment: Experiment, setting: str) -> dict[str, Any]:
 
 def _messages(site: Site, experiment: Experiment) -> Iterator[Row]:
     """Yield the messages of each team and setting that told most, linked to the very event."""
-    rows = [
-        row
-        for row in site.leaking_messages
-        if row["experiment"] == experiment.name and row["labels_told"] != "0"
-    ]
+    rows = [row for row in site.leaking_messages if row["experiment"] == experiment.name]
+    by_place = grouped((row for row in rows if row["labels_told"]), "setting", "team")
     for setting in experiment.settings:
         for team in experiment.teams:
-            own = [row for row in rows if (row["team"], row["setting"]) == (team, setting)]
-            for row in most_revealing(own, NAMED):
+            for row in most_revealing(by_place.get((setting, team), []), NAMED):
                 yield {**site.links.to_event(row), "experiment": experiment.title}
 
 
 def _passed_on(site: Site, experiment: Experiment) -> Iterator[Row]:
     """Yield the first labels that each team passed on in a setting, linked to the very event."""
-    shown: Counter[tuple[str, str]] = Counter()
-    for row in site.second_hand_leaks:
-        place = row["setting"], row["team"]
-        if row["experiment"] == experiment.name and shown[place] < NAMED:
-            shown[place] += 1
-            way = [*row["path"].split(), row["learners"].replace(" ", ", ")]
-            yield {
-                **site.links.to_event(row),
-                "experiment": experiment.title,
-                "way": " → ".join(way),
-            }
+    rows = [row for row in site.second_hand_leaks if row["experiment"] == experiment.name]
+    chosen = {id(r) for own in grouped(rows, "setting", "team").values() for r in own[:NAMED]}
+    for row in rows:
+        if id(row) in chosen:
+            way = " → ".join([*row["path"], ", ".join(row["learners"])])
+            yield {**site.links.to_event(row), "experiment": experiment.title, "way": way}
 
 
 def most_revealing(rows: Sequence[Row], count: int) -> list[Row]:
@@ -283,16 +177,7 @@ def most_revealing(rows: Sequence[Row], count: int) -> list[Row]:
 
     One game's messages repeat themselves, so the first of each game represents it.
     """
-    ordered = sorted(
-        rows,
-        key=lambda row: (
-            -int(row["labels_told"]),
-            -int(row["sensitive"]),
-            row["scenario_id"],
-            int(row["event_index"]),
-        ),
+    order = sorted(
+        rows, key=lambda r: (-r["labels_told"], -r["sensitive"], r["scenario_id"], r["event_index"])
     )
-    best: dict[str, Row] = {}
-    for row in ordered:
-        best.setdefault(row["scenario_id"], row)
-    return list(best.values())[:count]
+    return [own[0] for own in grouped(order, "scenario_id").values()][:count]

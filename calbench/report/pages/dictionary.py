@@ -15,11 +15,11 @@ from calbench.analysis.tables.registry import Declared
 from calbench.documents import read_yaml
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import Column, number, text
-from calbench.files import printable, shorten
 from calbench.report.downloads import COLUMNS as OF_DOWNLOADS
 from calbench.report.downloads import LISTING
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
+from calbench.report.tables import published_columns
 
 OF_RUNS: Mapping[str, Sequence[Column]] = {name: each.columns for name, each in TABLES.items()}
 """Columns of the tables that every run writes."""
@@ -41,8 +41,8 @@ DRAWN = (
 )
 """Columns of files in ``tables/figures`` that are those of no other table."""
 
-PUBLISHED, PUBLISHED_ROWS = "columns.yaml", "tables.yaml"
-"""Beside the numbers of others: what their columns and their rows mean."""
+PUBLISHED_ROWS = "tables.yaml"
+"""Beside the numbers of others: what their rows mean."""
 
 OF_PRIVACY = re.compile("audit_|judge/|leaking_|privacy/|probe_labels|revealing_|second_hand_|vps_")
 """Begins the names of the tables of a run that tell of messages and what they reveal."""
@@ -117,7 +117,7 @@ def _of_others(site: Site) -> Group:
     folder = site.published.folder
     rows = published_rows(folder)
     tables = [
-        Described(name, _anchor(name), rows.get(name.removeprefix("published/"), ""), columns)
+        Described(f"published/{name}", _anchor(f"published/{name}"), rows.get(name, ""), columns)
         for name, columns in published_columns(folder).items()
     ]
     return Group("data/published.html", "The paper's numbers, and measurements by hand", tables)
@@ -130,28 +130,6 @@ GROUPS: Mapping[str, Callable[[Site], Group]] = {
     "published": _of_others,
 }
 """What makes a group of tables, by the name of its page below ``data``."""
-
-
-def published_columns(folder: Path) -> dict[str, list[Column]]:
-    """Return the columns of the numbers of others; none if nothing describes them.
-
-    Raises:
-        FileError: the description cannot be read.
-    """
-    path = folder / PUBLISHED
-    if not path.is_file():
-        return {}
-    try:
-        tables = read_yaml(path)
-        return {
-            f"published/{name}": [Column(**{"unit": "", **column}) for column in columns]
-            for name, columns in tables.items()
-        }
-    except ConfigError as error:
-        raise FileError(f"{error}; it does not describe tables by their columns") from error
-    except (AttributeError, TypeError, ValueError) as error:
-        problem = shorten(printable(str(error)), 200)
-        raise FileError(f"{path}: does not describe tables by their columns ({problem})") from error
 
 
 def published_rows(folder: Path) -> Mapping[str, str]:

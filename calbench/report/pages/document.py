@@ -1,4 +1,4 @@
-"""Pages of text: those with files of the repository or measurements by hand."""
+"""Pages of text: those with files of the repository, and the method."""
 
 import re
 from pathlib import Path
@@ -14,13 +14,6 @@ from calbench.report.site import Site
 
 SECTION = re.compile(r"^## (Add [^\n]*)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 """A section of CONTRIBUTING that says how to add something."""
-
-TIMINGS = "timings.csv"
-COVERAGE, FORMER = "coverage.csv", "coverage_before.csv"
-EQUALITIES = "equality_errors.csv"
-
-FORMER_SIZES = ("4", "8", "15", "45")
-"""Numbers of scenarios for which former intervals are shown beside ours."""
 
 
 def changelog(site: Site) -> Content:
@@ -53,26 +46,9 @@ def recipes(text: str, path: Path) -> list[str]:
     return found
 
 
-def timings(site: Site) -> Content:
-    """Return times and sizes that were measured by hand, by group (timings.csv)."""
-    groups = ("reproduce", "calls", "site")
-    return Content(
-        {"timings": {group: site.published.optional(TIMINGS, group=group) for group in groups}}
-    )
-
-
 def method(site: Site) -> Content:
-    """Return what the method page takes from the code and from measurements."""
-    values = {
-        "patterns": PATTERNS,
-        "confidence": confidence_of(site.ranked),
-        "coverage": [row for row in site.published.optional(COVERAGE) if row["worst"]],
-        "equality_errors": site.published.optional(EQUALITIES),
-        "coverage_before": [
-            row for row in site.published.optional(FORMER) if row["scenarios"] in FORMER_SIZES
-        ],
-    }
-    return Content({**timings(site).values, **values})
+    """Return what the method page takes from the code."""
+    return Content({"patterns": PATTERNS, "confidence": confidence_of(site.ranked)})
 
 
 def _anchor(title: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from calbench.analysis.summary import KIND_WORDS, in_words
 from calbench.analysis.summary.featured import FEATURED
-from calbench.report.columns import VPS_KIND_NAMES
+from calbench.report.kind import VPS_KIND_NAMES
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row

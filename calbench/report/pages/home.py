@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from calbench.report.columns import COST, VPS, decimal
-from calbench.report.experiment import confidence_of
+from calbench.report.columns import COST, VPS
+from calbench.report.experiment import Setting, confidence_of
 from calbench.report.findings import findings
 from calbench.report.games.picture import first_round
-from calbench.report.home.plane import Panel, panels
 from calbench.report.kind import DEGENERATE, kind_of
 from calbench.report.pages.page import Content
-from calbench.report.setting import Setting
+from calbench.report.panels import Panel, panels
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
@@ -71,4 +70,4 @@ def _best(site: Site, setting: Setting) -> dict[str, Any]:
 def _place(row: Row) -> tuple[object, ...]:
     """Return what rows are sorted by: cost, then loss of privacy where there is one."""
     cost, loss = row[COST], row[VPS]
-    return not cost, decimal(cost or "0"), not loss, decimal(loss or "0"), row["team"]
+    return cost is None, cost or 0.0, loss is None, loss or 0.0, row["team"]

@@ -1,6 +1,6 @@
 """What judges of messages found: ours apart, and beside the paper only if models met a model."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from calbench.analysis.summary import KIND_WORDS
@@ -8,7 +8,7 @@ from calbench.analysis.tables.judge import ALL_SETTINGS
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE
 from calbench.report.experiment import Experiment
 from calbench.report.site import Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, grouped
 
 SUMS = "judge_totals.csv"
 """Over several runs."""
@@ -45,11 +45,13 @@ Wanted = Callable[[Row], bool]
 def found(site: Site, wanted: Wanted = lambda _: True) -> dict[str, Any]:
     """Return what judges said in ranked experiments, in rows that are wanted."""
     sums = [_named(site, row) for row in site.summary.optional(SUMS) if wanted(row)]
-    judges = dict.fromkeys(row["judge"] for row in sums)
     return {
         "sums": [
-            {"title": who([judge]), "rows": [row for row in sums if row["judge"] == judge]}
-            for judge in judges
+            {
+                "title": who(rows),
+                "rows": [r for own in grouped(rows, "experiment").values() for r in _widest(own)],
+            }
+            for rows in grouped(sums, "judge").values()
         ],
         "means": [each for run in site.ranked for each in _means(run, wanted)],
         "agreement": [each for run in site.ranked for each in _agreement(run, wanted)],
@@ -57,28 +59,9 @@ def found(site: Site, wanted: Wanted = lambda _: True) -> dict[str, Any]:
     }
 
 
-def summed_up(judged: dict[str, Any]) -> dict[str, Any]:
-    """Return what judges said, over all settings where there are several, in the first unit."""
-    agreement = judged["agreement"]
-    together = {each["run"] for each in agreement if each["setting"] == ALL_SETTINGS}
-    means = []
-    for each in judged["means"]:
-        rows = [row for row in each["rows"] if row["setting"] == ALL_SETTINGS] or each["rows"]
-        means.append({**each, "rows": rows})
-    of_all = [
-        each for each in agreement if each["run"] not in together or each["setting"] == ALL_SETTINGS
-    ]
-    kept = list({(each["run"], each["setting"]): each for each in reversed(of_all)}.values())[::-1]
-    sums = []
-    for each in judged["sums"]:
-        several = {row["experiment"] for row in each["rows"] if row["setting"] == ALL_SETTINGS}
-        rows = [
-            row
-            for row in each["rows"]
-            if row["experiment"] not in several or row["setting"] == ALL_SETTINGS
-        ]
-        sums.append({**each, "rows": rows})
-    return {**judged, "sums": sums, "means": means, "agreement": kept}
+def _widest(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows over all settings, or else those of each."""
+    return [row for row in rows if row["setting"] == ALL_SETTINGS] or rows
 
 
 def of_models(site: Site) -> dict[str, Any]:
@@ -95,9 +78,10 @@ def of_models(site: Site) -> dict[str, Any]:
     return found(site, is_of_models)
 
 
-def who(judges: Sequence[str]) -> str:
+def who(rows: Iterable[Row]) -> str:
     """Return who judged."""
-    return ", ".join(JUDGES.get(judge, judge) for judge in dict.fromkeys(judges))
+    judges = dict.fromkeys(row["judge"] for row in rows)
+    return ", ".join(JUDGES.get(judge, judge) for judge in judges)
 
 
 def _named(site: Site, row: Row) -> Row:
@@ -112,43 +96,41 @@ def _named(site: Site, row: Row) -> Row:
 def _means(experiment: Experiment, wanted: Wanted) -> Iterator[dict[str, Any]]:
     rows = [row for row in experiment.tables.optional(MEANS) if wanted(row)]
     if rows:
-        judges = who([row["judge"] for row in rows])
-        title = f"{experiment.title}, judged by {judges}"
-        yield {"title": title, "confidence": experiment.confidence, "rows": rows}
+        title = f"{experiment.title}, judged by {who(rows)}"
+        yield {"title": title, "confidence": experiment.confidence, "rows": _widest(rows)}
 
 
 def _agreement(experiment: Experiment, wanted: Wanted) -> Iterator[dict[str, Any]]:
-    """Yield the statistics of judge and reflections by setting and unit, with those of teams."""
+    """Yield the statistics of judge and reflections by setting, with those of teams.
+
+    Of several things that they run over it is the first.
+    """
     rows = [row for row in experiment.tables.optional(AGREEMENT) if wanted(row)]
-    for setting in dict.fromkeys(row["setting"] for row in rows):
+    for setting, every in grouped(_widest(rows), "setting").items():
         shown = "all settings" if setting == ALL_SETTINGS else setting
-        for unit, words in UNITS.items():
-            own = [row for row in rows if (row["setting"], row["unit"]) == (setting, unit)]
-            if own:
-                statistics: dict[str, dict[str, Row]] = {}
-                for row in own:
-                    name = row["statistic"].replace("_", " ")
-                    statistics.setdefault(name, {})[row["team"]] = row
-                judges = who([row["judge"] for row in own])
-                yield {
-                    "run": experiment.name,
-                    "setting": setting,
-                    "title": f"{experiment.title}, {shown}, judged by {judges}; {words}",
-                    "teams": list(dict.fromkeys(row["team"] for row in own)),
-                    "statistics": statistics,
-                }
+        by_unit = grouped(every, "unit")
+        unit = next(unit for unit in UNITS if unit in by_unit)
+        own = by_unit[unit]
+        yield {
+            "title": f"{experiment.title}, {shown}, judged by {who(own)}; {UNITS[unit]}",
+            "teams": list(grouped(own, "team")),
+            "statistics": {
+                name.replace("_", " "): {row["team"]: row for row in rows_of}
+                for name, rows_of in grouped(own, "statistic").items()
+            },
+        }
 
 
 def drawn(site: Site) -> dict[str, Any]:
     """Return the sum of V over typed games for each draw of the suites, and the paper's."""
     table, dataset, team = PUBLISHED
     rows = [
-        {**row, "of": row["settings"].replace(" ", " and ")}
+        {**row, "of": " and ".join(row["settings"])}
         for each in site.on("reproduction")
         for row in each.tables.optional(TOTALS, team=team)
     ]
     theirs = site.published.optional(table, source="paper", dataset=dataset)
-    return {"rows": rows, "published": theirs[0]["primary_vps"] if theirs else ""}
+    return {"rows": rows, "published": theirs[0]["primary_vps"] if theirs else None}
 
 
 def files(site: Site) -> list[str]:

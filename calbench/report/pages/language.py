@@ -9,24 +9,17 @@ from calbench.facts.reflections import MAGNITUDES
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.speech.cases import OUTCOMES as PLAYED
 from calbench.metrics.usage import PROBLEMS
-from calbench.report import columns
-from calbench.report.experiment import BASELINES, Experiment, confidence_of
+from calbench.report.experiment import BASELINES, Experiment, Setting, confidence_of
 from calbench.report.figures.plane import COST, FAIRNESS
 from calbench.report.figures.plane import planes as planes_of
 from calbench.report.pages.page import Content
-from calbench.report.pages.said import cohort as cohort_said
-from calbench.report.pages.said import erring as erring_said
-from calbench.report.pages.said.standing import leaders_of
 from calbench.report.role import SETTINGS
-from calbench.report.setting import Setting
 from calbench.report.site import Site, settings_of
 from calbench.report.tables import Row
 
 CASES = "audit_first_cases.csv"
 CALIBRATION = "privacy/reflection_calibration.csv"
 
-MEASURES = (columns.VPS, columns.COST)
-"""Measures of which the page says first who is best."""
 
 TITLES: Mapping[str, str] = {
     "pattern": "Patterns of behaviour",
@@ -44,17 +37,9 @@ def content(site: Site) -> Content | None:
     if not shown:
         return None
     planes = [_plane(site, each) for each in settings_of(shown[:1])]
-    found = [
-        sentence
-        for each in settings_of(shown[:1])
-        for sentence in leaders_of(
-            f"In the setting {each.name}", each.rows("standings.csv"), MEASURES
-        )
-    ]
     return Content(
         {
             **spoken(site, shown),
-            "found": found,
             "played": [_played(each) for each in settings_of(shown)],
             "planes": planes,
             "confidence": confidence_of(shown),
@@ -73,16 +58,13 @@ def cohort(site: Site) -> Content | None:
         for each in settings_of(shown)
         for row in site.with_kinds(each.rows("outcomes.csv"))
     ]
-    common = spoken(site, shown)
     values = {
-        "found": cohort_said.findings(outcomes, common["baselines"]),
-        "parts": [part for each in shown for part in _parts(each)],
         "outcomes": outcomes,
         "outcome_names": OUTCOMES,
         "phases": list(_rows(shown, "answers_by_phase.csv")),
         "recordings": site.published.optional("recordings.csv"),
     }
-    return Content({**common, **values})
+    return Content({**spoken(site, shown), **values})
 
 
 def erring(site: Site) -> Content | None:
@@ -91,34 +73,19 @@ def erring(site: Site) -> Content | None:
     if not shown:
         return None
     drawn = [_fairness(site, each) for each in settings_of(shown)]
-    cases = [(title, _cases(site, shown, kind)) for kind, title in TITLES.items()]
     return Content(
         {
             **spoken(site, shown),
-            "found": erring_said.findings(
-                [row for _, rows in cases for row in rows],
-                [row for each in shown[:1] for row in each.tables.rows("leaderboard.csv")],
-                [row for each in shown[:1] for row in each.tables.optional("comparisons.csv")],
-            ),
             "outcomes": [
                 (each, site.with_kinds(each.rows("outcomes.csv"))) for each in settings_of(shown)
             ],
             "outcome_names": PLAYED,
             "planes": drawn,
-            "cases": cases,
+            "cases": [(title, _cases(site, shown, kind)) for kind, title in TITLES.items()],
             "confidence": confidence_of(shown),
         },
         figures=[figure for each in drawn for figure in each["figures"]],
     )
-
-
-def _parts(experiment: Experiment) -> Iterator[dict[str, Any]]:
-    """Yield how the meetings of each team of an experiment ended."""
-    rows = experiment.tables.rows("outcomes.csv")
-    for row in rows:
-        counts = {name: int(row[name]) for name in ("games", "meetings", *OUTCOMES)}
-        team = f", team {row['team']}" if len(rows) > 1 else ""
-        yield {"title": f"{experiment.title}{team}", "counts": counts}
 
 
 def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
@@ -151,10 +118,10 @@ def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
 def channel_of(experiment: Experiment) -> str:
     """Return who hears a message, in words (standings.csv)."""
     rows = experiment.tables.rows("standings.csv")
-    return in_words(rows[0]["channels"].split(), CHANNEL_WORDS) if rows else experiment.title
+    return in_words(rows[0]["channels"], CHANNEL_WORDS) if rows else experiment.title
 
 
-def _rows(shown: Sequence[Experiment], name: str) -> Iterator[dict[str, str]]:
+def _rows(shown: Sequence[Experiment], name: str) -> Iterator[Row]:
     for each in shown:
         channel = channel_of(each)
         for row in each.tables.optional(name):
@@ -171,7 +138,7 @@ def _of_games(shown: Sequence[Experiment], name: str) -> list[Row]:
 def _players(experiment: Experiment) -> list[Row]:
     """Return the measures of every player over all its seats, if one sat in several teams."""
     rows = experiment.tables.rows("players.csv")
-    return rows if any(" " in row["teams"] for row in rows) else []
+    return rows if any(len(row["teams"]) > 1 for row in rows) else []
 
 
 def _tables(experiment: Experiment) -> list[str]:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from calbench.report.experiment import Setting
 from calbench.report.figures.figure import Figure
-from calbench.report.setting import Setting
 from calbench.report.site import Site
 
 
@@ -43,6 +43,7 @@ class Page:
         contents: makes a page for each of several names, with ``{name}`` in path and title.
         template: below the sources' ``docs``, if not at ``path``.
         answers: the question that it answers, for links from other pages.
+        needs: numbers of others without which no site has the page.
     """
 
     path: str
@@ -54,6 +55,7 @@ class Page:
     contents: Callable[[Site], Iterable[tuple[str, Content]]] | None = None
     template: str = ""
     answers: str = ""
+    needs: Sequence[str] = ()
 
     @property
     def root(self) -> str:

@@ -1,62 +1,16 @@
 """The page with the paper's tables and ours: published numbers apart from our own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from calbench.analysis.audit_sample import SAMPLE
-from calbench.report.columns import DIGITS, VPS_KIND_NAMES, decimal
 from calbench.report.experiment import confidence_of
+from calbench.report.kind import VPS_KIND_NAMES
 from calbench.report.pages import audits, judge
 from calbench.report.pages.page import Content
-from calbench.report.pages.said.excerpt import largest
 from calbench.report.role import SETTINGS
-from calbench.report.sentence import Sentence, cell, joined, said, text
 from calbench.report.site import PAPER, Site
-from calbench.report.tables import Row
-
-BEST = {
-    "excess_cost": ("pays least above the optimum", "per agent and game"),
-    "excess_vps": ("discloses least", "slot-equivalents of excess VPS"),
-}
-"""What the least of a measure means, and its unit."""
-
-
-def findings(rows: Sequence[Row]) -> list[Sentence]:
-    """Return the paper's models with the least excess cost and VPS, by setting.
-
-    Args:
-        rows: of the paper's Table 1.
-    """
-    found: list[Sentence] = []
-    for setting in dict.fromkeys(row["setting"] for row in rows):
-        pieces = [*_firsts([row for row in rows if row["setting"] == setting])]
-        if pieces:
-            words = pieces[0] if len(pieces) == 1 else (*pieces[0], *said(", and "), *pieces[1])
-            found.append(
-                said(
-                    "Of the paper's models in the setting {setting}, {words}.",
-                    setting=setting,
-                    words=words,
-                )
-            )
-    return found
-
-
-def _firsts(rows: Sequence[Row]) -> Iterator[Sentence]:
-    for measure, (does, unit) in BEST.items():
-        known = [row for row in rows if row.get(measure)]
-        if known:
-            least = min(decimal(row[measure]) for row in known)
-            first = [row for row in known if decimal(row[measure]) == least]
-            yield said(
-                "{who} {does} ({value} {unit}{each})",
-                who=joined([text(row["player"]) for row in first]),
-                does=does if len(first) == 1 else does.replace("s least", " least"),
-                value=cell(first[0][measure], DIGITS),
-                unit=unit,
-                each=" each" if len(first) > 1 else "",
-            )
-
+from calbench.report.tables import Row, grouped
 
 TABLES = (
     "players.csv",
@@ -89,8 +43,7 @@ def content(site: Site) -> Content | None:
             **audits.sample(site),
             "confidence": confidence_of(site.ranked),
             "players": _players(site),
-            "regret": list(_ours(site, "completion_regret.csv")),
-            "found": findings(site.published.rows(PAPER, source="paper")),
+            "regret": _ours(site, "completion_regret.csv"),
             "order_rows": ORDER,
             "first_speaker": _by_order(site, "first_speaker.csv"),
             "initiator": _by_order(site, "initiator.csv"),
@@ -99,7 +52,7 @@ def content(site: Site) -> Content | None:
             "own_slot": _own_slot(site),
             "patterns": list(_patterns(site)),
             "judged": judge.of_models(site),
-            "prior_moves": list(_ours(site, "prior_moves.csv")),
+            "prior_moves": _ours(site, "prior_moves.csv"),
             "earlier": site.published.optional("earlier_moves.csv"),
             "talk": _talk(site),
             "usage": [row for each in site.ranked for row in each.tables.optional("usage.csv")],
@@ -108,11 +61,13 @@ def content(site: Site) -> Content | None:
     )
 
 
-def _ours(site: Site, table: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table of every experiment, with the experiment's title."""
-    for each in site.ranked:
-        for row in each.tables.optional(table):
-            yield {**row, "experiment": each.title}
+def _ours(site: Site, table: str) -> list[Row]:
+    """Return the rows of a table of every experiment, with the experiment's title."""
+    return [
+        {**row, "experiment": each.title, "run": each.name}
+        for each in site.ranked
+        for row in each.tables.optional(table)
+    ]
 
 
 def _by_order(site: Site, table: str) -> list[Row]:
@@ -122,41 +77,36 @@ def _by_order(site: Site, table: str) -> list[Row]:
         kind = row.get("vps_kind", "") if row["quantity"] == "vps" else ""
         if row["quantity"] != ACCOUNTING:
             by = f"VPS of the round, by {VPS_KIND_NAMES[kind]}" if kind else row["quantity"]
-            rows.append({**row, "quantity": by})
-    return largest(rows, "difference", ORDER, lambda row: row["quantity"])
+            size = None if row["difference"] is None else abs(row["difference"])
+            rows.append({**row, "quantity": by, "size": size})
+    by_quantity = grouped(rows, "quantity").values()
+    return [r for own in by_quantity for r in audits.first(own, "size", ORDER, largest=True)]
 
 
 def _own_slot(site: Site) -> list[Row]:
     """Return the largest shares of each experiment."""
-    found: dict[str, list[Row]] = {}
-    for row in _ours(site, "audit_own_slot.csv"):
-        if row["player"]:
-            found.setdefault(row["experiment"], []).append(row)
-    return [row for rows in found.values() for row in audits.own_slot(rows)]
+    rows = [row for row in _ours(site, "audit_own_slot.csv") if row["player"]]
+    return [row for own in grouped(rows, "run").values() for row in audits.own_slot(own)]
 
 
 def _players(site: Site) -> dict[str, list[Row]]:
     """Return the columns of Table 1 by setting, with the mean number of scheduled meetings."""
-    name_of = {each.title: each.name for each in site.ranked}
+    place = ("setting", "player", "teams")
     scheduled = {
-        (row["experiment"], row["setting"], row["player"], row["teams"]): row["scheduled"]
+        (row["experiment"], *(row[name] for name in place)): row["scheduled"]
         for row in site.summary.optional(SCHEDULED)
     }
-    found: dict[str, list[Row]] = {}
-    for row in _ours(site, "players.csv"):
-        place = (name_of[row["experiment"]], row["setting"], row["player"], row["teams"])
-        found.setdefault(row["setting"], []).append({**row, "scheduled": scheduled[place]})
-    return found
+    rows = [
+        {**row, "scheduled": scheduled[row["run"], *(row[name] for name in place)]}
+        for row in _ours(site, "players.csv")
+    ]
+    return grouped(rows, "setting")
 
 
 def _audited(site: Site) -> list[Row]:
     """Return how many games and messages of each team and setting were audited."""
-    found: dict[tuple[str, str, str], Row] = {}
-    for each in audits.spoken(site):
-        for row in each.tables.rows("audit_patterns.csv", player=""):
-            place = (each.name, row["setting"], row["team"])
-            found.setdefault(place, {**row, "experiment": each.title})
-    return list(found.values())
+    rows = [row for row in _ours(site, "audit_patterns.csv") if not row["player"]]
+    return [own[0] for own in grouped(rows, "run", "setting", "team").values()]
 
 
 def _patterns(site: Site) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -169,16 +119,13 @@ def _patterns(site: Site) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _talk(site: Site) -> dict[str, Any]:
     """Return messages by place of the meeting, a row for each player and role."""
-    shown = {each.title for each in site.on(SETTINGS)} or {each.title for each in site.ranked}
-    rows = _ours(site, "messages_by_meeting.csv")
-    found = [row for row in rows if row["experiment"] in shown]
-    lines: dict[tuple[str, ...], dict[str, Any]] = {}
-    for row in found:
-        place = tuple(row[name] for name in ("experiment", "setting", "player", "teams", "role"))
-        line = lines.setdefault(place, {**row, "by_meeting": {}})
-        line["by_meeting"][row["meeting_index"]] = row
-    meetings = sorted({row["meeting_index"] for row in found}, key=int)
-    return {"meetings": meetings, "rows": list(lines.values())}
+    shown = {each.name for each in site.on(SETTINGS)} or {each.name for each in site.ranked}
+    rows = [row for row in _ours(site, "messages_by_meeting.csv") if row["run"] in shown]
+    lines = grouped(rows, "run", "setting", "player", "teams", "role").values()
+    return {
+        "meetings": sorted({row["meeting_index"] for row in rows}),
+        "rows": [{**own[0], "by_meeting": {r["meeting_index"]: r for r in own}} for own in lines],
+    }
 
 
 def _files(site: Site) -> list[str]:

@@ -1,102 +1,19 @@
 """The page with the paper's Table 2 and the authors' release beside our numbers."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from calbench.analysis.summary.pool import ARBITRARY
-from calbench.analysis.summary.table2 import FAIRNESS, LEVEL
+from calbench.analysis.summary.table2 import FAIRNESS
 from calbench.analysis.tables.draws import DRAW
-from calbench.report.columns import DIGITS, HEADLINE, decimal
+from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of
 from calbench.report.pages.page import Content
 from calbench.report.role import Variant
-from calbench.report.sentence import Sentence, cell, joined, said, text
 from calbench.report.site import Site
-from calbench.report.tables import Row
-
-SURE = Decimal(str(LEVEL))
-"""The level of the counts in ``table2_counts.csv``."""
-
-PLAYED = {
-    "release": "played as in the authors' release",
-    "text": "played as in the paper's text",
-}
-
-
-def findings(
-    counts: Sequence[Row], rows: Sequence[Row], protocols: Mapping[str, str]
-) -> list[Sentence]:
-    """Return how many numbers of the paper lie far from ours, and which rows do not.
-
-    Args:
-        counts: ``table2_counts.csv``.
-        rows: ``table2_rows.csv``.
-        protocols: titles of published teams.
-    """
-    found = [
-        each
-        for variant, words in PLAYED.items()
-        for row in counts
-        if (row["source"], row["variants"], row["ties"]) == ("paper", variant, "canonical")
-        for each in _count(row, words)
-    ]
-    return [*found, *_rows(rows, protocols)]
-
-
-def _count(row: Row, words: str) -> Iterator[Sentence]:
-    if not int(row["cells"]):
-        return
-    below, expected = decimal(row["below"]), decimal(row["expected"])
-    yield said(
-        "Of the {cells} numbers of the paper's Table 2 that can vary, {below} {verb} from ours "
-        "with p below {level} if protocols are {words}; that is {than} the {expected} to be "
-        "expected by chance.",
-        cells=cell(row["cells"]),
-        below=cell(row["below"]),
-        verb="differs" if below == 1 else "differ",
-        level=f"{LEVEL:g}",
-        words=words,
-        than="more than" if below > expected else "no more than",
-        expected=cell(row["expected"], DIGITS),
-    )
-
-
-def _rows(rows: Sequence[Row], protocols: Mapping[str, str]) -> Iterator[Sentence]:
-    """Yield the rows of the paper that agree with ours as a whole, and those that do not."""
-    held = [
-        row
-        for row in rows
-        if (row["source"], row["ties"]) == ("paper", "canonical")
-        and "release" in row["plays_as"].split()
-        and row["p"]
-    ]
-    agree = [row for row in held if decimal(row["p"]) >= SURE]
-    differ = [row for row in held if decimal(row["p"]) < SURE]
-
-    def listed(found: Sequence[Row]) -> Sentence:
-        return joined(
-            [
-                text(f"{protocols.get(row['published_team'], row['published_team'])} "
-                     f"({row['setting']})")
-                for row in found
-            ]
-        )  # fmt: skip
-
-    if agree:
-        yield said(
-            "Tested as a whole, {rows} of the paper {verb} not differ significantly from "
-            "ours played as in the release{rest}.",
-            rows=said("the row{s} {who}", s="s" if len(agree) > 1 else "", who=listed(agree)),
-            verb="do" if len(agree) > 1 else "does",
-            rest=said("; {who} {verb}", who=listed(differ),
-                      verb="do" if len(differ) > 1 else "does") if differ else (),
-        )  # fmt: skip
-    elif differ:
-        yield said("Tested as a whole, every row differs significantly from ours.")
-
+from calbench.report.tables import Row, grouped
 
 TABLE = "table2.csv"
 CELLS = "table2_cells.csv"
@@ -136,8 +53,8 @@ class Played:
         for row in self.experiment.tables.rows("leaderboard.csv", team=self.variant.team):
             draw = re.fullmatch(DRAW, row["setting"])
             if draw is not None and draw[1] == setting:
-                found.append({**row, **self.names, "seed": draw[2]})
-        return sorted(found, key=lambda row: int(row["seed"]))
+                found.append({**row, **self.names, "seed": int(draw[2])})
+        return sorted(found, key=lambda row: row["seed"])
 
 
 def content(site: Site) -> Content | None:
@@ -150,7 +67,6 @@ def content(site: Site) -> Content | None:
     return Content(
         {
             "confidence": confidence_of(experiments),
-            "found": _found(site, played),
             "compared": {each: list(_compared(site, played, each)) for each in settings},
             "suites": {
                 each: [row for own in played for row in own.suites(each)] for each in settings
@@ -175,12 +91,6 @@ def _played(site: Site, experiments: Sequence[Experiment]) -> list[Played]:
     return sorted(found, key=lambda own: order.get((own.experiment.name, own.variant.team), last))
 
 
-def _found(site: Site, played: Sequence[Played]) -> list[Sentence]:
-    """Return how many of the paper's numbers and rows ours reproduce."""
-    titles = {each.variant.published_team: each.variant.protocol for each in played}
-    return findings(site.summary.optional(COUNTS), site.summary.optional(LINES), titles)
-
-
 def _compared(site: Site, played: Sequence[Played], setting: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a setting's table, protocol by protocol: paper, release, ours."""
     theirs = site.published.optional(TABLE, setting=setting)
@@ -203,47 +113,43 @@ def _ties(played: Sequence[Played], setting: str) -> Iterator[Row]:
     for each in played:
         measured = each.summed_up(setting)
         if "fairness" in measured:
-            means = {n: measured[n]["mean"] if n in measured else "" for n in FAIRNESS_RANGE}
+            means = {n: measured[n]["mean"] if n in measured else None for n in FAIRNESS_RANGE}
             yield {"setting": setting, **each.names, **means}
 
 
 def _lines(site: Site, played: Sequence[Played], setting: str) -> Iterator[dict[str, Any]]:
     """Yield the published rows of a setting, each with its numbers' tests and its own."""
-    tests: dict[tuple[str, ...], dict[str, Row]] = {}
-    for row in site.summary.optional(LINES, setting=setting):
-        tests.setdefault(tuple(row[name] for name in LINE), {})[row["ties"]] = row
-    cells: dict[tuple[str, ...], dict[str, Row]] = {}
-    for row in site.summary.optional(CELLS, setting=setting):
-        cells.setdefault(tuple(row[name] for name in LINE), {})[row["measure"]] = row
+    tests = grouped(site.summary.optional(LINES, setting=setting), *LINE)
+    cells = grouped(site.summary.optional(CELLS, setting=setting), *LINE)
     names = {(each.experiment.name, each.variant.team): each.names for each in played}
-    for line, joint in tests.items():
+    for line, rows in tests.items():
         source, _, _, experiment, team = line
+        joint = {row["ties"]: row for row in rows}
         if (experiment, team) in names:
             ours = names[experiment, team]
             yield {
                 "protocol": ours["protocol"],
                 "ours": ours["source"],
                 "theirs": source,
-                "cells": cells[line],
+                "cells": {row["measure"]: row for row in cells[line]},
                 "joint": [joint[ties] for ties in FAIRNESS],
             }
 
 
 def _rises(site: Site, played: Sequence[Played]) -> Iterator[dict[str, Any]]:
     """Yield how much the numbers of each published row rise from one half to the other."""
-    rises: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in site.summary.optional(RISES):
-        rises.setdefault((row["experiment"], row["team"]), {})[row["measure"]] = row
+    rises = grouped(site.summary.optional(RISES), "experiment", "team")
     for each in played:
-        cells = rises.get((each.experiment.name, each.variant.team))
-        if cells is not None:
+        rows = rises.get((each.experiment.name, each.variant.team))
+        if rows is not None:
+            cells = {row["measure"]: row for row in rows}
             yield {"protocol": each.variant.protocol, "ours": each.variant.label, "cells": cells}
 
 
 def _source(row: Row) -> str:
     """Return what the page calls the source of a published row."""
-    source, cap = row["source"], row["max_turns_per_round"]
-    if row["team"] != "sd-map" or not cap:
+    source, cap = str(row["source"]), row["max_turns_per_round"]
+    if row["team"] != "sd-map" or cap is None:
         return source
     return f"{source}, cap of {cap}" + (" as stated" if source == "paper" else "")
 

@@ -1,13 +1,13 @@
 """The page that shows how each protocol changes as agents, meetings and slots grow alike."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from calbench.report import columns
-from calbench.report.experiment import Experiment
+from calbench.report.experiment import Experiment, Setting
 from calbench.report.figures.figure import Figure
-from calbench.report.figures.sizes import COLUMNS, over_agents
+from calbench.report.figures.lines import COLUMNS, over_agents
 from calbench.report.pages.page import Content
-from calbench.report.setting import Setting
 from calbench.report.site import Site
 from calbench.report.tables import Row
 
@@ -26,7 +26,7 @@ def content(site: Site) -> Content | None:
     (scale, *_) = experiments
     sizes = site.summary.rows(BYTES)
     agents = {row["setting"]: row["agents"] for row in sizes}
-    agents = dict(sorted(agents.items(), key=lambda each: int(each[1])))
+    agents = dict(sorted(agents.items(), key=lambda each: each[1]))
     leaderboard = _by_place(scale.tables.rows("leaderboard.csv"), "setting")
     drawn = {name: _curve(site, scale, name, agents, leaderboard) for name in MEASURES}
     drawn["bytes"] = _bytes(site, scale, sizes)
@@ -49,7 +49,7 @@ def content(site: Site) -> Content | None:
     )
 
 
-def _by_place(rows: Sequence[Row], place: str) -> dict[tuple[str, str], Row]:
+def _by_place(rows: Sequence[Row], place: str) -> dict[tuple[str, Any], Row]:
     return {(row["team"], row[place]): row for row in rows}
 
 
@@ -57,15 +57,15 @@ def _curve(
     site: Site,
     scale: Experiment,
     measure: str,
-    agents: Mapping[str, str],
-    leaderboard: Mapping[tuple[str, str], Row],
+    agents: Mapping[str, int],
+    leaderboard: Mapping[tuple[str, Any], Row],
 ) -> Figure:
     """Return the curves of a measure, with the intervals of the leaderboard."""
     rows = [
         _point(row, size, "scenarios", measure, f"{measure}_low", f"{measure}_high")
         for team in scale.teams
         for setting, size in agents.items()
-        if (row := leaderboard.get((team, setting))) is not None and row[measure]
+        if (row := leaderboard.get((team, setting))) is not None and row[measure] is not None
     ]
     about = columns.MEASURE_BY_NAME[measure]
     sources = [f"{scale.name}/leaderboard.csv"]
@@ -92,17 +92,17 @@ def _bytes(site: Site, scale: Experiment, sizes: Sequence[Row]) -> Figure:
     return over_agents("scale-bytes", title, "", rows, site.styles, [BYTES], is_log=True, digits=0)
 
 
-def _point(row: Row, agents: str, *names: str) -> Row:
+def _point(row: Row, agents: int, *names: str) -> Row:
     cells = (row["team"], agents, *(row[name] for name in names))
     return dict(zip(COLUMNS, cells, strict=True))
 
 
-def _size(setting: Setting, agents: str) -> dict[str, object]:
+def _size(setting: Setting, agents: int) -> dict[str, object]:
     """Return how many meetings and scenarios a setting has."""
-    games = setting.rows("games.csv", is_excluded="false")
+    games = setting.rows("games.csv", is_excluded=False)
     return {
         "setting": setting.name,
         "agents": agents,
-        "meetings": sorted({row["meetings"] for row in games}, key=int),
+        "meetings": sorted({row["meetings"] for row in games}),
         "scenarios": setting.counts("scenarios"),
     }

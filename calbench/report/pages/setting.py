@@ -4,26 +4,21 @@ from typing import Any
 
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
-from calbench.report.columns import COST, VPS
+from calbench.report.experiment import Setting
 from calbench.report.figures.plane import planes_of
 from calbench.report.pages.page import Content
-from calbench.report.pages.said.standing import leaders
-from calbench.report.setting import Setting
 from calbench.report.site import Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, wide
 
 COST_MEASURES = frozenset(
     {"coordination", "excess_cost", "excess_cost_per_meeting", "adjusted_excess_cost"}
 )
 """The measures of the first of the page's two tables."""
 
-FIRST = (COST, VPS, "coordination")
-"""Measures of which the page says first who is best."""
 
 NAMED = 20
 """Excluded games of a team that the page names [C]."""
 
-WHO = "Of the ranked teams"
 
 WARNING = " ⚠ many games excluded"
 
@@ -45,7 +40,6 @@ def content(site: Site, setting: Setting) -> Content:
     return Content(
         {
             "setting": setting,
-            "found": list(leaders(WHO, setting.rows("standings.csv"), FIRST)),
             "leaderboard": site.with_kinds(setting.counted),
             "cost_measures": [each.name for each in MEASURES if each.name in COST_MEASURES],
             "other_measures": [each.name for each in MEASURES if each.name not in COST_MEASURES],
@@ -56,9 +50,9 @@ def content(site: Site, setting: Setting) -> Content:
             "excluded": _excluded(site, setting),
             "sensitivity": site.with_kinds(setting.rows("sensitivity.csv")),
             "shares": site.with_kinds(setting.rows("vps_shares.csv")),
-            "priors": site.with_kinds(_by_prior(setting)),
+            "priors": site.with_kinds(wide(_priors(setting), ["team"], "prior", "excess_vps")),
             "orders": _orders(setting),
-            "prior_names": list(dict.fromkeys(row["prior"] for row in _priors(setting))),
+            "prior_names": list(dict.fromkeys(str(row["prior"]) for row in _priors(setting))),
             "revealing": site.with_kinds(map(site.links.to_event, revealing)),
             "planes": planes,
             "tables": setting.experiment.tables.names,
@@ -71,7 +65,7 @@ def _vps_notes(setting: Setting) -> dict[str, list[str]]:
     """Return the teams whose VPS was not measured by typed messages alone, by how it was."""
     teams: dict[str, list[str]] = {}
     for row in setting.leaderboard:
-        if row["games"] != "0":
+        if row["games"]:
             teams.setdefault(row["vps_kind"], []).append(row["team"])
     return {note: teams[kind] for kind, note in VPS_NOTES.items() if kind in teams}
 
@@ -82,15 +76,6 @@ def _priors(setting: Setting) -> list[Row]:
     return tables.optional("privacy/prior_sensitivity.csv", setting=setting.name)
 
 
-def _by_prior(setting: Setting) -> list[dict[str, str]]:
-    """Return a row for each typed team, with a column for each prior, named after it."""
-    rows: dict[str, dict[str, str]] = {}
-    for row in _priors(setting):
-        own = rows.setdefault(row["team"], {"setting": row["setting"], "team": row["team"]})
-        own[row["prior"]] = row["excess_vps"]
-    return list(rows.values())
-
-
 def _orders(setting: Setting) -> list[Row]:
     """Return a row for each prior: how far it keeps the order of teams."""
     return list({row["prior"]: row for row in _priors(setting)}.values())
@@ -99,19 +84,19 @@ def _orders(setting: Setting) -> list[Row]:
 def _outcomes(site: Site, setting: Setting) -> list[Row]:
     """Return how meetings ended; teams of which many games are excluded carry a warning."""
     rows = site.with_kinds(setting.rows("outcomes.csv"))
-    return [{**row, "warning": WARNING if row["is_flagged"] == "true" else ""} for row in rows]
+    return [{**row, "warning": WARNING if row["is_flagged"] else ""} for row in rows]
 
 
 def _excluded(site: Site, setting: Setting) -> list[dict[str, Any]]:
     """Return the teams of which games are excluded, with the first of these games."""
     games: dict[str, list[tuple[str, str]]] = {}
-    for row in setting.rows("games.csv", is_excluded="true"):
+    for row in setting.rows("games.csv", is_excluded=True):
         address = site.links.address(setting.experiment.name, row["team"], row["scenario_id"])
         games.setdefault(row["team"], []).append((row["scenario_id"], address))
     return [
         {**row, "mark": row["warning"].strip(), "warning": "", "games": _named(games[row["team"]])}
         for row in _outcomes(site, setting)
-        if row["games_excluded"] != "0"
+        if row["games_excluded"]
     ]
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.verdicts import DIFFERENT, VERDICTS
-from calbench.report.columns import MEASURE_BY_NAME, NO_INTERVAL, anchor, decimal
+from calbench.report.columns import MEASURE_BY_NAME, NO_INTERVAL, anchor
 from calbench.report.experiment import percent
-from calbench.report.pages.board.fields import FIRST_MEASURE
-from calbench.report.pages.board.who import has_page
+from calbench.report.pages.board.leaderboard import FIRST_MEASURE
+from calbench.report.pages.board.views import has_page
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, cell_of
 
 TABLE = "comparisons.csv"
 
@@ -26,7 +26,7 @@ def content(site: Site) -> Content:
     """Return the first setting's pairs in the first measure, and the data of all."""
     named = {"measure": FIRST_MEASURE}
     first = next((view for view in site.views if view.rows(TABLE, **named)), None)
-    pairs = [_pair(row) for row in first.rows(TABLE, **named)] if first else []
+    pairs = [{**row, "said": said(row)} for row in first.rows(TABLE, **named)] if first else []
     title = MEASURE_BY_NAME[FIRST_MEASURE].title
     return Content(
         {"measure": title, "first": first, "pairs": pairs},
@@ -58,7 +58,7 @@ def page_data(site: Site) -> dict[str, Any]:
                 "confidence": view.confidence,
                 "level": view.experiment.level,
                 "power": percent(view.experiment.made_with.analysis.power),
-                "rows": [[row[name] for name in COLUMNS] for row in view.rows(TABLE)],
+                "rows": [[cell_of(row[name]) for name in COLUMNS] for row in view.rows(TABLE)],
             }
             for view in site.views
             if view.rows(TABLE)
@@ -66,16 +66,12 @@ def page_data(site: Site) -> dict[str, Any]:
     }
 
 
-def _pair(row: Row) -> dict[str, str]:
-    return {**row, "said": said(row)}
-
-
 def said(row: Row) -> str:
     """Return what is shown of a pair: which team is better, or the verdict and a remark."""
     remark = f": {row['remark']}" if row["remark"] else ""
     if row["verdict"] != DIFFERENT:
         return f"{row['verdict']}{remark}"
-    is_higher = decimal(row["difference"]) > 0
+    is_higher = row["difference"] > 0
     is_first = is_higher == (MEASURE_BY_NAME[row["measure"]].better == "higher")
     better = f"{row['team_a'] if is_first else row['team_b']} is better"
     return f"{better}, {row['remark']}" if row["remark"] else better

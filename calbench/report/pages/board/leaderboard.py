@@ -1,38 +1,160 @@
 """The leaderboard's page: a table that reads without scripts, and the data of the one that sorts.
 
-Numbers are the cells of ``leaderboard.csv`` of the tables over several experiments word for word;
+Numbers are those of ``leaderboard.csv`` of the tables over several experiments, as it writes them;
 the page's script rounds them for the eye.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
-from decimal import Decimal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from calbench.analysis.measures import MEASURES, Measure
+from calbench.analysis.measures import MEASURES, MIXED, Measure
 from calbench.analysis.summary import SUMMARY
+from calbench.analysis.tables import TABLES
+from calbench.analysis.tables.standings import USAGE_COLUMNS
+from calbench.domain.rules import RULES_VERSION
 from calbench.report.columns import (
+    COST,
     HEADLINE,
     MEASURE_BY_NAME,
     NO_INTERVAL,
-    decimal,
+    VPS,
+    Column,
+    anchor,
+    direction,
+    is_known,
+    number,
     plain_measures,
 )
 from calbench.report.kind import PUBLISHED as THEIRS
-from calbench.report.pages.board.fields import (
-    FIRST_MEASURE,
-    VPS_FIELDS,
-    Field,
-    column_of,
-    fields,
-    partly,
-)
-from calbench.report.pages.board.pools import Pool, View, kinds_of, views_of
-from calbench.report.pages.board.versions import last_change, versions
-from calbench.report.pages.board.who import has_page
+from calbench.report.pages.board.views import VPS_FIELDS, Pool, View, has_page, kinds_of, views_of
 from calbench.report.pages.page import Content
 from calbench.report.site import PAPER, Site
-from calbench.report.tables import Row
+from calbench.report.tables import Row, cell_of, ordered
+
+PRICE_PER_GAME = USAGE_COLUMNS[-1].name
+"""What a game cost."""
+
+FIRST_MEASURE = COST
+"""What the table is sorted by at first [C]: of all measures of cost it alone counts failures."""
+
+LEADING = (FIRST_MEASURE, VPS)
+"""Measures in the first columns [C]: a phone shows no more of them."""
+
+SHOWN = (*LEADING, "coordination", "messages", "fairness", PRICE_PER_GAME)
+"""Columns that are there before anybody chooses."""
+
+REFLECTED = frozenset({"reflection", "expected"})
+"""Those of language agents."""
+
+COUNTED: Mapping[str, tuple[str, str]] = {
+    "scenarios": ("leaderboard.csv", "Scenarios"),
+    "games": ("leaderboard.csv", "Games"),
+    "games_excluded": ("outcomes.csv", "Games excluded"),
+    PRICE_PER_GAME: ("usage.csv", "US$ per game"),
+    "calls": ("usage.csv", "Calls"),
+    "input_tokens": ("usage.csv", "Tokens in"),
+    "cached_tokens": ("usage.csv", "of these cached"),
+    "output_tokens": ("usage.csv", "Tokens out"),
+    "price_usd": ("usage.csv", "US$"),
+}
+"""Table and title of columns that are no measures."""
+
+
+Field = Mapping[str, Any]
+"""A column that can be shown, as the page's script reads it.
+
+``id`` is its name in addresses and downloads, ``column`` that in ``leaderboard.csv``, ``table``
+where its cells come from, ``shown`` whether it is there before anybody chooses, ``vps`` the only
+way of measuring whose cells it has, ``interval`` whether its estimates have one.
+"""
+
+
+def fields(rows: Sequence[Row]) -> list[Field]:
+    """Return every column that some rows can fill, what the table is sorted by at first."""
+    measured = {row["vps_kind"] for row in rows}
+    kinds = [kind for kind in VPS_FIELDS if kind in measured and kind != MIXED]
+    is_asked = any(row["calls"] is not None for row in rows)
+    by_place = sorted(MEASURES, key=lambda m: [*LEADING, m.name].index(m.name))
+    return [
+        *(
+            _measure(measure, kind)
+            for measure in by_place
+            for kind in (kinds if measure.group == "privacy" else [""])
+        ),
+        *(
+            _counted(name, title, table)
+            for name, (table, title) in COUNTED.items()
+            if is_asked or table != "usage.csv"
+        ),
+    ]
+
+
+def _measure(measure: Measure, kind: str) -> Field:
+    explained = "reflection" if kind in REFLECTED else anchor(measure.name)
+    return {
+        "id": f"{measure.name}.{kind}" if kind else measure.name,
+        "column": measure.name,
+        "title": f"{measure.title}, {VPS_FIELDS[kind]}" if kind else measure.title,
+        "unit": measure.unit,
+        "shown": measure.name in SHOWN,
+        "digits": measure.digits,
+        "better": measure.better,
+        "vps": kind,
+        "interval": True,
+        "definition": f"mean of: {measure.definition}",
+        "denominator": measure.denominator,
+        "origin": measure.origin,
+        "table": "leaderboard.csv",
+        "link": f"method.html#{explained}",
+    }
+
+
+def _counted(name: str, title: str, table: str) -> Field:
+    column = next(column for column in TABLES[table].columns if column.name == name)
+    return {
+        "id": name,
+        "column": name,
+        "title": title,
+        "unit": column.unit,
+        "shown": name in SHOWN,
+        "digits": 2 if name.startswith("price") else None,
+        "better": "",
+        "vps": "",
+        "interval": False,
+        "definition": column.meaning,
+        "denominator": column.denominator,
+        "origin": column.origin,
+        "table": table,
+        "link": f"data.html#{table.removesuffix('.csv')}",
+    }
+
+
+def column_of(field: Field) -> Column:
+    """Return the column of a table on the page."""
+    name = field["column"] if field["interval"] else ""
+    return number(
+        field["id"],
+        field["title"],
+        field["digits"],
+        units=(field["unit"], direction(field["better"])),
+        link=field["link"],
+        low=f"{name}_low",
+        high=f"{name}_high",
+        estimate=name,
+        n=f"{name}_partly",
+    )
+
+
+def partly(row: Row, name: str) -> str:
+    """Return of how many of its games' seats a measure is, in words; empty if it is of all.
+
+    Others do not count, or their privacy loss was measured in another way.
+    """
+    counts = [row[f"{each.name}_n"] for each in MEASURES]
+    own, seats = row[f"{name}_n"], max((n for n in counts if n is not None), default=None)
+    return f"{own} of {seats} seats" if own and own != seats else ""
+
 
 COLUMNS = tuple(
     column.name
@@ -57,15 +179,14 @@ def content(site: Site) -> Content:
     """Return the first view, sorted as the script sorts it at first, and what others published."""
     views = views_of(site)
     rows = views[0].rows if views else ()
-    filled = [each for each in fields(rows) if any(cell(row, each) for row in rows)]
-    shown = [field for field in filled if field.shown]
+    filled = [each for each in fields(rows) if any(is_known(cell(row, each)) for row in rows)]
+    shown = [field for field in filled if field["shown"]]
     return Content(
         {
             "view": views[0] if views else None,
             "pools": [_pool(pool, shown) for pool in (views[0].pools if views else ())],
             "kind_by_words": kinds_of(rows),
             "versions": versions(site),
-            "changed": last_change(site),
             "published": _published(site),
         },
         data=page_data(site, views),
@@ -75,12 +196,12 @@ def content(site: Site) -> Content:
 def _pool(pool: Pool, shown: Sequence[Field]) -> dict[str, Any]:
     """Return the table of one pool: columns that somebody fills, and rows as they are sorted."""
     own = (*pool.rows, *pool.apart)
-    filled = [field for field in shown if any(cell(row, field) for row in own)]
+    filled = [field for field in shown if any(is_known(cell(row, field)) for row in own)]
     return {
         "title": pool.title,
         "columns": [column_of(field) for field in filled],
-        "rows": [_cells(row, filled) for row in sorted(pool.rows, key=_place)],
-        "apart": [_cells(row, filled) for row in sorted(pool.apart, key=_place)],
+        "rows": [_cells(row, filled) for row in ordered(pool.rows, FIRST_MEASURE)],
+        "apart": [_cells(row, filled) for row in ordered(pool.apart, FIRST_MEASURE)],
     }
 
 
@@ -91,7 +212,7 @@ def page_data(site: Site, views: Sequence[View]) -> dict[str, Any]:
     """
     rows = [row for view in views for row in view.rows]
     columns = [name for name in COLUMNS if any(_needed(row, name) for row in rows)]
-    known = [asdict(field) for field in fields(rows)]
+    known = fields(rows)
     pools = [[_packed(pool, columns) for pool in view.pools] for view in views]
     board = {
         "columns": columns,
@@ -131,7 +252,7 @@ def _needed(row: Row, name: str) -> str:
     """Return a cell, empty for ends of the range of scenarios that an interval makes idle."""
     of, _, end = name.rpartition("_")
     is_idle = end in {"least", "greatest"} and row[f"{of}_interval"] != FEW
-    return "" if is_idle else row[name]
+    return "" if is_idle else cell_of(row[name])
 
 
 def _paper(site: Site) -> dict[str, Any]:
@@ -156,8 +277,8 @@ def _paper(site: Site) -> dict[str, Any]:
             {
                 "setting": row["setting"],
                 "player": row["player"],
-                "games": row["agent_games"],
-                "cells": [row[name] for name in names],
+                "games": cell_of(row["agent_games"]),
+                "cells": [cell_of(row[name]) for name in names],
             }
             for row in rows
         ],
@@ -170,20 +291,15 @@ def _their_title(measure: Measure) -> str:
     return f"{measure.title}, {VPS_FIELDS['reflection']}" if is_privacy else measure.title
 
 
-def _place(row: Row) -> tuple[bool, Decimal]:
-    """Return what rows are sorted by; those without the first measure come last."""
-    return not row[FIRST_MEASURE], decimal(row[FIRST_MEASURE] or "0")
-
-
-def cell(row: Row, field: Field) -> str:
-    """Return a row's number of a field, empty if it has none or one measured in another way."""
-    return "" if field.vps and row["vps_kind"] != field.vps else row[field.column]
+def cell(row: Row, field: Field) -> Any:
+    """Return a row's number of a field; ``None`` if it has none or one measured in another way."""
+    return None if field["vps"] and row["vps_kind"] != field["vps"] else row[field["column"]]
 
 
 def _cells(row: Row, shown: Sequence[Field]) -> dict[str, Any]:
     """Return a row with its cells by field, its rank in the first measure, and its page."""
     rank = {part: row[f"{FIRST_MEASURE}_{part}"] for part in RANK}
-    cells = {field.id: cell(row, field) for field in shown}
+    cells = {field["id"]: cell(row, field) for field in shown}
     parts = {f"{each.name}_partly": partly(row, each.name) for each in MEASURES}
     return {**row, **rank, **cells, **parts, "has_page": has_page(row)}
 
@@ -195,3 +311,10 @@ def _published(site: Site) -> dict[str, Any]:
     titles = {each.name: _their_title(each) for each in MEASURES}
     columns = [replace(each, title=titles[each.name]) for each in plain_measures(HEADLINE)]
     return {"name": PAPER, "rows": rows, "note": "; ".join(notes), "columns": columns}
+
+
+def versions(site: Site) -> dict[str, str]:
+    """Return the versions of the metrics of the rows, and of the rules of play."""
+    tables = [each.tables.optional("standings.csv") for each in site.ranked]
+    metrics = dict.fromkeys(str(row["metrics_version"]) for rows in tables for row in rows)
+    return {"metrics": " and ".join(metrics), "rules": str(RULES_VERSION)}

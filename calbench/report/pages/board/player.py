@@ -2,79 +2,27 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log1p
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from calbench.analysis.measures import MEASURES, MIXED
-from calbench.report.columns import VPS, decimal, largest_of
+from calbench.analysis.measures import MEASURES
+from calbench.report.columns import largest_of
 from calbench.report.experiment import Experiment
-from calbench.report.kind import KINDS, kind_of
-from calbench.report.pages.board.fields import FIRST_MEASURE, VPS_FIELDS, partly
-from calbench.report.pages.board.pools import Pool, View, views_of
-from calbench.report.pages.board.who import Who, has_page, who
+from calbench.report.kind import KINDS
+from calbench.report.pages.board.leaderboard import FIRST_MEASURE, partly
+from calbench.report.pages.board.views import (
+    VPS_FIELDS,
+    Pool,
+    View,
+    Who,
+    has_page,
+    views_of,
+    who,
+)
 from calbench.report.pages.page import Content
+from calbench.report.panels import Group, Panel, panels_by_group
 from calbench.report.site import FRONT, REGRET, Site
 from calbench.report.tables import Row
-
-WIDTH, HEIGHT, MARGIN = 260, 170, 26
-"""Of the picture, in its own units [C]."""
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A team in the picture: its place, its kind, and whether it is the one of the page."""
-
-    team: str
-    kind: str
-    x: int
-    y: int
-    is_own: bool
-
-
-def marks(rows: Sequence[Row], own: Row) -> list[Mark]:
-    """Return the marks of a pool, that of the page's team last; none without its numbers."""
-    if not _is_placed(own):
-        return []
-    alike = _alike(rows, own)
-    across = [log1p(max(0.0, float(decimal(row[VPS])))) for row in alike]
-    upwards = [float(decimal(row[FIRST_MEASURE])) for row in alike]
-    found = [
-        Mark(
-            row["team"],
-            kind_of(row["kind"]).id,
-            MARGIN + _scaled(x, across, WIDTH),
-            HEIGHT - MARGIN - _scaled(y, upwards, HEIGHT),
-            row["team"] == own["team"],
-        )
-        for row, x, y in zip(alike, across, upwards, strict=True)
-    ]
-    return sorted(found, key=lambda mark: mark.is_own)
-
-
-def limits(rows: Sequence[Row], own: Row) -> dict[str, str]:
-    """Return the greatest cell on each axis of the picture: its ends, beside zero."""
-    if not _is_placed(own):
-        return {}
-    alike = _alike(rows, own)
-    return {
-        "across": max((row[VPS] for row in alike), key=decimal),
-        "up": max((row[FIRST_MEASURE] for row in alike), key=decimal),
-    }
-
-
-def _alike(rows: Sequence[Row], own: Row) -> list[Row]:
-    return [row for row in rows if _is_placed(row) and row["vps_kind"] == own["vps_kind"]]
-
-
-def _is_placed(row: Row) -> bool:
-    return bool(row[FIRST_MEASURE] and row[VPS]) and row["vps_kind"] != MIXED
-
-
-def _scaled(value: float, values: Sequence[float], length: int) -> int:
-    """Return where a value is between 0 and the greatest one."""
-    return round((length - 2 * MARGIN) * max(0.0, value) / (max(values) or 1.0))
-
 
 PARTS = {
     "slot_choice": "choice of slots",
@@ -134,28 +82,28 @@ def index(site: Site) -> Content | None:
 
 def pages(site: Site) -> Iterator[tuple[str, Content]]:
     """Yield every team that has a page, with what the page shows."""
+    panels = panels_by_group(site)
     for team, shown in teams_of(site).items():
-        yield team, content(site, shown)
+        yield team, content(site, shown, panels)
 
 
-def content(site: Site, shown: Sequence[Appearance]) -> Content:
-    """Return what the page of a team shows."""
-    about, seen = _who(site, shown), [_seen(site, each) for each in shown]
+def content(site: Site, shown: Sequence[Appearance], panels: Mapping[Group, Panel]) -> Content:
+    """Return what the page of a team shows, with the panels of the plane that it is on."""
+    about, seen = _who(site, shown), [_seen(site, each, panels) for each in shown]
     return Content(
         {
             "who": about,
             "seen": seen,
-            "planes": [each for each in seen if each["marks"]][:MOST_PLANES],
+            "planes": [each for each in seen if each["panel"]][:MOST_PLANES],
             "ways": VPS_FIELDS,
             "measures": MEASURES,
-            "width": WIDTH,
-            "height": HEIGHT,
-            "margin": MARGIN,
             "games": [row for each in shown for row in _games(site, each)],
             "leaks": [row for each in shown if (row := _leaks(each))],
             "messages": [row for each in shown for row in _messages(site, each)],
             "regret": [row for each in shown for row in _regret(site, each)],
-            "used": [{**each.row, "where": each.title} for each in shown if each.row["calls"]],
+            "used": [
+                {**each.row, "where": each.title} for each in shown if each.row["calls"] is not None
+            ],
             "files": _files(site, shown),
         }
     )
@@ -165,20 +113,20 @@ def _who(site: Site, shown: Sequence[Appearance]) -> Who:
     return who(site, shown[0].row["team"], shown[0].experiment)
 
 
-def _seen(site: Site, each: Appearance) -> dict[str, Any]:
+def _seen(site: Site, each: Appearance, panels: Mapping[Group, Panel]) -> dict[str, Any]:
     """Return one view: the row, its place in the plane, and links to more."""
     row = each.row
     named = {"setting": row["setting"], "channel": row["channel"], "find": row["team"]}
     compared = {**each.place, "measure": FIRST_MEASURE}
     games = {"e": row["experiment"], "t": row["team"], "s": row["setting"]}
     is_played = site.has_games and each.experiment in site.played
+    panel = panels.get((row["setting"], row["channel"], row["vps_kind"]))
     return {
         "title": each.title,
         "row": row,
         "is_apart": each.row in each.pool.apart,
         "confidence": each.view.confidence,
-        "marks": marks((*each.pool.rows, *each.pool.apart), row),
-        "limits": limits((*each.pool.rows, *each.pool.apart), row),
+        "panel": panel if panel and any(r["team"] == row["team"] for r in panel.rows) else None,
         "front": _front(site, row),
         "partly": {each.name: partly(row, each.name) for each in MEASURES},
         "board": f"leaderboard.html#{urlencode(named)}",
@@ -190,12 +138,14 @@ def _seen(site: Site, each: Appearance) -> dict[str, Any]:
 def _front(site: Site, row: Row) -> Row | None:
     """Return its row of the Pareto front; none if it competes with nobody there."""
     where = {name: row[name] for name in ("setting", "channel", "vps_kind")}
-    rows = [each for each in site.summary.optional(FRONT, **where) if each["is_on_front"]]
+    rows = [
+        each for each in site.summary.optional(FRONT, **where) if each["is_on_front"] is not None
+    ]
     own = [r for r in rows if (r["experiment"], r["team"]) == (row["experiment"], row["team"])]
     return own[0] if own and len(rows) > 1 else None
 
 
-def _games(site: Site, each: Appearance) -> list[dict[str, str]]:
+def _games(site: Site, each: Appearance) -> list[Row]:
     """Return its best, typical and worst game, linked if the trace browser has them."""
     rows = site.summary.optional("typical_games.csv", **each.place)
     return [
@@ -209,7 +159,7 @@ def _address(site: Site, row: Row) -> str:
     return site.links.address(row["experiment"], row["team"], row["scenario_id"])
 
 
-def _leaks(each: Appearance) -> dict[str, str] | None:
+def _leaks(each: Appearance) -> Row | None:
     """Return a row of labels told, by tier; none where nobody speaks in words."""
     place = {"setting": each.row["setting"], "team": each.row["team"]}
     rows = each.experiment.tables.optional("audit_leaks.csv", player="", **place)
@@ -217,17 +167,17 @@ def _leaks(each: Appearance) -> dict[str, str] | None:
     if "all" not in by_tier:
         return None
     told = {tier: by_tier[tier]["labels_told"] for tier in TIERS if tier in by_tier}
-    return {**by_tier["all"], **dict.fromkeys(TIERS, ""), **told, "where": each.title}
+    return {**by_tier["all"], **dict.fromkeys(TIERS), **told, "where": each.title}
 
 
-def _messages(site: Site, each: Appearance) -> list[dict[str, str]]:
+def _messages(site: Site, each: Appearance) -> list[Row]:
     """Return the messages that told most: labels, sensitive ones first, or calendars."""
     told = [row for row in site.leaking_messages if _is_of(row, each)]
-    told.sort(key=lambda row: (-int(row["sensitive"] or 0), -int(row["labels_told"] or 0)))
+    told.sort(key=lambda row: (-(row["sensitive"] or 0), -(row["labels_told"] or 0)))
     shown = told or site.summary.optional("revealing_messages.csv", **each.place)
     return [
-        {"vps": "", "labels_told": "", "sensitive": "", "words": "", **site.links.to_event(row)}
-        | {"where": each.title}
+        {**dict.fromkeys(("vps", "labels_told", "sensitive")), "words": ""}
+        | {**site.links.to_event(row), "where": each.title}
         for row in shown[:MOST_MESSAGES]
     ]
 
@@ -236,12 +186,12 @@ def _is_of(row: Row, each: Appearance) -> bool:
     return all(row[name] == cell for name, cell in each.place.items())
 
 
-def _regret(site: Site, each: Appearance) -> list[dict[str, str]]:
+def _regret(site: Site, each: Appearance) -> list[Row]:
     rows = site.summary.optional(REGRET, **each.place)
     return [{**row, "where": each.title, "largest": largest(row)} for row in rows]
 
 
-def largest(row: Mapping[str, str]) -> str:
+def largest(row: Row) -> str:
     """Return which parts of excess cost are the largest, in words; none above 0: nothing."""
     return " and ".join(PARTS[name] for name in largest_of(row, PARTS)) or "nothing"
 

@@ -1,12 +1,15 @@
-"""One panel of the home page's plane: marks, names and axes, in the units of its picture."""
+"""The plane of cost and privacy as a picture: marks, names and axes, in the picture's units.
 
-from collections.abc import Iterable, Mapping, Sequence
+The home page, the card and the pages of players are cut from it; ``templates/plane.jinja`` draws
+it.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log1p
 
-from calbench.report.figures.labels import LINE, Box
-from calbench.report.home.naming import Named, centres
 from calbench.report.kind import DEGENERATE, Kind
+from calbench.report.labels import LINE, Box, View, cost_of, offsets, size_of
 
 STEPS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """Distances between the numbers of a linear axis."""
@@ -236,24 +239,24 @@ def _corner(taken: Sequence[Box]) -> Box:
         for y in (TOP + height / 2, (TOP + BOTTOM) / 2)
         for x in (RIGHT - width / 2, (LEFT + RIGHT) / 2, LEFT + width)
     ]
-    return min(places, key=lambda box: round(sum(box.overlap(other) for other in taken), 3))
+    return min(places, key=lambda box: cost_of(box, taken, PLOT))
 
 
 def _names(marks: Sequence[Mark], obstacles: Sequence[Box]) -> list[Name]:
     """Return the names of marks; marks that lie on each other share one."""
     groups = _together(sorted(marks, key=lambda mark: mark.kind is DEGENERATE))
-    named = [
-        Named(", ".join(mark.name for mark in group), (group[0].x, group[0].y)) for group in groups
+    texts = [", ".join(mark.name for mark in group) for group in groups]
+    view = View([(group[0].x, group[0].y) for group in groups], obstacles, PLOT)
+    return [
+        Name(
+            tuple(mark.name for mark in group),
+            group[0].kind,
+            group[0].x + right,
+            group[0].y + down,
+            _leader(group[0], right, down, size_of(text)[0]),
+        )
+        for group, text, (right, down) in zip(groups, texts, offsets([view], texts), strict=True)
     ]
-    spots = [name.at for name in named]
-    found = []
-    for group, name, (x, y) in zip(
-        groups, named, centres(named, spots, obstacles, PLOT), strict=True
-    ):
-        own = tuple(mark.name for mark in group)
-        leader = _leader(group[0], x - group[0].x, y - group[0].y, name.width)
-        found.append(Name(own, group[0].kind, x, y, leader))
-    return found
 
 
 def _together(marks: Sequence[Mark]) -> list[list[Mark]]:
@@ -285,8 +288,3 @@ def _leader(
     edge_x = x - width / 2 if x > width / 2 else x + width / 2 if x < -width / 2 else 0.0
     edge_y = y - LINE / 2 if y > LINE / 2 else y + LINE / 2 if y < -LINE / 2 else 0.0
     return mark.x, mark.y, mark.x + edge_x, mark.y + edge_y
-
-
-def front_of(rows: Sequence[Mapping[str, str]]) -> frozenset[str]:
-    """Return the teams that are on the front (front.csv)."""
-    return frozenset(row["team"] for row in rows if row["is_on_front"] == "true")

@@ -1,0 +1,326 @@
+"""What was found, in sentences that are made of published tables and change with them.
+
+A finding is a function from a site to a sentence, or to nothing where its tables are absent or
+say no such thing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from calbench.analysis.measures import MIXED
+from calbench.analysis.summary.told import distinct
+from calbench.files import shorten
+from calbench.report.columns import COST, VPS
+from calbench.report.experiment import BASELINES, Experiment
+from calbench.report.kind import MODEL, PROTOCOL, SCRIPTED, kind_of
+from calbench.report.sentence import (
+    Sentence,
+    cell,
+    interval,
+    link,
+    measured,
+    names,
+    said,
+    teams,
+    text,
+)
+from calbench.report.site import Site
+from calbench.report.tables import Row, foremost, grouped
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found.
+
+    Attributes:
+        title: in a few words.
+        sentence: with its numbers.
+        links: to the game or the table behind it; those to pages that a site lacks are not shown.
+    """
+
+    title: Sentence
+    sentence: Sentence
+    links: Sentence
+
+
+def findings(site: Site) -> list[Finding]:
+    """Return the findings that a site's tables support, for the home page."""
+    made: Sequence[Callable[[Site], Finding | None]] = (least_cost, labels_told, recorded)
+    return [found for make in made if (found := make(site)) is not None]
+
+
+NOUNS = {PROTOCOL: "protocols", SCRIPTED: "scripted speakers", MODEL: "recorded models"}
+
+TRUSTING = "mediator"
+"""Its agents give what they know to somebody who is no player, which no measure counts."""
+
+
+def contest(site: Site) -> list[Row]:
+    """Return the first teams of the leaderboard that were ranked with each other, at least two."""
+    rows = [
+        row
+        for row in site.summary.optional("leaderboard.csv")
+        if row[f"{COST}_rank_low"] is not None and row[COST] is not None
+    ]
+    groups = grouped(rows, "experiment", "setting", "channel").values()
+    found = next((own for own in groups if len(own) > 1), [])
+    # Measured by several instruments, a loss compares with none.
+    return [{**row, VPS: None} if row["vps_kind"] == MIXED else row for row in found]
+
+
+def least_cost(site: Site) -> Finding | None:
+    """Say who pays least, who is not shown to pay more, and what these give away."""
+    rows = contest(site)
+    if not rows:
+        return None
+    kinds = {kind_of(row["kind"]) for row in rows}
+    leaders = foremost(rows, COST, largest=False)
+    undecided = [r for r in rows if r not in leaders and r[f"{COST}_rank_low"] == 1]
+    is_one = len(leaders) == 1
+    sentence = said(
+        "Of {ranked} {noun} on {scenarios} {setting} scenarios, {who} {pay} the least, {cost} "
+        "adjusted excess cost per meeting{each}.{others}{privacy}",
+        ranked=cell(leaders[0][f"{COST}_ranked"]),
+        noun=NOUNS.get(kinds.pop(), "teams") if len(kinds) == 1 else "teams",
+        scenarios=cell(leaders[0]["scenarios"]),
+        setting=leaders[0]["setting"],
+        who=teams(leaders),
+        pay="pays" if is_one else "pay",
+        cost=measured(leaders[0], COST),
+        each="" if is_one else " each",
+        others=_others(undecided),
+        privacy=_given_away(rows, [*leaders, *undecided]),
+    )
+    links = (
+        *link("All ranks", "leaderboard.html"),
+        *link("What each team does", "method.html#teams"),
+    )
+    return Finding(text(_title(rows, leaders, undecided)), sentence, links)
+
+
+def _others(undecided: Sequence[Row]) -> Sentence:
+    if not undecided:
+        return ()
+    are = "are" if len(undecided) > 1 else "is"
+    return said(" {who} {are} not significantly different.", who=teams(undecided), are=are)
+
+
+def _title(rows: Sequence[Row], leaders: Sequence[Row], undecided: Sequence[Row]) -> str:
+    if not _differ(rows, [*leaders, *undecided]):
+        return "Who schedules at the least cost"
+    if undecided:
+        return "No significant difference in cost, different prices of privacy"
+    return "The same cost, at different prices of privacy"
+
+
+def _differ(rows: Sequence[Row], best: Sequence[Row]) -> bool:
+    """Return whether one instrument measured all, and the best gave away different amounts."""
+    losses = {row[VPS] for row in best if row[VPS] is not None}
+    return _is_one_instrument(rows) and len(losses) > 1
+
+
+def _is_one_instrument(rows: Sequence[Row]) -> bool:
+    return len({row["vps_kind"] for row in rows if row[VPS] is not None}) == 1
+
+
+def _given_away(rows: Sequence[Row], best: Sequence[Row]) -> Sentence:
+    """Return what the best give away, and who else stays within the allowance."""
+    low, high = foremost(best, VPS, largest=False), foremost(best, VPS, largest=True)
+    if not low or not _is_one_instrument(rows):
+        return ()
+    loss = measured(low[0], VPS)
+    if _differ(rows, best):
+        loss = said(
+            "from {low} ({few}) to {high} ({many})",
+            low=loss,
+            few=teams(low),
+            high=measured(high[0], VPS),
+            many=teams(high),
+        )
+    is_trusting = low[0][VPS] == 0 and any(row["team"] == TRUSTING for row in low)
+    trust = said(" {who} needs a third party that all trust.", who=names([TRUSTING]))
+    return said(
+        " Excess VPS, what they give away beyond an allowance, is {loss}.{trust}{silent}",
+        loss=loss,
+        trust=trust if is_trusting else (),
+        silent=_silent([row for row in rows if row not in best and row[VPS] == 0]),
+    )
+
+
+def _silent(silent: Sequence[Row]) -> Sentence:
+    """Return who else stays within the allowance, and what the cheapest of them pay."""
+    if not silent:
+        return ()
+    cheapest = foremost(silent, COST, largest=False)
+    is_one = len(cheapest) == 1
+    return said(
+        " {who} {stay} within the allowance (excess VPS {loss}), but {pay} {cost}.",
+        who=teams(cheapest),
+        stay="stays" if is_one else "stay",
+        loss=measured(cheapest[0], VPS),
+        pay="pays" if is_one else "pay",
+        cost=measured(cheapest[0], COST),
+    )
+
+
+LEAKS = "audit_leaks.csv"
+FEATURED = "featured_games.csv"
+RULE = "sensitive_leak"
+
+KINDS = {SCRIPTED: "The scripted team ", MODEL: "The recorded model "}
+
+LONGEST = 48
+"""Characters of a label in a link [C]."""
+
+
+def labels_told(site: Site) -> Finding | None:
+    """Say who tells private labels, and who tells none at the same loss of slots."""
+    for experiment in site.ranked:
+        for setting in experiment.settings:
+            rows = experiment.tables.optional(LEAKS, setting=setting, tier="all", player="")
+            telling = foremost((r for r in rows if r["labels_told"]), "rate", largest=True)
+            if telling:
+                return _told(site, experiment, telling[0], rows)
+    return None
+
+
+def _told(site: Site, experiment: Experiment, row: Row, rows: Sequence[Row]) -> Finding:
+    board = {
+        each["team"]: each
+        for each in experiment.tables.optional("leaderboard.csv", setting=row["setting"])
+    }
+    silent = [each for each in rows if each["labels_told"] == 0 and each["messages"]]
+    loss = _loss(board.get(row["team"], {}))
+    same = [each for each in silent if loss and _loss(board.get(each["team"], {})) == loss]
+    others = said(" {who} told none.", who=teams(silent)) if silent else ()
+    if same:
+        others = said(
+            " {who} {tell} none, at the same excess VPS of {loss}: that measure is of slots, not "
+            "of reasons.",
+            who=teams(same),
+            tell="tell" if len(same) > 1 else "tells",
+            loss=measured(board[row["team"]], VPS),
+        )
+    sentence = said(
+        "{kind}{who} tells a private label in {leaking} of {messages} messages{games}.{others}",
+        kind=KINDS.get(kind_of(site.kind_by_team.get(row["team"], "")), ""),
+        who=teams([row]),
+        leaking=cell(row["leaking_messages"]),
+        messages=cell(row["messages"]),
+        games=_games(board.get(row["team"], {})),
+        others=others,
+    )
+    title = "Words tell reasons that a measure of slots does not see"
+    return Finding(
+        text(title if same else "Words tell private reasons"),
+        sentence,
+        (*_leak(site, experiment.name, row), *link("What messages reveal", "results/audits.html")),
+    )
+
+
+def _games(row: Row) -> Sentence:
+    if not row.get("games"):
+        return ()
+    return said(" ({games} {setting} games)", games=cell(row["games"]), setting=row["setting"])
+
+
+def _loss(row: Row) -> tuple[float, str] | None:
+    """Return excess VPS and its instrument; nothing where it can be compared with no other."""
+    if row.get(VPS) is None or row["vps_kind"] in {"", MIXED}:
+        return None
+    return row[VPS], row["vps_kind"]
+
+
+def _leak(site: Site, experiment: str, row: Row) -> Sentence:
+    """Return the way to a message that told a label: of these games, and the chosen one if it is.
+
+    Labels that are part of another's words do not count.
+    """
+    featured = [
+        {**each, "words": each["label"]}
+        for each in site.summary.optional(FEATURED, rule=RULE)
+        if each["label"]
+    ]
+    told = sorted(
+        (each for each in site.leaking_messages if each["words"]),
+        key=lambda each: (
+            -min(each["sensitive"] or 0, len(distinct(each["words"]))),
+            -len(distinct(each["words"])),
+        ),
+    )
+    place = (experiment, row["setting"], row["team"])
+    found = [*featured, *told]
+    own = [e for e in found if (e["experiment"], e["setting"], e["team"]) == place]
+    for each in (*own, *found):
+        if address := site.links.to_event(each)["address"]:
+            label = shorten(distinct(each["words"])[0], LONGEST)
+            return link(f"Show me a leak: “{label}”", address)
+    return ()
+
+
+SUCCESS = "coordination"
+
+BEYOND = "vps_beyond_chance"
+"""How far reflections tell more of calendars than the same answers in any order."""
+
+SMALL = "smollm2"
+"""Page of a model that is known to be very small."""
+
+GROUP = ("experiment", "setting", "channel")
+
+
+def recorded(site: Site) -> Finding | None:
+    """Say how often the best recorded model schedules, and at what cost.
+
+    Other suites have other games, so nothing is set beside it.
+    """
+    models = [
+        row
+        for row in site.summary.optional("leaderboard.csv")
+        if None not in (row[SUCCESS], row[COST]) and kind_of(row["kind"]) is MODEL
+    ]
+    if not models:
+        return None
+    own = next(iter(grouped(models, *GROUP).values()))
+    best = foremost(own, SUCCESS, largest=True)
+    run = next((each for each in site.experiments if each.name == own[0]["experiment"]), None)
+    is_small, is_one = run is not None and run.role.page == SMALL, len(best) == 1
+    sentence = said(
+        "{who} scheduled {share}% of meetings{interval} on {scenarios} {setting} scenarios{cost}."
+        "{chance}",
+        who=_who(best, own),
+        share=measured(best[0], SUCCESS),
+        interval=interval(best[0], SUCCESS, 1) if is_one else (),
+        scenarios=cell(best[0]["scenarios"]),
+        setting=best[0]["setting"],
+        cost=said(", at {cost} adjusted excess cost per meeting", cost=measured(best[0], COST))
+        if is_one
+        else (),
+        chance=_chance(run, best[0]) if run is not None and is_one else (),
+    )
+    model = f"{'very small ' if is_small else ''}recorded model"
+    title = said(
+        "{who} scheduled {share}% of {whose} meetings",
+        who=f"A {model}" if len(own) == 1 else f"The best of the {model}s",
+        share=measured(best[0], SUCCESS),
+        whose="its" if is_one else "their",
+    )
+    links = link("All measures of models", f"results/{SMALL}.html") if is_small else ()
+    return Finding(title, sentence, (*links, *link("Evaluate your model", "evaluate.html")))
+
+
+def _who(best: Sequence[Row], own: Sequence[Row]) -> Sentence:
+    if len(own) == 1:
+        return said("The recorded model {who}", who=teams(best))
+    each = " each" if len(best) > 1 else ""
+    return said("{who}, the best of the recorded models,{each}", who=teams(best), each=each)
+
+
+def _chance(experiment: Experiment, best: Row) -> Sentence:
+    """Say that a model's reflections tell no more than chance, if their table says so."""
+    where = {"setting": best["setting"], "team": best["team"]}
+    for row in experiment.tables.optional(BASELINES, **where)[:1]:
+        low, high = (row.get(f"{BEYOND}_{end}") for end in ("low", "high"))
+        if low is not None and high is not None and low <= 0 <= high:
+            return text(" Its answers about others' calendars cannot be told from random ones.")
+    return ()

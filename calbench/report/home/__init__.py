@@ -1,1 +1,0 @@
-"""The plane of the home page: which results it shows, where they are drawn, and its card."""

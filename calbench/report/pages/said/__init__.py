@@ -1,1 +1,0 @@
-"""What pages say first: sentences made from the numbers of their tables."""

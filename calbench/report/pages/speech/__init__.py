@@ -1,1 +1,0 @@
-"""Pages about what agents say to each other."""
