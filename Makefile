@@ -1,9 +1,9 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check dependencies edits serve check-slow lint types contracts test heavy campaign slow bench mutants release card lock oldest lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
+.PHONY: check dependencies edits serve nightly lint types contracts test heavy campaign slow bench mutants release card lock oldest lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
-check-slow: slow  ## slow tests and benchmarks
+nightly: slow bench  ## what no push waits for: slow tests, whole campaigns, every law with all its examples, benchmarks
 
 lint:
 	ruff check .
@@ -21,10 +21,10 @@ test:
 heavy:  ## every control of the site once, axe on each kind of page, whole runs, and runs that are killed
 	pytest -q -m "heavy and not slow"
 
-campaign:  ## attacks of tests/campaigns, N times as many as `make heavy` plays: make campaign N=10
+campaign:  ## attacks of tests/campaigns, N times as many as every night: make campaign N=10
 	CALBENCH_CAMPAIGN=$(or $(N),10) pytest -q -m heavy tests/campaigns
 
-slow:  ## slow tests, and every law with all its examples
+slow:  ## slow and heavy tests, whole campaigns, and every law with all its examples
 	CALBENCH_THOROUGH=1 pytest -q -m 'slow or heavy or (hypothesis and not local_llm)' --numprocesses=0
 
 bench:

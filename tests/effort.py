@@ -5,21 +5,25 @@ import os
 from hypothesis import HealthCheck, settings
 
 THOROUGH = os.environ.get("CALBENCH_THOROUGH") == "1"
-"""Set by `make check-slow`, which repeats every law with all its examples."""
+"""Set by `make nightly`, which repeats every law with all its examples."""
 
 
 GUARD_S = 900
 """Seconds after which a process or a call hangs, on a busy machine too: a guard, no measure."""
 
 
-def examples(count: int) -> int:
-    """Return how many of so many examples to draw now."""
-    return count if THOROUGH else max(10, count // 4)
+def examples(count: int, nightly: int | None = None) -> int:
+    """Return how many of so many examples to draw now; nightly it may be a law at another size."""
+    return (nightly or count) if THOROUGH else max(10, count // 4)
+
+
+CAMPAIGN = float(os.environ.get("CALBENCH_CAMPAIGN", "1" if THOROUGH else "0.25"))
+"""How much of each campaign to play: a quarter on a push, all of it every night [C]."""
 
 
 def attacks(count: int) -> int:
-    """Return how many attacks of a campaign to play: so many, times ``CALBENCH_CAMPAIGN``."""
-    return max(1, round(count * float(os.environ.get("CALBENCH_CAMPAIGN", "1"))))
+    """Return how many attacks of a campaign to play, of which a whole one has so many."""
+    return max(1, round(count * CAMPAIGN))
 
 
 # The same examples in every run: a failure belongs to a change, not to a machine's mood.

@@ -11,6 +11,7 @@ import os
 import re
 import socket
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -283,10 +284,14 @@ def load_litellm() -> Any:
     """Import LiteLLM, keep it quiet, and watch what it sends. The first time takes seconds."""
     for name, value in OFFLINE.items():
         os.environ.setdefault(name, value)
+    is_first = "litellm" not in sys.modules
     with hushed():
         import litellm
 
         watch_httpx()
+        if is_first:
+            with warnings.catch_warnings(action="ignore"):  # of how its first reply is typed
+                litellm.ModelResponse()
     litellm.suppress_debug_info = True
     litellm.drop_params = False  # a parameter left out in silence would be another game
     litellm.telemetry = False

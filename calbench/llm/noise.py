@@ -95,10 +95,10 @@ def _hush() -> None:
     record_of = logging.getLogRecordFactory()
     _noise.before = (sys.stdout, sys.stderr, record_of, sys.unraisablehook)
 
-    def record(name: str, level: int, path: str, line: int, *rest: Any, **more: Any) -> Any:
-        log = name.partition(".")[0].partition(" ")[0]
+    def record(name: Any, level: Any, path: str, line: int, *rest: Any, **more: Any) -> Any:
+        log = str(name).partition(".")[0].partition(" ")[0]
         writer = log if log in LOGS else _writer(sys._getframe(1))  # noqa: SLF001
-        if writer is None:
+        if writer is None or level is None:  # of a record that is made anew from its parts
             return record_of(name, level, path, line, *rest, **more)
         if level >= logging.WARNING:
             _count(f"log messages of {writer}")

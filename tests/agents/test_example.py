@@ -12,11 +12,11 @@ from calbench.api import load_suite, play_game
 from calbench.config.composition import compose
 from calbench.domain.actions import Turn
 from calbench.domain.observations import Observation
-from calbench.errors import AgentError, ConfigError
+from calbench.errors import ConfigError
 from calbench.runs.play import execute
 from calbench.runs.verification import verify_trace
 from calbench.scenarios.storage import write_suite
-from calbench.traces.events import DmSent, ReplyNote
+from calbench.traces.events import DmSent
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from tests.factories import make_scenario
@@ -83,36 +83,6 @@ class Labelled:
     async def act(self, observation: Observation) -> Turn:
         self.seen |= set(observation.labels.values())
         return Turn()
-
-
-@pytest.mark.parametrize("uses_language", [True, False])
-def test_own_objects_see_labels_only_where_asked_for(uses_language: bool) -> None:
-    agents = [Labelled() for _ in range(3)]
-    trace = play_game(SCENARIO, agents, uses_language=uses_language)
-    assert [bool(agent.seen) for agent in agents] == [uses_language] * 3
-    assert trace.config.label_bank == ("v1" if uses_language else None)
-
-
-def test_scripted_team_plays_through_the_python_interface() -> None:
-    trace = play_game(SCENARIO, "candid", channels=("participant_groupchat",))
-    assert trace.config.prompt_version == "v1"
-    assert not any(isinstance(event, ReplyNote) for event in trace.events)
-    verify_trace(trace)
-
-
-def test_model_needs_a_run() -> None:
-    with pytest.raises(ConfigError, match="say which model"):
-        play_game(SCENARIO, "my-model")
-
-
-class Wrong:
-    def act(self, _observation: Observation) -> str:
-        return "slot 3"
-
-
-def test_own_object_that_returns_something_else_is_named() -> None:
-    with pytest.raises(AgentError, match=r"Wrong\.act returned str; return a Turn or a Reply"):
-        play_game(SCENARIO, [Wrong(), Wrong(), Wrong()])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(

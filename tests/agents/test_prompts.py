@@ -13,9 +13,8 @@ from calbench.agents.prompts import load_prompts, load_variant
 from calbench.agents.prompts.templates import Templates, digest_of, versions
 from calbench.agents.prompts.variants import variants
 from calbench.domain.actions import DirectMessage
-from calbench.domain.calendars import HiddenMeeting
 from calbench.domain.ids import AgentId, ErrandId
-from calbench.domain.messages import CHANNELS, Channel, Text
+from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.observations import Phase, Refusal
 from calbench.domain.replies import Unreadable
 from calbench.errors import ConfigError
@@ -184,15 +183,6 @@ def test_system_prompt_offers_open_channels_only(
 
 
 @EVERY
-def test_system_prompt_gives_identity_and_parameters(version: str) -> None:
-    text = load_prompts(version).system(briefing("dm", num_slots=9, message_cap=100, agent=3))
-    assert "You are agent 3. The agents of this game are 0, 1, 2, 3, 4." in text
-    assert "Slots in every calendar: 9, numbered 0 to 8." in text
-    assert "Messages by all agents together in a round: at most 100." in text
-    assert "Retries of a rejected batch in DECISION: 3." in text
-
-
-@EVERY
 def test_examples_of_the_system_prompt_are_json(version: str) -> None:
     for channels in ((), *((channel,) for channel in CHANNELS)):
         text = load_prompts(version).system(briefing(*channels))
@@ -209,25 +199,6 @@ def test_variant_follows_the_base_prompt_word_for_word(version: str) -> None:
 
 
 @EVERY
-def test_slot_lines_have_the_fixed_format(version: str) -> None:
-    text = load_prompts(version).message(observation(Phase.DECISION))
-    assert "\nSlot  1: [FREE]\n" in text
-    assert "\nSlot  6: Errand #104 (cost=1) private_label='Water the plants'\n" in text
-    assert "\nSlot  3: Blocked Errand #102 (cost=1) private_label=" in text
-    assert (
-        "\nSlot  4: Meeting M1 (cost=1) participants=[0, 1, 2] private_label='Budget review'\n"
-        in text
-    )
-
-
-@EVERY
-def test_slot_numbers_are_as_wide_as_the_last(version: str) -> None:
-    text = load_prompts(version).message(observation(Phase.DECISION, calendar=(None,) * 101))
-    assert "\nSlot   0: [FREE]\n" in text
-    assert "\nSlot 100: [FREE]\n" in text
-
-
-@EVERY
 def test_outsider_reads_number_and_cost_of_the_meeting_only(version: str) -> None:
     outside = observation(meeting=OUTSIDE, inbox=INBOX[:1], labels={})
     for text in (
@@ -236,35 +207,6 @@ def test_outsider_reads_number_and_cost_of_the_meeting_only(version: str) -> Non
     ):
         assert "Meeting M3 (cost=1)" in text
         assert "participants=[0, 2, 4]" not in text
-
-
-@EVERY
-@pytest.mark.parametrize(("turn", "left"), [(0, 14), (7, 7), (14, 0)])
-def test_budget_line_counts_from_one(version: str, turn: int, left: int) -> None:
-    text = load_prompts(version).message(
-        observation(turn_index=turn, turns_left=left), is_first=False
-    )
-    line = f"CHEAP_TALK turn budget: turn {turn + 1} of 15. {left} turn(s) remain after this one."
-    assert line in text.splitlines()
-    assert ("last turn" in text) == (left == 0)
-    assert "No new messages in your inbox." in text.splitlines()
-
-
-@EVERY
-def test_retry_gives_counter_and_exact_conflict(version: str) -> None:
-    conflict = "Expected exactly 1 schedule action, got 0"
-    text = load_prompts(version).message(observation(Phase.DECISION, attempt=1, conflict=conflict))
-    assert "RETRY 1 OF 3" in text
-    assert f"Conflict: {conflict}\n" in text
-
-
-@EVERY
-def test_messages_are_functions_of_the_observation(version: str) -> None:
-    for phase in Phase:
-        one, other = (observation(phase, inbox=INBOX) for _ in range(2))
-        assert load_prompts(version).message(one, is_first=True) == load_prompts(version).message(
-            other, is_first=True
-        )
 
 
 BREAKERS = [
@@ -321,20 +263,3 @@ def test_no_label_can_forge_a_line_or_end_its_quotes(version: str, text: str) ->
     quoted = line.removeprefix("Slot  2: Errand #101 (cost=10) private_label=")
     assert re.fullmatch(r"'([^'\\]|\\.)*'", quoted)
     assert quoted.isprintable()
-
-
-@EVERY
-def test_late_message_names_its_meeting(version: str) -> None:
-    late = heard(2, "all_agent_groupchat", Text(text="hm"), meeting_id=1)
-    text = load_prompts(version).message(observation(inbox=(late, INBOX[0])), is_first=False)
-    assert "[all_agent_groupchat] from agent 2 (read late: sent about meeting M1," in text
-    assert "[dm] from agent 4: " in text
-
-
-@EVERY
-def test_reflection_asks_about_every_other_agent(version: str) -> None:
-    text = load_prompts(version).message(
-        observation(Phase.REFLECTION, meeting=HiddenMeeting(OUTSIDE.meeting_id, 1))
-    )
-    assert "Other agents: 1, 2, 3, 4\n" in text
-    assert "Integers for each agent: 11, for slots 0 to 10" in text

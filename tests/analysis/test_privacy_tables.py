@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.privacy import PRIORS, prior_order
 from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import Slot
@@ -22,8 +21,8 @@ from tests.factories import make_scenario
 from tests.facts.measured import facts_of, lines_of, path_of, play_preset, table_rows, text_of
 from tests.facts.played import told_game
 from tests.metrics.changes import changes_of
-from tests.metrics.games import canonical_scenario, play_scripts, play_team, talk, with_outcome
-from tests.metrics.language_games import halted, seat, seated, small_game
+from tests.metrics.games import canonical_scenario, play_scripts, play_team, talk
+from tests.metrics.language_games import halted, small_game
 
 COLUMNS = {
     "belief_evidence": "trace_path,game_id,event_index,round,target_agent,observer_agent,slot,"
@@ -149,33 +148,6 @@ def test_summaries_are_those_of_the_pairs(tmp_path: Path) -> None:
                 assert float(target["vps_loss_total"]) == pytest.approx(total, abs=1e-4)
 
 
-@pytest.mark.heavy
-def test_bytes_do_not_depend_on_the_order_of_games(tmp_path: Path) -> None:
-    traces = [
-        play_team(canonical_scenario(seed, f"uniform-{seed:03d}"), team)
-        for team in TEAMS
-        for seed in range(3)
-    ]
-    for name in COLUMNS:
-        one = lines(tmp_path / "a", name, traces)
-        assert one == lines(tmp_path / "b", name, traces[::-1])
-        assert one
-    paths = [line.split(",")[0] for line in lines(tmp_path / "c", "game_summary", traces)]
-    assert paths == [f"{team}/uniform-{seed:03d}.json" for team in TEAMS for seed in range(3)]
-
-
-def test_typed_evidence_says_nothing_about_language(tmp_path: Path) -> None:
-    played = play_team(canonical_scenario(3), "imap")
-    seats = [seat("imap", "protocol") if agent == 0 else seat("talker") for agent in range(5)]
-    mixed = seated(played, *seats)
-    for name in ("belief_evidence", "pair_round_vps", "game_target_summary"):
-        found = rows(tmp_path / name, name, [mixed])
-        assert {row["target_agent"] for row in found} == {"0"}
-    (summary,) = rows(tmp_path / "m", "game_summary", [mixed])
-    (target,) = rows(tmp_path / "t", "game_target_summary", [mixed])
-    assert summary["vps_loss_total"] == target["vps_loss_total"] != "0"
-
-
 def test_a_game_of_speakers_has_a_row_without_numbers(tmp_path: Path) -> None:
     talkers = small_game()
     game = f"words/test-000.json,{talkers.game_id}"
@@ -184,21 +156,6 @@ def test_a_game_of_speakers_has_a_row_without_numbers(tmp_path: Path) -> None:
         assert lines(tmp_path / name, name, [talkers]) == []
     both = lines(tmp_path / "b", "game_summary", [talkers, told_game()])
     assert [line.split(",", 2)[2] for line in both] == ["2,0.333333,1,0.5,5", ",,,,0"]
-
-
-def test_excluded_games_have_no_rows(tmp_path: Path) -> None:
-    for number, trace in enumerate((halted(told_game()), with_outcome(told_game(), "budget_stop"))):
-        for name in COLUMNS:
-            assert lines(tmp_path / f"{number}{name}", name, [trace]) == [], name
-    excluded = with_outcome(play_team(canonical_scenario(1), "imap"), "provider_fault")
-    (line,) = lines(tmp_path / "beside", "game_summary", [excluded, told_game()])
-    assert line.startswith("test/test-000.json")
-
-
-def test_none_of_them_names_the_version_of_the_metrics() -> None:
-    for name, columns in COLUMNS.items():
-        table = TABLES[path_of(f"privacy/{name}")]
-        assert ",".join(column.name for column in table.columns) == columns
 
 
 def test_the_most_revealing_message_of_a_game(tmp_path: Path) -> None:

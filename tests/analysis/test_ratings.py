@@ -6,8 +6,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from calbench.analysis.ratings.meetings import meetings_of
 from calbench.analysis.ratings.pools import ALL, RATINGS
@@ -74,45 +72,9 @@ def of_games(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return tables(tmp_path_factory.mktemp("ratings"), GAMES)
 
 
-@given(games=st.permutations(GAMES))
-@settings(max_examples=10, deadline=None)
-@pytest.mark.heavy
-def test_tables_do_not_depend_on_the_order_of_games(
-    tmp_path_factory: pytest.TempPathFactory,
-    of_games: dict[str, bytes],
-    games: list[GameScore],
-) -> None:
-    assert tables(tmp_path_factory.mktemp("ratings"), games) == of_games
-
-
 def test_tables_are_those_they_always_were(of_games: dict[str, bytes]) -> None:
     folder = Path(__file__).parent / "ratings"
     assert of_games == {path.name: path.read_bytes() for path in folder.glob("*.csv")}
-
-
-def test_who_always_wins_is_first_and_significantly_different() -> None:
-    games = [
-        rated_score(
-            f"s-{n}",
-            *(
-                Took(name, 3, n % 2, 1.0) if name == "w" else Took(name, 2, 3, 9.0)
-                for name in seats
-            ),
-        )
-        for n, seats in enumerate(["wab", "awb", "abw", "bwa", "baw", "wba"] * 4)
-    ]
-    found = by_name(rated(games))
-    assert found.index[0] == "w"
-    assert values(found, "w", "rank", "rank_low", "rank_high") == [1, 1, 1]
-    # The others are the same to the last digit.
-    assert found.loc[["a", "b"], "rank"].tolist() == [2, 2]
-    assert found.loc[["a", "b"], "tie_group"].tolist() == [2, 2]
-
-
-def test_players_of_one_skill_end_in_one_tie_group() -> None:
-    found = rated(chance_games(dict.fromkeys("abcde", 0.4), 40, seed=3)).standings
-    assert set(found["tie_group"]) == {1}
-    assert found["rank"].tolist() == [1, 2, 3, 4, 5]
 
 
 def test_players_that_never_met_are_named() -> None:
@@ -152,20 +114,6 @@ def test_meetings_are_counted_once_a_game() -> None:
     assert found.is_linked(1, 2)
     assert not found.is_linked(3, 4)
     assert list(found.pairs())[:5] == [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2)]
-
-
-def test_mmr_is_the_scaled_mean_of_three_ordinals() -> None:
-    found = rated(chance_games({"a": 0.0, "b": 0.8}, 5, seed=2)).standings
-    for mmr, counted in (
-        ("mmr", ["coordination", "adjusted_excess_cost", "excess_vps_per_meeting"]),
-        ("mmr_paper", ["coordination", "shown_excess_cost", "excess_vps"]),
-    ):
-        ordinals = found[[f"{name}_ordinal" for name in counted]]
-        expected = SPEC.mmr_start + SPEC.mmr_scale * ordinals.mean(axis="columns")
-        assert found[mmr].tolist() == pytest.approx(expected.tolist(), abs=1e-3)
-    assert found["coordination_ordinal"].tolist() == pytest.approx(
-        (found["coordination_mu"] - 3 * found["coordination_sigma"]).tolist()
-    )
 
 
 def test_seats_without_a_value_are_left_out_of_that_rating_alone() -> None:
@@ -325,24 +273,6 @@ def test_equal_raw_means_share_a_place_in_their_setting(tmp_path: Path) -> None:
     assert found[3]["coordination"] == found[3]["excess_vps"] == ""
 
 
-def test_margins_stand_by_setting_and_are_not_pooled(tmp_path: Path) -> None:
-    tables(tmp_path, GAMES)
-    found = {
-        (row["pool"], row["setting"], row["rating"]): row
-        for row in rows(tmp_path / "ratings_margins.csv")
-    }
-    cost = found["models", "varied", "excess_cost"]
-    assert cost["margin"] == f"{2 / (math.e - 1):.4f}"
-    assert (cost["events"], cost["median_range"], cost["greatest_range"]) == (
-        "1",
-        "2.0000",
-        "2.0000",
-    )
-    assert found["models", "varied", "shown_excess_cost"]["margin"] == f"{20 / (math.e - 1):.4f}"
-    assert found["models", "varied", "coordination"]["margin"] == "0.0000"
-    assert ("models", ALL, "excess_cost") not in found
-
-
 def test_a_rating_without_an_event_has_no_range(tmp_path: Path) -> None:
     tables(tmp_path, [rated_score("s-0", Took("a", vps=None), Took("b", vps=None))])
     found = {row["rating"]: row for row in rows(tmp_path / "ratings_margins.csv")}
@@ -367,25 +297,6 @@ def test_one_scenario_gives_no_interval() -> None:
     found = rated(chance_games({"a": 0.0, "b": 0.8}, 1, seed=5)).standings
     assert not found["rank"].isna().any()
     assert found[["rank_low", "rank_high"]].isna().all(axis=None)
-
-
-def test_of_no_games_the_tables_are_empty(tmp_path: Path) -> None:
-    only = [rated_score("s-0", Took("p", kind="protocol"))]
-    for name, data in tables(tmp_path, only).items():
-        assert data.decode().startswith(",".join(c.name for c in TABLES[name].columns) + "\n")
-        assert len(data.splitlines()) == (2 if name == "ratings_unrated.csv" else 1)
-
-
-def test_tables_of_ratings_say_what_they_hold(tmp_path: Path) -> None:
-    written = set(tables(tmp_path, GAMES))
-    assert written == {name for name in TABLES if name.startswith("ratings")}
-    assert len(written) == 6
-    for name in sorted(written):
-        table = TABLES[name]
-        assert all(column.meaning for column in table.columns)
-        assert table.about
-        keys = [tuple(row[key] for key in table.key) for row in rows(tmp_path / name)]
-        assert len(set(keys)) == len(keys)
 
 
 def probing(score: GameScore, name: str) -> GameScore:

@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from calbench.analysis.settings import Settings
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
 from tests.facts.measured import facts_of, lines_of, path_of, table_rows, text_of
-from tests.metrics.games import canonical_scenario, play_team, with_outcome
 from tests.metrics.language_games import (
     UNREADABLE,
-    halted,
     reflecting,
     reflection,
     seat,
@@ -116,25 +112,6 @@ def test_unreadable_answers_have_rows_without_numbers(tmp_path: Path) -> None:
     assert lines(tmp_path / "b", "reflection_calibration", [trace]) == [
         "test,words,2,2,0,,,,,,,0,,,,,0,,,,,0,,,,"
     ]
-
-
-@pytest.mark.heavy
-def test_excluded_games_leave_no_trace(tmp_path: Path) -> None:
-    excluded = with_outcome(small_reflected_game(), "provider_fault")
-    after_the_last_round = halted(small_reflected_game())
-    typed = play_team(canonical_scenario(3), "imap")
-    for number, trace in enumerate((excluded, after_the_last_round, typed, halted(typed))):
-        for name in NAMES:
-            assert lines(tmp_path / f"{number}{name}", name, [trace]) == [], name
-
-
-def test_bytes_do_not_depend_on_the_order_of_games(tmp_path: Path) -> None:
-    first = small_reflected_game()
-    second = seated(first, seat("talker"), team="more")
-    for name in NAMES:
-        one = lines(tmp_path / f"a{name}", name, [first, second])
-        assert one == lines(tmp_path / f"b{name}", name, [second, first])
-        assert len(one) in (2, 24)
 
 
 def test_baselines_stand_beside_the_loss(tmp_path: Path) -> None:

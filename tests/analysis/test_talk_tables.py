@@ -16,7 +16,6 @@ from tests.facts.measured import facts_of, parquet_rows, play_preset, written
 from tests.facts.played import paid_game, told_game
 from tests.llm.asking import price
 from tests.metrics.games import canonical_scenario
-from tests.metrics.language_games import halted
 
 MESSAGES, CALLS = "privacy/messages.parquet", "privacy/calls.parquet"
 PRICES = {"vendor/gpt": price(10, 1, 100)}
@@ -138,31 +137,6 @@ def test_calls_have_the_price_of_their_tokens(tmp_path: Path) -> None:
 def test_unknown_prices_are_absent(tmp_path: Path) -> None:
     calls = rows(tmp_path, CALLS, paid_game(), settings=Settings(prices={"gpt": price(1, 0, 0)}))
     assert {call["price_usd"] for call in calls} == {None}
-
-
-def test_excluded_games_have_calls_and_no_messages(tmp_path: Path) -> None:
-    assert rows(tmp_path / "a", MESSAGES, halted(paid_game())) == []
-    calls = rows(tmp_path / "b", CALLS, halted(paid_game()), told_game())
-    assert [call["is_excluded"] for call in calls] == [True] * 4
-    assert {call["input_tokens"] for call in calls} == {1000, None}
-
-
-@pytest.mark.heavy
-def test_tables_do_not_depend_on_the_order_of_games(tmp_path: Path) -> None:
-    traces = [*typed_games(), paid_game()]
-    teams = ["imap", "dsm-private", "mediator"]
-    for path in (MESSAGES, CALLS):
-        files = [
-            written(facts_of(tmp_path / name / "facts", games, teams), path, tmp_path / name)
-            for name, games in (("one", traces), ("two", traces[::-1]))
-        ]
-        assert files[0].read_bytes() == files[1].read_bytes()
-        schema = parquet.read_schema(files[0])
-        assert schema.names == [column.name for column in TABLES[path].columns]
-        assert (str(schema.field("event_index").type), str(schema.field("kind").type)) == (
-            "int64",
-            "string",
-        )
 
 
 def test_row_groups_are_made_of_whole_games(

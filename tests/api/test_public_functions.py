@@ -13,14 +13,12 @@ import pytest
 from calbench import score_game
 from calbench.agents.example import Announcer
 from calbench.api import load_suite, play_game
-from calbench.domain.actions import PASS, Turn
-from calbench.domain.observations import Observation
 from calbench.errors import ConfigError, FileError
 from calbench.metrics.game import GameScore
-from calbench.runs.verification import verify_file, verify_trace
+from calbench.runs.verification import verify_trace
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
-from calbench.traces.storage import read_trace, write_trace
+from calbench.traces.storage import read_trace
 from tests.cli.runs import REPO, python
 from tests.factories import make_scenario
 
@@ -81,30 +79,6 @@ def test_public_functions_measure_a_game_as_the_run_does(suite: Path, finished: 
     ]
     assert [int(row["excess_cost"]) for row in table] == [a.excess_cost for a in score.agents]
     assert [int(row["messages_sent"]) for row in table] == [a.messages_sent for a in score.agents]
-
-
-class Mute:
-    """A policy of one's own."""
-
-    def act(self, observation: Observation) -> Turn:
-        assert observation.calendar
-        return PASS
-
-
-def test_policies_of_ones_own_play_and_their_trace_verifies(suite: Path, tmp_path: Path) -> None:
-    scenario = load_suite(suite)[0]
-    trace = play_game(scenario, [Mute()] * scenario.num_agents)
-    assert [seat.player for seat in trace.config.team.seats] == ["Mute"] * 3
-    assert trace.metrics.rounds_scheduled == 0
-    write_trace(tmp_path / "mine.json", trace)
-    verify_file(tmp_path / "mine.json")
-    assert all(agent.scheduled == 0 for agent in score_game(trace).agents)
-
-
-@pytest.mark.parametrize("team", ["nobody", [Mute()], [], [Mute()] * 9])
-def test_play_game_refuses_a_team_that_does_not_fit(suite: Path, team: str | list[Mute]) -> None:
-    with pytest.raises(ConfigError):
-        play_game(load_suite(suite)[0], team)
 
 
 def test_public_names_are_those_of_the_package() -> None:

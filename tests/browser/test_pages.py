@@ -24,20 +24,44 @@ WIDE = """Array.from(document.querySelectorAll(".cb-scroll, .md-typeset__scrollw
 """Tables that are cut off until a reader scrolls them sideways; hostile names may be that long."""
 
 
-def test_tables_fit_a_desktop(file_tab: Tab, folder: Path) -> None:
-    file_tab.resize(DESKTOP)
+OF_EACH_KIND = (
+    *("index.html", "leaderboard.html", "players.html", "players/imap.html", "traces.html"),
+    *("results/uniform.html", "results/talk.html", "results/plane.html", "results/audits.html"),
+    *("data.html", "data/results.html", "method.html"),
+)
+"""A page of each kind, by the template that makes it."""
+
+every = pytest.mark.parametrize(
+    "is_every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["each kind", "every page"]
+)
+
+
+def names_of(folder: Path, *, is_every: bool) -> list[str]:
+    """Return the pages to look at: one of each kind, or slowly all of them."""
     names = pages_of(folder)
+    return [name for name in names if is_every or name in OF_EACH_KIND]
+
+
+def test_a_page_of_each_kind_is_there(folder: Path) -> None:
+    assert set(names_of(folder, is_every=False)) == set(OF_EACH_KIND)
+    assert len(pages_of(folder)) > 20
+
+
+@every
+def test_tables_fit_a_desktop(file_tab: Tab, folder: Path, *, is_every: bool) -> None:
+    file_tab.resize(DESKTOP)
+    names = names_of(folder, is_every=is_every)
 
     wide = {name: settled(file_tab.visit(name)).evaluate(WIDE) for name in names}
 
-    assert len(names) > 20
     assert {name: found for name, found in wide.items() if found} == {}
 
 
-def test_every_page_opens_in_silence_and_fits_a_phone(tab: Tab, folder: Path) -> None:
+@every
+def test_pages_open_in_silence_and_fit_a_phone(tab: Tab, folder: Path, *, is_every: bool) -> None:
     wrong = []
     tab.resize(PHONE)
-    for name in pages_of(folder):
+    for name in names_of(folder, is_every=is_every):
         tab.complaints.clear()
         page = settled(tab.visit(name))
 

@@ -1,1 +1,1 @@
-"""Short campaigns of attacks, seeded; `CALBENCH_CAMPAIGN=10` plays ten times as many."""
+"""Seeded attacks: a quarter of each on a push; `CALBENCH_CAMPAIGN=10` plays ten times the whole."""

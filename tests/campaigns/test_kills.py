@@ -118,7 +118,9 @@ def strike_and_repeat(
     outcomes = Counter[str]()
     for number in range(kills):
         chance = random.Random(f"{what}-{number}")
-        name, at = SIGNALS[number % len(SIGNALS)], chance.randint(1, changes)
+        # A short campaign, which kills each command once, has all signals between the commands.
+        name = SIGNALS[(len(what) + number) % len(SIGNALS)]
+        at = chance.randint(1, changes)
         place = Place(tmp_path / f"kill-{number}")
         process = place.start(at, name, command(place.root / "out"))
         _, errors = process.communicate(timeout=300)

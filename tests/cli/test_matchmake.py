@@ -108,6 +108,7 @@ def test_the_same_game_named_twice_is_refused(
     assert "name each game once" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in known_names("model") if n != "local"])
 def test_every_model_of_conf_is_named_as_it_played(name: str) -> None:
     spec = compose([f"model={name}", "teams=[my-model,my-model-nosy]"])

@@ -78,7 +78,9 @@ def test_replay_stops_at_a_miss_and_names_it(recorded: Path, tmp_path: Path) -> 
     assert not list((tmp_path / "again" / "traces").rglob("*.json"))
 
 
-@pytest.mark.parametrize("number", [1, 17, 60])
+@pytest.mark.parametrize(
+    "number", [1, *(pytest.param(later, marks=pytest.mark.slow) for later in (17, 60))]
+)
 def test_game_excluded_by_a_provider_fault_is_recorded_left_out_and_played_on(
     number: int, recorded: Path, tmp_path: Path
 ) -> None:

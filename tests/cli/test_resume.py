@@ -223,9 +223,13 @@ def test_second_run_in_one_folder_stops_while_the_first_goes_on(
 def wait_for(path: Path, num_traces: int) -> None:
     """Wait until a file or folder is there, with so many traces in it."""
     limit = time.monotonic() + GUARD_S
-    while not path.exists() or sum(1 for _ in path.glob("*/*.json")) < num_traces:
+    while not path.exists() or num_in(path) < num_traces:
         assert time.monotonic() < limit
         time.sleep(0.005)
+
+
+def num_in(traces: Path) -> int:
+    return sum(1 for _ in traces.glob("*/*.json"))
 
 
 def end(process: subprocess.Popen[str]) -> None:
@@ -253,20 +257,21 @@ def is_over(group: int) -> bool:
 def caught(arguments: Sequence[str], out: Path, num_traces: int) -> subprocess.Popen[str]:
     """Start a run and stop it while it plays, after so many games; it goes on with SIGCONT.
 
-    On a busy machine it may be done before it is stopped: then another one is started.
+    On a busy machine it may be done before it is stopped: then another one is started, some times.
     """
-    while True:
+    for _ in range(20):
         process = started(*arguments)
         try:
             wait_for(out / "traces", num_traces)
             os.killpg(process.pid, signal.SIGSTOP)
-            if process.poll() is None and not (out / "tables").exists():
+            if process.poll() is None and num_in(out / "traces") < LONG:
                 return process
         except BaseException:
             end(process)
             raise
         end(process)
         shutil.rmtree(out)
+    raise AssertionError("each run was done before it could be stopped")
 
 
 @pytest.fixture(scope="session")
@@ -274,8 +279,12 @@ def long_suite(scenarios: tuple[Scenario, ...], tmp_path_factory: pytest.TempPat
     return write_repeated(tmp_path_factory.mktemp("long") / "suite.jsonl", scenarios, 40)
 
 
+LONG = 240
+"""Games of a long run."""
+
+
 def long_arguments(suite: Path, out: Path, jobs: int) -> list[str]:
-    """Return the overrides of a run of 240 games."""
+    """Return the overrides of a run of so many games."""
     return [f"suite.path={suite}", "teams=[imap,silent]", f"out={out}", f"jobs={jobs}", SMALL[-1]]
 
 

@@ -120,7 +120,7 @@ def test_same_sweep_resumes_and_a_wider_one_adds_its_jobs(command: Command, tmp_
     }
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_channels_and_players_are_swept(tmp_path: Path) -> None:
     theta = "teams.dsm-welfare.players.dsm.theta"
     channels = "channels=dm,participant_groupchat"
@@ -134,7 +134,7 @@ def test_channels_and_players_are_swept(tmp_path: Path) -> None:
     assert len(job_folders(tmp_path)) == 4
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_sweep_of_theta_is_the_published_frontier(command: Command, tmp_path: Path) -> None:
     ended = command(
         "-m",
@@ -158,7 +158,7 @@ def test_sweep_of_theta_is_the_published_frontier(command: Command, tmp_path: Pa
     assert compared == 4
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_sweep_leaves_nothing_but_its_folder(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -238,7 +238,7 @@ def test_hydra_is_not_told(command: Command, place: int) -> None:
     assert command(*arguments) == command("--cfg", "job")
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_quiet_sweep_says_one_line(command: Command, tmp_path: Path) -> None:
     ended = command("-mq", *SMALL, "suite.seed=0,1", f"out={tmp_path / 'sweep'}")
     assert (ended.status, ended.err) == (0, "")

@@ -11,7 +11,6 @@ from calbench.facts.fact import Fact
 from calbench.facts.games import (
     AGENTS,
     GAMES,
-    MEETINGS,
     REGRET,
     ROUNDS,
     RULES_DIGITS,
@@ -218,18 +217,6 @@ def test_moves_are_counted_once_over_the_rounds() -> None:
     values = AGENTS.of(game(score(agent(), agent(), rounds=(ROUND, again))))
     assert values["meetings_moved"] == [0, 3]
     assert values["copies_moved"] == [0, 1]
-
-
-def test_meetings_by_hand() -> None:
-    whole = meeting(
-        2, slot=Slot(5), participants=(0, 2, 3), first_speaker=2, broken_meetings=(9, 1),
-        messages=7, cost=6, rejected_batches=1,
-    )  # fmt: skip
-    assert rows(MEETINGS, score(meetings=(whole, meeting(1, "no_batch")))) == [
-        (2, 1, "scheduled", 5, "0 2 3", 2, "9 1", 7, 6, 1),
-        (1, 0, "no_batch", None, "0 1", 0, "", 0, 0, 0),
-    ]
-    assert len(rows(MEETINGS, score(meetings=(whole,), is_excluded=True))) == 1
 
 
 def test_what_a_score_holds_of_a_game_that_counts() -> None:

@@ -1,36 +1,20 @@
 """Facts of messages: by hand, and against the score of the game."""
 
-from math import fsum
 from pathlib import Path
 
 import pytest
 
 from calbench.facts.messages import MESSAGES
-from calbench.metrics.game import score_game
 from calbench.metrics.measure import MeasureSpec
 from tests.facts.measured import facts_of, play_preset, rows_of, values_of
-from tests.facts.played import WORDS, spoken_game, told_game
-from tests.metrics.games import canonical_scenario, with_outcome
-from tests.metrics.language_games import halted, seat, seated
+from tests.facts.played import spoken_game, told_game
+from tests.metrics.games import canonical_scenario
+from tests.metrics.language_games import seat, seated
 
 FOUND = ("patterns", "own_slot", "labels_told", "leak_tier", "labels_passed_on")
 """What the detectors find in words."""
 
 SENT = tuple(column.name for column in MESSAGES.columns if column.name not in FOUND)
-
-
-def test_typed_messages_by_hand() -> None:
-    rows = rows_of(MESSAGES, told_game(), *SENT)
-    assert rows == [
-        (7, 0, 0, 0, "test", "protocol", "1 2", "all_agent_groupchat", "costs", None, 4, 2.0, None),
-        (8, 0, 0, 0, "test", "protocol", "1", "dm", "decision", None, 1, 0.0, None),
-    ]
-
-
-def test_words_are_kept_and_have_no_loss() -> None:
-    (row,) = rows_of(MESSAGES, spoken_game(), *SENT)
-    assert row[3:] == (0, "gpt", "model", "1", "dm", "text", len(WORDS), None, None, WORDS)
-    assert type(spoken_game().events[row[0]]).__name__ == "DmSent"
 
 
 @pytest.mark.parametrize("words", ['Slot 2, "please",\r\n', "naïve 雪 agent", " x "])
@@ -58,23 +42,7 @@ def test_the_mediator_is_nobody_and_what_it_is_told_reaches_nobody() -> None:
     assert (len(rows), len(announced)) == (20, 5)
 
 
-@pytest.mark.parametrize("team", ["imap", "dsm-private", "sd-map", "mediator"])
-def test_messages_add_up_to_the_score(team: str) -> None:
-    trace = play_preset(team, canonical_scenario(2))
-    score = score_game(trace)
-    values = values_of(MESSAGES, trace)
-    total = fsum(agent.vps or 0.0 for agent in score.agents)
-    assert fsum(values["vps"]) == pytest.approx(total, abs=1e-9)
-    sent = [sum(sender == agent for sender in values["sender"]) for agent in range(5)]
-    assert sent == [agent.messages_sent for agent in score.agents]
-
-
 def test_updates_about_speakers_do_not_count() -> None:
     trace = seated(told_game(), seat("gpt", "model"))
     values = values_of(MESSAGES, trace)
     assert (values["updates"], values["vps"]) == ([0, 0], [0.0, 0.0])
-
-
-def test_excluded_games_have_none() -> None:
-    for excluded in (halted(spoken_game()), with_outcome(told_game(), "provider_fault")):
-        assert set(map(len, values_of(MESSAGES, excluded).values())) == {0}

@@ -5,10 +5,7 @@ import pytest
 from calbench.facts.reflections import REFLECTIONS
 from calbench.metrics.game import score_game
 from tests.facts.measured import rows_of, values_of
-from tests.metrics.games import canonical_scenario, play_team, with_outcome
 from tests.metrics.language_games import (
-    UNREADABLE,
-    halted,
     reflecting,
     reflection,
     seat,
@@ -47,14 +44,6 @@ def test_reflections_by_hand() -> None:
     assert thirds[9] == (4, 3, 1, 4, 3, 1)
 
 
-def test_what_could_not_be_read_is_absent_and_not_zero() -> None:
-    trace = reflecting(small_game(), [reflection(0, 1, UNREADABLE)])
-    rows = rows_of(REFLECTIONS, trace, *WHO, "is_readable", "is_expected", *MOVED, *MOVES)
-    assert rows == [
-        (0, target, 1, False, None, *(None,) * (len(MOVED) + len(MOVES))) for target in (0, 2)
-    ]
-
-
 def test_expected_movements_stand_beside_the_integers() -> None:
     answer = reflection(0, 1, {0: (3, 0, 0, 0), 2: (0, 0, 0, 0)}, {0: (1.5, -0.75, 0.0, 0.0)})
     rows = rows_of(REFLECTIONS, reflecting(small_game(), [answer]), "is_expected", *MOVED, *MOVES)
@@ -81,15 +70,3 @@ def test_movement_toward_the_truth_adds_up_to_the_score() -> None:
         total = sum(moved for target, moved in rows if target == agent.agent_id)
         assert agent.vps == pytest.approx(total)
         assert total > 0
-
-
-def test_excluded_and_silent_games_have_none() -> None:
-    for trace in (
-        with_outcome(small_reflected_game(), "provider_fault"),
-        halted(small_reflected_game()),
-        small_game(),
-        play_team(canonical_scenario(3), "imap"),
-    ):
-        values = values_of(REFLECTIONS, trace)
-        assert list(values) == [column.name for column in REFLECTIONS.columns]
-        assert set(map(len, values.values())) == {0}

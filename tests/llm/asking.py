@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +17,6 @@ from calbench.llm.provider import Surroundings
 from calbench.llm.replies.record import Attempt, Record
 from calbench.llm.replies.request import NamedRequest, named
 from calbench.llm.replies.store import ReplyStore
-from calbench.llm.transport import Transport
 from tests.llm.stub_server import StubServer
 
 SITE = CallSite("stub", "game-1", AgentId(2), 1, Phase.CHEAP_TALK, 3, 0)
@@ -142,13 +140,6 @@ class Script:
 def price(fresh: float, cached: float, output: float) -> Price:
     """A price in US dollars per million tokens."""
     return Price(input=fresh, cached_input=cached, output=output, source="test")
-
-
-def as_transport(call: Callable[[Request], Awaitable[Completion]]) -> Transport:
-    async def transport(asked: Request, _: Endpoint) -> Completion:
-        return await call(asked)
-
-    return transport
 
 
 def ask_stub(

@@ -94,7 +94,14 @@ def test_game_is_played_recorded_and_replayed(
     assert played(model, store, nobody, "replay") == trace
 
 
-@pytest.mark.parametrize("name", ["gpt-5.4-mini", "claude-sonnet-4.6", "gemini-3-flash"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpt-5.4-mini",
+        pytest.param("claude-sonnet-4.6", marks=pytest.mark.slow),
+        pytest.param("gemini-3-flash", marks=pytest.mark.slow),
+    ],
+)
 def test_command_asks_each_model_once_plays_within_its_budget_and_replays(
     name: str,
     tmp_path: Path,

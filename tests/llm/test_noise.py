@@ -18,7 +18,7 @@ def chatter():
     print("{CANARY}")
     sys.stderr.writelines(["{CANARY}"])
     warnings.warn("{CANARY}")
-    for log in ("litellm.odd", "LiteLLM Router", "another"):
+    for log in ("litellm.odd", "LiteLLM odd", "another"):
         logging.getLogger(log).error("{CANARY}")
 """
 

@@ -27,26 +27,10 @@ def test_count_is_the_number_of_injections_when_calendars_are_open() -> None:
     assert difficulty(problem) == Difficulty(524_160, 1.0, None)
 
 
-@pytest.mark.slow
-def test_enumeration_equals_count_when_calendars_are_open() -> None:
-    problem = problem_of(["." * 16] * 5, [(0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 0), (4, 0, 1)])
-    assert enumerate_feasible(problem) == 524_160
-
-
 def test_count_is_exact_when_it_exceeds_64_bits() -> None:
     problem = problem_of(["." * 64] * 12, [(agent,) for agent in range(12)])
     assert count_feasible(problem) == math.perm(64, 12) > 2**64
     assert difficulty(problem).feasible_fraction == 1.0
-
-
-def test_count_keeps_slots_distinct_when_meetings_are_disjoint() -> None:
-    assert count_feasible(problem_of(["..", ".."], [(0,), (1,)])) == 2
-
-
-def test_count_ignores_errands_and_respects_blocked_slots_and_priors() -> None:
-    problem = problem_of(["1.B.2"], [(0,)], [((0,), 3, 1)])
-    assert count_feasible(problem) == 3
-    assert difficulty(problem).feasible_fraction == 3 / 5
 
 
 def test_difficulty_is_absent_with_a_reason_when_meetings_exceed_fourteen() -> None:

@@ -115,6 +115,7 @@ def test_experiment_plays_from_an_empty_folder_as_in_the_checkout(
     assert files(here / "here") == files(theirs)
 
 
+@pytest.mark.slow
 def test_every_other_command_works_from_an_empty_folder(unpacked: Path, here: Path) -> None:
     before = files(unpacked)
     (here / "mine.py").write_text("from calbench.agents.example import Announcer as Mine\n")

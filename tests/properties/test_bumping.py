@@ -20,10 +20,11 @@ from calbench.traces.events import (
     Resolution,
 )
 from calbench.traces.models import Limits, Trace
+from tests.effort import THOROUGH
 from tests.engine.scripts import game_config
 from tests.properties.bumping import Perjurer, bumping_game
 
-FEW, MANY = 400, 8000
+GAMES = 8000 if THOROUGH else 400
 
 EMPTY_BATCH = "Expected exactly 1 schedule action, got 0"
 
@@ -76,25 +77,13 @@ def stays_lawful_beside_a_perjurer(seed: int) -> None:
 
 @pytest.mark.heavy
 def test_sd_map_never_breaks_an_earlier_meeting() -> None:
-    for seed in range(FEW):
+    for seed in range(GAMES):
         leaves_every_earlier_meeting_whole(seed)
 
 
 @pytest.mark.heavy
 def test_sd_map_stays_lawful_when_a_neighbour_lies_in_its_own_words() -> None:
-    for seed in range(FEW):
-        stays_lawful_beside_a_perjurer(seed)
-
-
-@pytest.mark.slow
-def test_sd_map_never_breaks_an_earlier_meeting_in_thousands_of_games() -> None:
-    for seed in range(FEW, MANY):
-        leaves_every_earlier_meeting_whole(seed)
-
-
-@pytest.mark.slow
-def test_sd_map_stays_lawful_beside_thousands_of_liars() -> None:
-    for seed in range(FEW, MANY):
+    for seed in range(GAMES):
         stays_lawful_beside_a_perjurer(seed)
 
 
@@ -102,7 +91,7 @@ def test_sd_map_stays_lawful_beside_thousands_of_liars() -> None:
 def test_drawn_games_hold_what_the_property_is_about() -> None:
     """Repairs that succeed and fail, moves of participants and of outsiders."""
     seen: Counter[str] = Counter()
-    for seed in range(FEW):
+    for seed in range(GAMES):
         scenario, limits = bumping_game(seed)
         errands = {*scenario.cost_by_item} - {*scenario.meeting_by_id}
         for event in play(scenario, limits).events:

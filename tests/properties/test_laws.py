@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from calbench.domain.randomness import stream
@@ -15,8 +15,7 @@ from tests.effort import examples
 from tests.properties.games import DrawnGame, games
 from tests.properties.laws import LAWS, observations_do_not_depend_on_the_calendar_of
 
-FEW = settings(max_examples=examples(100), deadline=None)
-MANY = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=examples(100, nightly=500), deadline=None)
 
 
 @st.composite
@@ -59,23 +58,6 @@ def test_observation_never_changes_when_the_calendar_of_another_agent_does(
 @FEW
 def test_game_obeys(law: Callable[[DrawnGame], None], game: DrawnGame) -> None:
     law(game)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@given(game=games())
-@MANY
-def test_game_obeys_when_many_are_drawn(law: Callable[[DrawnGame], None], game: DrawnGame) -> None:
-    law(game)
-
-
-@pytest.mark.slow
-@given(worlds=two_worlds())
-@MANY
-def test_observation_never_changes_when_many_worlds_are_drawn(
-    worlds: tuple[int, Scenario, DrawnGame],
-) -> None:
-    observations_do_not_depend_on_the_calendar_of(*worlds)
 
 
 @pytest.mark.heavy

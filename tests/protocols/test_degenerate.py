@@ -152,9 +152,3 @@ def test_tell_all_stays_silent_when_there_is_nobody_to_tell(channels: tuple[Chan
     trace = run(make_scenario(["E1."], [(0,)]), config, [TellAll()])
     assert not any(isinstance(event, InvalidToolCall) for event in trace.events)
     assert trace.metrics.rounds_scheduled == 1
-
-
-def test_tell_all_stays_silent_when_it_is_an_outsider() -> None:
-    hidden = HiddenMeeting(MeetingId(1), 1)
-    for phase in Phase:
-        assert TellAll().act(observation(3, "...", phase=phase, meeting=hidden)) == PASS

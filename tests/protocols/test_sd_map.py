@@ -2,11 +2,9 @@
 
 import pytest
 
-from calbench.domain.actions import PASS
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import (
-    Propose,
     ProposeReply,
     SlotStatus,
 )
@@ -15,7 +13,6 @@ from calbench.protocols.sd_map.policy import SdMap
 from calbench.traces.events import BatchRejected
 from calbench.traces.models import Trace
 from tests.engine.scripts import book
-from tests.protocols.observations import message, observation
 from tests.protocols.sd_maps import (
     batches,
     moved,
@@ -101,12 +98,6 @@ def test_meeting_is_bumped_only_if_its_others_weigh_strictly_less(
     assert words(turn) == [(0, ProposeReply(slot=Slot(0), status=status))]
 
 
-def test_messages_of_an_earlier_meeting_are_ignored() -> None:
-    late = message(0, Propose(slot=Slot(0)), 1, meeting_id=9)
-    made = observation(1, "..", earlier=[late])._replace(inbox=(late,))
-    assert SdMap().act(made) == PASS
-
-
 def test_no_agreement_by_the_cap_leads_to_the_retries() -> None:
     # Confirmed in the last sweep, and read by nobody who spoke before.
     trace = play(["....", "....", "...."], [(2, 1, 0)], max_turns=2)
@@ -125,11 +116,6 @@ def test_meeting_of_one_needs_no_word_and_moves_its_own_kind_without_one() -> No
     trace = play([".B", ".."], [(0, 1)], prior=[((1,), 0)])
     assert outcomes(trace) == ["scheduled"]
     assert batches(trace)[1] == (0, moved(2, 0, 1), book(1, 0))
-
-
-def test_sd_map_stays_silent_when_direct_messages_are_closed() -> None:
-    made = observation(0, "...", channels=["all_agent_groupchat"])
-    assert SdMap().act(made) == PASS
 
 
 def test_proposals_and_replies_leak_what_table_10_says() -> None:

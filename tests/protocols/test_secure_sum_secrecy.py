@@ -99,14 +99,12 @@ def reveals_nothing_but_totals(flow: Flow, modulus: int, count: int) -> None:
     assert set(compared) == {modulus ** (count - 1), modulus ** (count - 2)}
 
 
-@pytest.mark.parametrize(("modulus", "count"), [(2, 2), (5, 2), (2, 3), (3, 3)])
+@pytest.mark.parametrize(
+    ("modulus", "count"),
+    [(2, 2), (5, 2), (2, 3), (3, 3), pytest.param(2, 4, marks=pytest.mark.slow)],
+)
 def test_shares_tell_nothing_of_a_vector_but_what_the_total_tells(modulus: int, count: int) -> None:
     reveals_nothing_but_totals(by_arithmetic, modulus, count)
-
-
-@pytest.mark.slow
-def test_shares_tell_nothing_of_a_vector_when_four_meet() -> None:
-    reveals_nothing_but_totals(by_arithmetic, 2, 4)
 
 
 @pytest.mark.heavy

@@ -71,17 +71,6 @@ def test_cells_are_those_of_the_file(finished: Path) -> None:
             assert pd.isna(value) if row[name] == "" else value == float(row[name])
 
 
-def test_a_column_of_zeros_stays_one_of_numbers(finished: Path) -> None:
-    (silent,) = (
-        row for row in rows(finished / "tables/leaderboard.csv") if row["team"] == "silent"
-    )
-    assert (silent["coordination"], silent["messages"]) == ("0.0000", "")
-    found = read_run(finished).table("leaderboard").query("team == 'silent'")
-    assert str(found["coordination"].dtype) == "float64"
-    assert found["coordination"].tolist() == [0.0]
-    assert found["messages"].isna().all()
-
-
 def test_absent_whole_numbers_and_truths_are_na(finished: Path) -> None:
     run = read_run(finished)
     reach = run.table("optimum_unreachable")

@@ -153,6 +153,7 @@ def test_texts_of_a_model_stay_text(board: Board) -> None:
     assert any(b"window.hacked" in path.read_bytes() for path in said)
 
 
+@pytest.mark.slow
 def test_same_inputs_give_the_same_bytes(board: Board, tmp_path: Path) -> None:
     runs = map(str, (board.speaking, board.mumbling, board.whole))
     assert calbench("site", *runs, "jobs=1", f"out={tmp_path / 'again'}").status == 0
@@ -207,6 +208,7 @@ def test_one_run_is_built_and_served_to_this_machine(board: Board) -> None:
     assert not any(name.startswith("uniform/") for name in tables)
 
 
+@pytest.mark.slow
 def test_unreadable_run_can_be_viewed_and_its_place_is_printed(board: Board) -> None:
     ended = calbench("view", str(board.mumbling), "serve=false")
     assert ended.status == 0, ended.err

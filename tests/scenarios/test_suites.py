@@ -153,12 +153,6 @@ def test_suite_scenarios_are_reproduced_by_their_seed_and_parameters() -> None:
         assert again.play_digest == scenario.play_digest
 
 
-def test_suite_of_another_seed_differs() -> None:
-    spec = spec_of("taste")
-    other = spec.model_copy(update={"seed": 1})
-    assert {s.seed for s in build_suite(spec)}.isdisjoint(s.seed for s in build_suite(other))
-
-
 def test_suite_reports_progress() -> None:
     spec, steps = spec_of("uniform"), Counter[str]()
     done, drawn = (partial(steps.update, [name]) for name in ("done", "drawn"))

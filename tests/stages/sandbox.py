@@ -4,6 +4,7 @@ import ast
 import os
 import shutil
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess, run
 from sys import executable
@@ -86,16 +87,22 @@ def missing_modules(folder: Path, stage: str) -> list[str]:
         name = left.pop()
         found.add(name)
         file = file_of(name)
-        body = ast.parse((REPO / file).read_text()).body
+        body = parsed(file)
         if not (folder / file).exists() and not is_docstring(body):
             missing.add(name)
-        if "iter_modules(__path__)" in ast.unparse(ast.Module(list(body), [])):
+        if "iter_modules(__path__)" in (REPO / file).read_text():
             below = (REPO / file).parent.iterdir()
             left |= {f"{name}.{each.stem}" for each in below if is_module(f"{name}.{each.stem}")}
         for module, part in imported_names(body):
             left |= {each for each in packages_of(f"{module}.{part}") if is_module(each)}
         left -= found
     return sorted(missing)
+
+
+@cache
+def parsed(file: Path) -> list[ast.stmt]:
+    """Return the statements of a module of the repository."""
+    return ast.parse((REPO / file).read_text()).body
 
 
 def file_of(module: str) -> Path:

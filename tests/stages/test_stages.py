@@ -102,27 +102,7 @@ def test_stages_play_and_measure_every_replicate(run_stage: Stage, tmp_path: Pat
     assert again == [(name, replicate) for name in once for replicate in ("0", "1")]
 
 
-def test_stages_write_the_same_bytes_when_they_are_run_twice(
-    run_stage: Stage, tmp_path: Path
-) -> None:
-    run_stage(*ORDER)
-    first = files(tmp_path)
-    run_stage(*ORDER)
-    assert files(tmp_path) == first
-    assert {name.split("/")[1] for name in first} == {
-        *(
-            "audit_sample",
-            "facts",
-            "libraries.json",
-            "metrics",
-            "parts",
-            "suites",
-            "tables",
-            "traces",
-        ),
-    }
-
-
+@pytest.mark.slow
 def test_stages_leave_nothing_of_an_experiment_that_is_no_more(
     run_stage: Stage, tmp_path: Path
 ) -> None:
@@ -149,14 +129,23 @@ def test_calibrate_stage_measures_what_the_configuration_says(
     assert set(facts_of("all")) <= set(facts_of("all", "scripted"))
 
 
-def test_stages_leave_nothing_of_an_earlier_run(run_stage: Stage, tmp_path: Path) -> None:
+def test_stages_write_the_same_bytes_again_and_leave_nothing_of_an_earlier_run(
+    run_stage: Stage, tmp_path: Path
+) -> None:
     run_stage(*ORDER)
     first = files(tmp_path)
-    for stale in ("facts/tiny/gone.parquet", "tables/tiny/gone.csv", "tables/tiny/privacy/x.csv"):
+    kept = {"audit_sample", "libraries.json", "parts"}
+    made = {"facts", "metrics", "suites", "tables", "traces"}
+    assert {name.split("/")[1] for name in first} == kept | made
+    for stale in (
+        *("tables/tiny/gone.csv", "tables/tiny/privacy/x.csv", "facts/tiny/gone.parquet"),
+        *("traces/tiny/gone/tiny-000.json", "traces/tiny/imap/tiny-777.json"),
+        "traces/tiny/imap/.x.part",
+    ):
         path = tmp_path / "data" / stale
         path.parent.mkdir(exist_ok=True)
-        path.write_text("gone\n")
-    run_stage("calibrate", "analyze")
+        path.write_text("{}")
+    run_stage(*ORDER)
     assert files(tmp_path) == first
 
 
@@ -201,19 +190,6 @@ def test_generate_stage_writes_a_whole_suite(run_stage: Stage, tmp_path: Path) -
     scenarios = read_suite(tmp_path / "data/suites/tiny.jsonl")
     assert [scenario.scenario_id for scenario in scenarios] == ["tiny-000", "tiny-001", "tiny-002"]
     assert all(scenario.oracle and scenario.difficulty for scenario in scenarios)
-
-
-def test_play_stage_leaves_nothing_that_its_inputs_do_not_define(
-    run_stage: Stage, tmp_path: Path
-) -> None:
-    run_stage("generate", "play")
-    first = files(tmp_path / "data/traces")
-    for stale in ("tiny/gone/tiny-000.json", "tiny/imap/tiny-777.json", "tiny/imap/.x.part"):
-        path = tmp_path / "data/traces" / stale
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("{}")
-    run_stage("play")
-    assert files(tmp_path / "data/traces") == first
 
 
 @pytest.mark.parametrize("stage", ORDER)

@@ -96,16 +96,6 @@ def test_ten_cells_by_hand() -> None:
     )
 
 
-def test_sums_of_ten_cells_by_hand() -> None:
-    assert sums_of(FIRST, SECOND).tolist() == [
-        *(1, 1, 0),  # the first says -: the second -, 0, +
-        *(1, 2, 1),
-        *(1, 0, 3),
-        *(4, 1, 28, 29, 7),  # x, y, x^2, y^2, x y of all cells
-        *(7, 0, 19, 24, 7),  # of those of which both say something
-    ]
-
-
 def test_sums_are_those_of_each_group() -> None:
     groups = integers([2, 0, 2, 0, 2, 0, 2, 0, 2, 0])
     found = cell_sums(integers(FIRST), integers(SECOND), groups, 4)

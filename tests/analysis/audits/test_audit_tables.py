@@ -375,16 +375,6 @@ def test_a_player_in_two_seats_is_one_player_of_one_game(tmp_path: Path) -> None
     ]
 
 
-def test_order_of_games_does_not_matter_and_none_is_taken_twice(tmp_path: Path) -> None:
-    one, _ = telling_game()
-    other = play_game(canonical_scenario(3), "candid", channels=("dm",))
-    forth, back = audited(tmp_path / "a", [one, other]), audited(tmp_path / "b", [other, one])
-    for name in NAMES:
-        assert written(forth, name) == written(back, name)
-    with pytest.raises(ValueError, match="two games"):
-        audited(tmp_path, [one, one])
-
-
 def test_speakers_leak_in_the_order_of_their_manners(tmp_path: Path) -> None:
     scenarios: list[Scenario] = [canonical_scenario(n, f"uniform-{n:03d}") for n in range(2)]
     teams = ("oversharer", "candid", "guarded", "silent")

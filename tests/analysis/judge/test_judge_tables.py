@@ -87,21 +87,6 @@ def renamed(trace: Trace, number: int) -> Trace:
     return trace.model_copy(update={"scenario": scenario})
 
 
-def test_every_table_is_written(tmp_path: Path) -> None:
-    write(tmp_path / "out", [reflected_game()])
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {CASE_FILE, *JUDGE_TABLES}
-    assert sorted(JUDGE_TABLES) == [
-        "judge_agreement.csv",
-        "judge_beliefs.parquet",
-        "judge_beliefs_calibrated.parquet",
-        "judge_more_precise_than_reflection.csv",
-        "judge_reflection_cell_agreement.parquet",
-        "judge_vs_reflection_precision.csv",
-        "metric_comparison.csv",
-    ]
-    assert all(table.columns[-1].name == "metrics_version" for table in JUDGE_TABLES.values())
-
-
 def test_runs_without_a_judge_have_none_of_its_tables(tmp_path: Path) -> None:
     facts = facts_of(tmp_path / "facts", [reflected_game()], facts=SCORES)
     assert not [table.path for table in tables_of(facts) if table.path.startswith("judge/")]
@@ -139,14 +124,6 @@ def test_without_a_game_that_counts_tables_are_headers_and_name_the_judge(tmp_pa
         "prompt": "v1",
         "cases": [],
     }
-
-
-def test_the_judge_is_named_in_every_row(tmp_path: Path) -> None:
-    facts = judged(tmp_path / "facts", [reflected_game()], "some-model")
-    write_judge_tables(facts, tmp_path / "out", Settings(analysis=SPEC))
-    for name in JUDGE_TABLES:
-        lines = text_of(tmp_path / "out", name).splitlines()
-        assert {row["judge"] for row in csv.DictReader(lines)} == {"some-model"}
 
 
 def test_beliefs_of_a_small_game_by_hand(tmp_path: Path) -> None:
@@ -308,22 +285,6 @@ def test_reflections_may_be_the_more_precise(tmp_path: Path) -> None:
     }
 
 
-def test_cases_are_what_the_judge_was_shown(tmp_path: Path) -> None:
-    trace = reflected_game()
-    write(tmp_path / "out", [trace])
-    whole = json.loads((tmp_path / "out" / CASE_FILE).read_text())
-    assert (whole["judge"], whole["metrics_version"]) == ("scripted", METRICS_VERSION)
-    shown = [
-        (case["round"], case["recipient"], [m["content"]["text"] for m in case["messages"]])
-        for case in whole["cases"]
-    ]
-    assert shown == [
-        (each.round, each.case.recipient, [m.content.text for m in each.case.messages])  # type: ignore[union-attr]
-        for each in cases_of(trace)
-    ]
-    assert {case["trace_path"] for case in whole["cases"]} == {"words/test-000.json"}
-
-
 def test_unreadable_answers_are_counted_and_move_nothing(tmp_path: Path) -> None:
     trace = reflected_game()
     nonsense = Completion(text="Occupied, all of them!", finish_reason="stop")
@@ -354,17 +315,6 @@ def test_a_round_without_a_readable_reflection_is_not_compared(tmp_path: Path) -
         assert [found[name] for name in names] == [40, 4, 9]
         (row,) = rows(tmp_path / case, "metric_comparison")
         assert row["beliefs"] == "7"
-
-
-def test_order_of_games_does_not_matter_and_excluded_ones_add_nothing(tmp_path: Path) -> None:
-    games = [renamed(reflected_game(), number) for number in range(3)]
-    excluded = renamed(with_outcome(reflected_game(), "provider_fault"), 3)
-    write(tmp_path / "one", games)
-    write(tmp_path / "other", [excluded, *games[::-1]])
-    for path in (tmp_path / "one").iterdir():
-        assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
-    (row,) = rows(tmp_path / "one", "metric_comparison")
-    assert (row["games"], row["mean_judge_vps"]) == ("3", "1.7778")
 
 
 def of_team(trace: Trace, team: str) -> Trace:

@@ -1,7 +1,6 @@
 """The tables of appendix G: by hand, and by a second computation over games that were played."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from math import fsum
 from pathlib import Path
 from statistics import fmean
@@ -22,9 +21,8 @@ from calbench.stats.means import estimated as estimate
 from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import SPEC, TEAMS, mean, played, scores_of, shown
-from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows
+from tests.facts.measured import facts_of_games, lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, player, score
-from tests.metrics.language_games import small_reflected_game
 
 SAMPLE = Settings(analysis=SPEC)
 PATHS = ("completion_regret", "first_speaker", "initiator", "messages_by_meeting", "prior_moves")
@@ -174,17 +172,6 @@ def test_first_speakers_are_compared_with_themselves(facts: Facts) -> None:
     assert all(bool(row["p"]) == bool(row["p_adjusted"]) for row in every)
 
 
-def test_first_speakers_of_a_small_game_by_hand(tmp_path: Path) -> None:
-    facts = facts_of(tmp_path, [small_reflected_game()], facts=SCORES)
-    same = "2,2,0.0000,,,few,0.5000,,,few,1,1,0.0000,,,few,1.0000,1.0000,"
-    own = "test,talker,scripted,words"
-    assert lines_of(facts, "first_speaker.csv", SAMPLE) == [
-        # As first speaker 13/6, otherwise 1/2; agent 1 is both.
-        f"{own},vps,2,2,2.1667,,,few,0.5000,,,few,1,1,1.6667,,,few,1.0000,1.0000,reflection",
-        *(f"{own},{quantity},{same}" for quantity in QUANTITIES[1:]),
-    ]
-
-
 def test_each_agent_game_is_its_own_control(tmp_path: Path) -> None:
     """Agent 0 leads twice and follows once; agent 1 never leads; what is unknown is left out."""
     games = [
@@ -206,23 +193,6 @@ def test_each_agent_game_is_its_own_control(tmp_path: Path) -> None:
     assert [vps[f"difference{end}"] for end in ("", "_low", "_interval")] == ["3.0000", "", "same"]
     assert (cost["difference"], by_shown["difference"]) == ("3.0000", "30.0000")
     assert (vps["p"], vps["p_adjusted"]) == ("0.0625", "0.0625")  # two of 32 ways
-
-
-def test_intervals_of_first_speakers_are_over_scenarios(tmp_path: Path) -> None:
-    losses = [4.0, 0.0, 7.0, 1.0, 2.0, 9.0]
-    games = [
-        played_rounds(
-            in_round(0, 0, "first", vps=loss),
-            in_round(1, 0, "subsequent", vps=1.0),
-            scenario=f"s{number}",
-        )
-        for number, loss in enumerate(losses)
-    ]
-    vps, *_ = table_rows(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE)
-    totals = np.array([[loss, loss - 1] for loss in losses])
-    found = estimate(Sums(totals, np.ones_like(totals)), SPEC)
-    assert [vps["first_mean_low"], vps["difference_low"]] == list(map(shown, found.low))
-    assert [vps["first_mean_high"], vps["difference_high"]] == list(map(shown, found.high))
 
 
 def test_initiators_are_told_apart_from_first_speakers(tmp_path: Path) -> None:
@@ -325,16 +295,3 @@ def test_moves_by_hand(tmp_path: Path) -> None:
     assert (row["agent_games"], row["scenarios"]) == ("3", "2")
     assert (row["meetings_moved"], row["copies_moved"]) == ("0.6667", "1.0000")
     assert (row["meetings_moved_low"], row["meetings_moved_interval"]) == ("", "few")
-
-
-@pytest.mark.parametrize("name", PATHS)
-def test_excluded_games_add_nothing_and_no_games_give_no_rows(tmp_path: Path, name: str) -> None:
-    rounds: Sequence[AgentRound] = (in_round(0, 0, "first", vps=3.0, messages=2),)
-    kept = played_rounds(*rounds)
-    excluded = played_rounds(*rounds, num_agents=5, scenario="s9", is_excluded=True)
-    with_excluded = facts_of_scores(tmp_path / "with", [kept, excluded])
-    without = facts_of_scores(tmp_path / "without", [kept])
-    path = f"{name}.csv"
-    assert lines_of(with_excluded, path, SAMPLE) == lines_of(without, path, SAMPLE) != []
-    assert lines_of(facts_of_scores(tmp_path / "none", []), path, SAMPLE) == []
-    assert lines_of(facts_of_scores(tmp_path / "excluded", [excluded]), path, SAMPLE) == []

@@ -31,7 +31,7 @@ from tests.analysis.tables.sample import (
     shown,
     values_of,
 )
-from tests.facts.measured import facts_of, facts_of_games, table_rows, text_of
+from tests.facts.measured import facts_of, facts_of_games, table_rows
 from tests.facts.scored import agent, facts_of_scores, player, score
 from tests.metrics.games import play_team
 from tests.metrics.language_games import small_reflected_game
@@ -296,17 +296,6 @@ def test_resamples_and_level_are_those_of_the_settings(tmp_path: Path) -> None:
     assert float(excess_row(facts, strict)["minimum_detectable_difference"]) > float(
         usual["minimum_detectable_difference"]
     )
-
-
-def test_excluded_games_are_not_compared(tmp_path: Path) -> None:
-    games = [score(team="a"), score(agent(excess_cost=5), team="b")]
-    excluded = score(agent(excess_cost=70), scenario="s1", team="b", is_excluded=True)
-    with_excluded = facts_of_scores(
-        tmp_path / "with", [*games, excluded, score(scenario="s1", team="a")]
-    )
-    row = excess_row(with_excluded)
-    assert (row["scenarios"], row["difference"]) == ("1", "-5.0000")
-    assert text_of(facts_of_scores(tmp_path / "none", []), "comparisons.csv").count("\n") == 1
 
 
 def test_pairs_are_compared_the_same_however_many_at_once() -> None:

@@ -121,11 +121,6 @@ def test_bytes_run_over_the_meetings_of_scored_games(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["difficulty", "games_by_third", "scale_bytes"])
-def test_no_games_give_no_rows(tmp_path: Path, name: str) -> None:
-    assert lines_of(facts_of_scores(tmp_path, []), f"{name}.csv", SETTINGS) == []
-
-
 def played(
     number: int, fraction: float, excess: int, team: str = "imap", setting: str = "one"
 ) -> GameScore:

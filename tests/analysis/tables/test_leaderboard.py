@@ -12,11 +12,9 @@ from calbench.analysis.estimates import ENDS
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.settings import Settings
 from calbench.domain.messages import Route, Text
-from calbench.facts.fact import measured
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import VpsShare
-from calbench.metrics.measure import DEFAULT_MEASURE, METRICS_VERSION
 from calbench.stats.means import estimated
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import (
@@ -106,31 +104,6 @@ def test_intervals_are_over_scenarios_that_all_teams_share(facts: Facts) -> None
                 assert row[f"{name}_high"] == shown(high if known else None)
 
 
-def test_leaderboard_holds_the_known_values(facts: Facts) -> None:
-    rows = table_rows(facts, "leaderboard.csv", SAMPLE)
-    table = {(row["setting"], row["team"]): row for row in rows}
-    imap, silent = table["uniform", "imap"], table["uniform", "silent"]
-    assert imap["coordination"] == "100.0000"
-    assert (imap["messages"], imap["messages_low"], imap["messages_interval"]) == (
-        *("2.0000", ""),
-        "same",
-    )
-    assert imap["excess_vps"] == imap["excess_vps_participants"] == "12.4000"
-    assert table["uniform", "tell-all"]["messages"] == "1.0000"
-    assert table["uniform", "tell-all"]["excess_vps"] == "91.0000"
-    assert silent["coordination"] == silent["excess_cost"] == silent["fairness"] == "0.0000"
-    assert silent["messages"] == silent["messages_low"] == silent["excess_cost_per_meeting"] == ""
-    assert silent["games"] == silent["scenarios"] == "6"
-
-
-def test_settings_of_the_estimates_show(facts: Facts) -> None:
-    wide = Settings(analysis=SPEC.model_copy(update={"confidence": 0.5}))
-    narrow = table_rows(facts, "leaderboard.csv", wide)[3]
-    usual = table_rows(facts, "leaderboard.csv", SAMPLE)[3]
-    assert narrow["excess_cost"] == usual["excess_cost"]
-    assert float(usual["excess_cost_low"]) < float(narrow["excess_cost_low"])
-
-
 def test_denominators_leave_out_what_does_not_count(tmp_path: Path) -> None:
     """Agent 0 succeeds, agent 1 takes part in a failure only, agent 2 has no meeting."""
     scenario = make_scenario(["E2...", "....", "....", "...."], [(0, 3), (0, 1)])
@@ -203,31 +176,6 @@ def test_games_are_counted_apart_from_scenarios_and_settings(tmp_path: Path) -> 
     uniform, varied = table_rows(facts_of_scores(tmp_path, games), "leaderboard.csv")
     assert (uniform["games"], uniform["scenarios"], uniform["excess_cost"]) == ("2", "2", "1.5000")
     assert (varied["games"], varied["scenarios"], varied["excess_cost"]) == ("1", "1", "5.0000")
-
-
-def test_excluded_games_are_recorded_and_left_out(tmp_path: Path) -> None:
-    trace = play_team(canonical_scenario(9, "uniform-009"), "imap")
-    excluded = measured(with_outcome(trace, "provider_fault"), DEFAULT_MEASURE)
-    own = [game for game in played() if game.score.team_id == "imap"]
-    without = facts_of_games(tmp_path / "without", own, facts=SCORES)
-    both = facts_of_games(tmp_path / "both", [excluded, *own], facts=SCORES)
-    for path in ("leaderboard.csv", "agent_games.csv", "sensitivity.csv", "agent_game_counts.csv"):
-        assert text_of(both, path, SAMPLE) == text_of(without, path, SAMPLE)
-    another, uniform = table_rows(both, "outcomes.csv", SAMPLE)
-    assert (another["games"], another["games_excluded"], another["is_flagged"]) == (
-        "6",
-        "0",
-        "false",
-    )
-    assert another["excluded_percent"] == "0.0000"
-    assert (uniform["games"], uniform["games_excluded"], uniform["is_flagged"]) == (
-        "7",
-        "1",
-        "true",
-    )
-    assert uniform["excluded_percent"] == "14.2857"
-    assert (uniform["scheduled"], uniform["provider_fault"]) == ("34", "1")
-    assert uniform["meetings"] == "35"
 
 
 def test_teams_with_only_excluded_games_have_no_numbers(tmp_path: Path) -> None:
@@ -354,11 +302,3 @@ def test_shares_sum_to_the_mean_loss(facts: Facts) -> None:
     for team in TEAMS:
         losses = [a.vps for each in scores_of(team) for a in each.agents if a.vps is not None]
         assert sums[team] == pytest.approx(mean(losses), abs=1e-3)
-
-
-def test_rows_name_the_version_of_the_metrics(facts: Facts) -> None:
-    for path in ("leaderboard.csv", "outcomes.csv", "vps_shares.csv"):
-        first, *others = text_of(facts, path, SAMPLE).splitlines()
-        assert first.endswith(",metrics_version")
-        assert others
-        assert all(other.endswith(f",{METRICS_VERSION}") for other in others)

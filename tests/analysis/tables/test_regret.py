@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables import TABLES
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.observations import Phase
 from calbench.facts.games import SCORES
@@ -19,16 +18,13 @@ from calbench.stats.means import estimated as estimate
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import SPEC, TEAMS, played, scores_of, shown
 from tests.factories import make_scenario
-from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows, text_of
+from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, score
 from tests.metrics.games import (
     book,
-    canonical_scenario,
     decide,
     move,
     play_scripts,
-    play_team,
-    with_outcome,
 )
 
 SAMPLE = Settings(analysis=SPEC)
@@ -250,14 +246,3 @@ def test_a_setting_whose_optima_stayed_reachable(tmp_path: Path) -> None:
         ("varied", "Never", "0"),
         ("varied", "Meeting 1", "1"),
     ]
-
-
-@pytest.mark.parametrize("name", PATHS)
-def test_excluded_games_have_no_rows(tmp_path: Path, name: str) -> None:
-    trace = play_team(canonical_scenario(1), "imap")
-    excluded = facts_of(
-        tmp_path / "excluded", [with_outcome(trace, "provider_fault")], facts=SCORES
-    )
-    none = facts_of_scores(tmp_path / "none", [])
-    header = ",".join(column.name for column in TABLES[f"{name}.csv"].columns) + "\n"
-    assert text_of(excluded, f"{name}.csv") == text_of(none, f"{name}.csv") == header

@@ -164,18 +164,6 @@ def test_degenerate_baselines_and_the_oracle_have_no_rank(facts: Facts) -> None:
     assert table["quiet"]["excess_cost"] == "90.0000"
 
 
-def test_higher_is_better_where_the_measure_says_so(tmp_path: Path) -> None:
-    games = [
-        *games_of("a", [0] * TIMES, scheduled=1),
-        *games_of("b", [0] * TIMES, scheduled=2),
-    ]
-    table = standings(facts_of_scores(tmp_path, games))
-    assert stands(table["a"], "coordination") == ("2", "2", "2", "")
-    assert stands(table["b"], "coordination") == ("1", "1", "2", "")
-    # The same seats have the lower excess cost a meeting: none, both.
-    assert stands(table["a"], "excess_cost_per_meeting") == ("1", "2", "2", "a")
-
-
 def test_the_level_is_one_less_the_confidence(facts: Facts) -> None:
     """A p-value that is the level does not count as below it."""
     rows = table_rows(facts, "comparisons.csv", SETTINGS)
@@ -211,13 +199,6 @@ def test_a_lone_team_has_no_rank(tmp_path: Path) -> None:
     table = standings(facts_of_scores(tmp_path, games_of("a", [1, 2])))
     assert list(table) == ["a", "oracle"]
     assert stands(table["a"]) == ("", "", "", "")
-
-
-def test_degenerate_baselines_alone_have_no_rank(tmp_path: Path) -> None:
-    table = standings(facts_of_scores(tmp_path, games_of("quiet", [1, 2], seat=QUIET)))
-    assert list(table) == ["quiet", "oracle"]
-    assert stands(table["quiet"]) == ("", "", "", "")
-    assert table["quiet"]["excess_cost"] == "1.5000"
 
 
 def test_teams_of_settings_do_not_mix(tmp_path: Path) -> None:
