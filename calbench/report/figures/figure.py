@@ -73,6 +73,11 @@ class Figure:
         return 2 * sum(map(bool, known)) < len(known)
 
     @property
+    def told(self) -> list[Row]:
+        """Its rows with a number other than 0."""
+        return [row for row in self.rows if any(row[name] for name in self.measured)]
+
+    @property
     def table(self) -> str:
         """The path of its table, below ``tables``."""
         return f"{FOLDER}/{self.key}.csv"
