@@ -8,7 +8,6 @@ from calbench.domain.observations import Phase
 from calbench.traces.events import (
     BatchApplied,
     BatchRejected,
-    DecideEnd,
     DecideStart,
     Resolution,
 )
@@ -39,12 +38,6 @@ def test_participants_decide_on_their_first_attempt_when_their_batches_are_legal
     game = play_scripts(SCENARIO, lines)
     assert [game.asks(agent, Phase.DECISION) for agent in range(5)] == [[(0, 0)]] * 3 + [[], []]
     assert [calendar[2] for calendar in game.trace.final_state.calendars] == [1, 1, 1, None, None]
-
-
-def test_decisions_stand_in_the_trace_in_ascending_order_of_agents() -> None:
-    game = play_scripts(SCENARIO, {}, game_config(retries=1))
-    asked = [(event.attempt, event.agent_id) for event in game.events(DecideStart)]
-    assert asked == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
 
 
 def test_batch_moves_and_schedules_at_once() -> None:
@@ -166,13 +159,6 @@ def test_voluntary_moves_are_applied_and_charged_at_once() -> None:
     assert (event.phase, event.agent_id, event.cost) == (Phase.VOLUNTARY, 3, 3)
     assert game.trace.final_state.calendars[3] == (None, None, 113, None)
     assert game.trace.final_state.cost_by_agent == (0, 0, 0, 3, 0)
-
-
-def test_outsider_changes_nothing_when_it_volunteers_nothing() -> None:
-    game = play_scripts(SCENARIO, {0: {talk(0): [dm(3)]}}, game_config(retries=0))
-    assert len(game.events(DecideEnd, lambda e: e.phase is Phase.VOLUNTARY)) == 1
-    assert not game.events(BatchApplied)
-    assert all(e.phase is Phase.DECISION for e in game.events(BatchRejected))
 
 
 def test_outsider_is_refused_without_retry_when_its_batch_is_illegal() -> None:

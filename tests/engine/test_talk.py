@@ -30,19 +30,9 @@ def texts(lines: Lines, agent: int, sweep: int, *, others: dict[int, Lines]) -> 
     return [message.content.text for message in inbox if isinstance(message.content, Text)]
 
 
-def test_talk_asks_participants_in_speaker_order() -> None:
-    game = play_scripts(scenario((2, 0, 1)), {})
-    assert game.speakers() == [[2, 0, 1]]
-
-
 def test_talk_asks_participants_in_speaker_order_when_the_order_is_given_freely() -> None:
     game = play_scripts(scenario((1, 2, 0), (4, 3)), {})
     assert [game.speakers(0), game.speakers(1)] == [[[1, 2, 0]], [[4, 3]]]
-
-
-def test_talk_ends_after_a_sweep_without_a_message() -> None:
-    game = play_scripts(scenario(), {1: {talk(0): [dm(0)], talk(1): [dm(0)]}})
-    assert game.speakers() == [[2, 0, 1]] * 3
 
 
 def test_talk_ends_for_good_when_a_sweep_is_silent() -> None:

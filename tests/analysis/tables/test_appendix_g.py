@@ -216,15 +216,6 @@ def test_initiators_are_told_apart_from_first_speakers(tmp_path: Path) -> None:
     assert table_rows(facts, "first_speaker.csv", SAMPLE)[0]["difference"] == "-2.0000"
 
 
-def test_a_seat_that_never_leads_has_no_pair(tmp_path: Path) -> None:
-    games = [played_rounds(in_round(0, 1, "subsequent", vps=2.0, cost=3))]
-    assert lines_of(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE) == [
-        "uniform,imap,protocol,imap,vps,0,1,,,,,2.0000,,,few,0,0,,,,,,,protocol",
-        "uniform,imap,protocol,imap,excess_cost,0,1,,,,,3.0000,,,few,0,0,,,,,,,",
-        "uniform,imap,protocol,imap,shown_excess_cost,0,1,,,,,30.0000,,,few,0,0,,,,,,,",
-    ]
-
-
 def test_messages_are_those_of_the_meetings(facts: Facts) -> None:
     rows = rows_of(facts, "messages_by_meeting")
     assert len(rows) == len(TEAMS) * 5 * 3

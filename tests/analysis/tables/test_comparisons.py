@@ -241,18 +241,6 @@ def test_teams_without_a_common_scenario_are_not_compared(tmp_path: Path) -> Non
     }
 
 
-def test_games_weigh_by_the_agents_that_count(tmp_path: Path) -> None:
-    """Two seats against one: each mean runs over its own seats."""
-    games = [
-        score(agent(excess_cost=3), agent(excess_cost=0), scenario="s0", team="a"),
-        score(agent(excess_cost=9), scenario="s1", team="a"),
-        score(agent(excess_cost=1), scenario="s0", team="b"),
-        score(agent(excess_cost=1), scenario="s1", team="b"),
-    ]
-    row = excess_row(facts_of_scores(tmp_path, games))
-    assert row["difference"] == "3.0000"
-
-
 def test_losses_measured_in_different_ways_are_not_compared(tmp_path: Path) -> None:
     words = small_reflected_game()
     traces = [words, play_team(words.scenario, "imap")]

@@ -152,10 +152,6 @@ def test_better_is_what_the_measure_says(measure: str, ranks: list[int]) -> None
     assert [row[1] for row in found] == [row[2] for row in found] == ranks
 
 
-def test_who_was_compared_with_nobody_that_competes_has_no_rank() -> None:
-    assert ranked("a", PAIRS) == []
-
-
 def test_degenerate_baselines_and_the_oracle_have_no_rank(facts: Facts) -> None:
     table = standings(facts)
     for team in ("quiet", "oracle"):
