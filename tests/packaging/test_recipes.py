@@ -18,6 +18,7 @@ import pytest
 from calbench.report.columns import anchor
 from tests.cli.runs import REPO, SMALL, python
 from tests.packaging.recipes import RECIPES, apply
+from tests.report.unpacking import unpacked_game
 
 pytestmark = pytest.mark.heavy
 
@@ -302,9 +303,10 @@ def test_new_experiment_has_a_page_in_the_navigation_and_a_game_to_step_through(
     followed: Followed,
 ) -> None:
     assert re.search(r'href="results/hopes.html"[^<]*>\s*(<[^>]*>\s*)*High hopes', followed.home)
-    games = followed.root / "build" / "site" / "pagedata" / "games" / "hopes" / "wishes"
-    (game,) = games.iterdir()
-    assert '"wish"' in game.read_text()
+    pagedata = followed.root / "build" / "site" / "pagedata"
+    scenario, *_ = sorted((pagedata / "games" / "hopes").iterdir())
+    _, trace = unpacked_game(pagedata, "hopes", "wishes", scenario.stem)
+    assert b'"wish"' in trace
 
 
 def test_new_page_is_in_the_navigation_with_the_numbers_of_the_table(followed: Followed) -> None:
