@@ -110,7 +110,10 @@ def _is_list(value: Any) -> bool:
 
 
 def _choice(choices: Any) -> Any:
-    return next((each for each in choices if each is not None), None) if _is_list(choices) else None
+    if isinstance(choices, Mapping):
+        return choices
+    found = choices if _is_list(choices) else ()
+    return next((each for each in found if each is not None), None)
 
 
 def _text(content: Any) -> str | None:
@@ -136,13 +139,22 @@ def _is_part(value: Any) -> bool:
 
 
 def _word(value: Any) -> str | None:
+    """Return a text, or the first one of a list; numbers as they are written."""
+    if _is_list(value):
+        return next((word for each in value if (word := _word(each))), None)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
     return value if isinstance(value, str) and value else None
 
 
 def _refusal(message: Any) -> str | None:
     fields = _get(message, "provider_specific_fields")
     told = fields.get("refusal") if isinstance(fields, Mapping) else None
-    return _word(_get(message, "refusal")) or _word(told)
+    return next((said for said in (_get(message, "refusal"), told) if _is_text(said)), None)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _usage(usage: Any) -> Usage | None:

@@ -71,7 +71,7 @@ def test_every_status_is_explained(command: Command) -> None:
         ("hydra", SMALL),
         ("calbench.runs.play", SMALL),
         ("pandas", ["rescore", "x", "out=y"]),
-        ("calbench.cli.prove", ["prove"]),
+        ("calbench.release.copies", ["prove"]),
     ],
 )
 def test_interrupt_is_one_line_whatever_is_being_imported(

@@ -87,7 +87,7 @@ BODIES: dict[str, tuple[Any, dict[str, Any] | None]] = {
     # why it ends
     "cut": (ended("length"), {"finish_reason": "length"}),
     "ends without a reason": (ended(None), {"finish_reason": None}),
-    "reasons": (ended(["length", 1]), {"finish_reason": None, "text": "fine"}),
+    "reasons": (ended(["length", 1]), {"finish_reason": "length", "text": "fine"}),
     # what it took
     "fractions": (counted({"prompt_tokens": 10.0, "completion_tokens": 2.5}), tokens(10, 3)),
     "counts as text": (counted({"prompt_tokens": "10", "completion_tokens": "2"}), tokens(10, 2)),

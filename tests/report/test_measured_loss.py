@@ -26,9 +26,9 @@ def test_a_team_whose_loss_is_unknown_has_a_dash_and_a_note(tmp_path: Path) -> N
     results = make_results(tmp_path, "words", ["imap", "hostile"])
     text = shown(results)
     counted = {row["team"]: row for row in Setting(results, "words").counted}
-    assert counted["imap"]["excess_vps_n"] == "15"
-    assert counted["hostile"]["excess_vps_n"] == "0"
-    assert counted["hostile"]["excess_cost_n"] == "15"
+    assert counted["imap"]["excess_vps_n"] == 15
+    assert counted["hostile"]["excess_vps_n"] == 0
+    assert counted["hostile"]["excess_cost_n"] == 15
     assert "hostile: not at all: nobody was asked to reflect" in text
     assert "imap: not at all" not in text
     assert "imap: of " not in text

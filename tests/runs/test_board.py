@@ -4,10 +4,12 @@ The site is built from the packed results, as where the pipeline has not run.
 """
 
 import csv
+import gzip
 import re
 import signal
 import socket
 import urllib.request
+from base64 import b64decode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ from calbench.scenarios.storage import write_suite
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP
 from tests.cli.runs import REPO, SMALL, calbench, files, started
 from tests.effort import GUARD_S
+from tests.report.unpacking import file_value
 from tests.runs.loopback import MUMBLING, SPEAKING, models, play_model
 
 pytestmark = pytest.mark.heavy
@@ -149,8 +152,13 @@ def test_texts_of_a_model_stay_text(board: Board) -> None:
         if path.suffix in {".html", ".js"} and b"<script>window.hacked" in path.read_bytes()
     ]
     assert scripts == []
-    said = [path for path in (board.site / "pagedata").rglob("*.js") if board.speaker in str(path)]
-    assert any(b"window.hacked" in path.read_bytes() for path in said)
+    said = [
+        gzip.decompress(b64decode(packed))
+        for path in (board.site / "pagedata" / "games").rglob("*.js")
+        for team, packed in file_value(path)
+        if board.speaker in {team, path.parent.name}
+    ]
+    assert any(b"window.hacked" in game for game in said)
 
 
 @pytest.mark.slow

@@ -201,15 +201,7 @@ def plane(
     ]
     kind = _one_instrument(table, f"{against.title}, {title}")
     points = [_point(row["team"], row, style_by_team[row["team"]], against) for row in rows]
-    teams = {row["team"] for row in rows}
-    best = [
-        row["team"]
-        for row in front
-        if against is COST
-        and row["is_on_front"]
-        and row["vps_kind"] == kind
-        and row["team"] in teams
-    ]
+    best = _best(front, rows, kind) if against is COST else []
     by = "" if kind in {"", TYPED} else f" by {VPS_KIND_NAMES[kind]}"
     return Figure(
         key=f"{against.key}-{setting.slug}" + (f"-{kind}" if by else ""),
@@ -228,6 +220,13 @@ def plane(
         finding=_title(rows, best, against, style_by_team),
         measured=(VPS, against.measure),
     )
+
+
+def _best(front: Iterable[Row], rows: Iterable[Row], kind: str) -> list[str]:
+    """Return the teams of rows on the front of an instrument."""
+    teams = {row["team"] for row in rows}
+    found = [row["team"] for row in front if row["is_on_front"] and row["vps_kind"] == kind]
+    return [team for team in found if team in teams]
 
 
 def _one_instrument(rows: Iterable[Row], title: str) -> str:
