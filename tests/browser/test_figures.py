@@ -81,7 +81,10 @@ def test_names_of_teams_and_axes_lie_apart_on_a_phone(visit: Visit) -> None:
     plot = page.locator(".cb-figure:visible").first
     expect(plot).to_have_attribute("data-drawn", "")
     page.wait_for_function(
-        "plot => plot.querySelector('.main-svg').getBoundingClientRect().right <= 390",
+        # Drawn anew and done: a name that is about to be drawn has no width.
+        """plot => plot.querySelector(".main-svg").getBoundingClientRect().right <= 390
+            && [...plot.querySelectorAll(".annotation-text, .xtitle, .xtick text, .ytick text")]
+                .every(node => node.getBoundingClientRect().width > 0)""",
         arg=plot.element_handle(),
     )
 
