@@ -166,7 +166,7 @@ EDITS: Sequence[Edit] = (
     Edit("a style sheet", appended("site/assets/every/calbench.css", "\n/* more */\n")),
     Edit("the changelog", appended("CHANGELOG.md", "\nOne more line.\n")),
     Edit("CONTRIBUTING", appended("CONTRIBUTING.md", "\nOne more line.\n")),
-    Edit("the level of compression", replaced("calbench/traces/frames.py", "EL = 6", "EL = 3")),
+    Edit("the level of compression", replaced("calbench/traces/shards.py", "EL = 6", "EL = 3")),
     Edit("a kernel of the statistics", appended("calbench/stats/means.py")),
     Edit("a comment in a table", appended("calbench/analysis/tables/talk.py")),
     Edit("a comment in a fact", appended("calbench/facts/games.py")),
