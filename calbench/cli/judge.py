@@ -42,14 +42,12 @@ from calbench.runs.folder import check_folder, locked
 from calbench.runs.model_audit import ModelAudit, auditing_spec
 from calbench.runs.recorded import RecordedGame, read_games, team_rank
 from calbench.runs.slices import told_apart
-from calbench.runs.source import money, reply_source, spent
+from calbench.runs.source import STORE, money, reply_source, spent
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 
 MODEL_KEYS = ("model=", "model.", "replies.mode=", "replies.path=", "budget.max_usd=")
 """Keys that are about a model."""
-
-STORE = "replies.sqlite"
 
 FACTS = ".facts"
 """Folder of the facts, below that of the tables; leftovers of a killed audit are replaced."""

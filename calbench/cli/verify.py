@@ -87,8 +87,8 @@ def main(
 ) -> int:
     """Verify every trace that is named, and say which fail; or list games without a trace."""
     if partial:
-        if replies is not None or as_json:
-            raise ConfigError("--partial: reads the run's own replies, and prints lines alone")
+        if replies is not None or prompts is not None or as_json:
+            raise ConfigError("--partial: lists games by the run's own replies, and takes no more")
         return list_begun(words.paths)
     if prompts is not None:
         use_prompts(prompts)
@@ -146,12 +146,20 @@ def list_begun(paths: Sequence[Path]) -> int:
                 alert(f"error: {store}: game {printable(game.id):.80}: {problem}")
                 wrong += 1
                 continue
-            if not (path.is_dir() and catalog.has(path / TRACES_FOLDER / trace)):
+            if not (path.is_dir() and _is_of(catalog, path / TRACES_FOLDER / trace, game)):
                 tell(f"{name}: begun, and has no trace")
                 unplayed += 1
     end = f"{wrong} cannot be read" if wrong else "all hold"
     verdict(f"{unplayed} of the games begun have no trace; {end}", is_good=not wrong)
     return Status.DIFFERENT if wrong else Status.DONE
+
+
+def _is_of(catalog: Catalog, path: Path, game: BegunGame) -> bool:
+    """Whether the trace at a path is there, and that of a game."""
+    try:
+        return catalog.has(path) and catalog.outline(path).game_id == game.id
+    except FileError:
+        return False
 
 
 def _begun(game: BegunGame) -> tuple[str, str]:

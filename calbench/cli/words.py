@@ -3,6 +3,8 @@
 Options and settings are written ``key=value``, like the overrides of a run.
 """
 
+import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,7 +69,7 @@ class Words:
             ConfigError: it is none, or out of its range.
         """
         text = self.options.get(key, str(unless_given))
-        number = int(text) if text.isascii() and text.isdigit() else -1
+        number = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else -1
         if number < least or (most is not None and number > most):
             end = "" if most is None else f" to {most}"
             raise ConfigError(
@@ -99,7 +101,7 @@ def read_words(
             words.settings.append(argument)
         elif key is not None:
             words.options[name] = value
-        elif is_given and not Path(argument).exists():
+        elif is_given and os.sep not in name and not Path(argument).exists():
             near = nearest(name, [known.start.rstrip("=.") for known in keys])
             hint = f"did you mean {near[0]}?" if near else "see --help"
             raise ConfigError(f"{printable(argument)}: is neither an option nor a file; {hint}")

@@ -15,7 +15,7 @@ from calbench.console import say
 from calbench.errors import ConfigError, OutputError, ReplayMissError
 from calbench.llm.budget import Budget
 from calbench.llm.completion import ChatMessage, Completion, Request, Site, well_formed
-from calbench.llm.litellm_transport import ask_litellm, close_litellm, load_litellm
+from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.noise import hushed, told
 from calbench.llm.prices import Price, Prices
@@ -264,7 +264,7 @@ class ModelClient:
         if provider is None:
             raise ConfigError(f"model {site.player}: is not among the models of this run")
         if self.source.transport is ask_litellm:
-            load_litellm()  # in seconds that belong to no attempt
+            await prepare_litellm()
         try:
             outcome = await provider.ask(request, site)
         except BaseException:

@@ -11,9 +11,10 @@ import os
 import re
 import socket
 import sys
-import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from calbench.domain.usage import Usage
@@ -156,9 +157,23 @@ def _wait(headers: Mapping[str, str] | None, exchange: Exchange) -> float | None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a provider asks to wait; a date counts as none."""
+    """Return the seconds a provider asks to wait: a number, or a date against its own clock."""
     text = headers.get("retry-after", "").strip()
-    return float(text) if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text) else None
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
+        return float(text)
+    then = _date(text)
+    if then is None:
+        return None
+    now = _date(headers.get("date", "")) or datetime.now(UTC)
+    return max(0.0, (then - now).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        then = parsedate_to_datetime(text)
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return None
+    return then if then.tzinfo is not None else then.replace(tzinfo=UTC)
 
 
 TOP_LOGPROBS = 10
@@ -205,6 +220,27 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
         raise ConfigError(f"{request.spec.model}: {problem}")
     # The original contains the provider's text, which may repeat the key: it is left behind.
     raise attempt_error(found, exchange)
+
+
+async def prepare_litellm() -> None:
+    """Load what the first attempt would load, in seconds that belong to no attempt.
+
+    LiteLLM imports much at its first call only, so one is made of which nothing is sent.
+    """
+    if _process.is_prepared:
+        return
+    rehearsal = Exchange(Delivery(), 1.0, is_rehearsal=True)
+    arguments = {
+        "model": "openai/none",
+        "messages": [{"role": "user", "content": "none"}],
+        "api_base": "http://127.0.0.1:9/v1",
+        "api_key": NO_KEY,
+        "num_retries": 0,
+        "max_retries": 0,
+    }
+    with hushed():
+        await _called(load_litellm(), arguments, rehearsal)
+    _process.is_prepared = True
 
 
 async def _called(litellm: Any, arguments: Mapping[str, Any], exchange: Exchange) -> Any:
@@ -264,6 +300,16 @@ def _secrets(endpoint: Endpoint) -> set[str]:
     return {key} if len(key) >= FEWEST_SECRET else set()
 
 
+@dataclass(slots=True)
+class _Process:
+    """What was done once in this process."""
+
+    is_prepared: bool = False
+
+
+_process = _Process()
+
+
 async def close_litellm() -> None:
     """Close the connections that LiteLLM keeps, if it was ever loaded."""
     litellm = sys.modules.get("litellm")
@@ -284,14 +330,10 @@ def load_litellm() -> Any:
     """Import LiteLLM, keep it quiet, and watch what it sends. The first time takes seconds."""
     for name, value in OFFLINE.items():
         os.environ.setdefault(name, value)
-    is_first = "litellm" not in sys.modules
     with hushed():
         import litellm
 
         watch_httpx()
-        if is_first:
-            with warnings.catch_warnings(action="ignore"):  # of how its first reply is typed
-                litellm.ModelResponse()
     litellm.suppress_debug_info = True
     litellm.drop_params = False  # a parameter left out in silence would be another game
     litellm.telemetry = False

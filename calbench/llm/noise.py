@@ -1,40 +1,46 @@
 """What libraries under LiteLLM write while models are asked: counted, and never shown.
 
-Their warnings, logs and prints quote requests and replies, and with them keys. All of it goes
-through a stream or a log: there it is told by the code on whose behalf it is written.
+Their warnings, logs and prints quote requests and replies, and with them keys. Their text reaches
+neither a stream nor a handler of logs; how much there was is told in our own words.
 """
 
 import logging
 import sys
 import threading
+import traceback
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, TextIO
 
+LOGGERS = (
+    "LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm", "openai", "anthropic", "httpx",
+    "httpcore", "aiohttp", "asyncio", "pydantic", "google", "boto3", "botocore", "urllib3",
+)  # fmt: skip
+"""Logs of the libraries that ask models; asyncio's quotes errors that nobody waited for."""
+
 PACKAGES = frozenset({
-    "litellm", "LiteLLM", "openai", "anthropic", "httpx", "httpcore", "aiohttp", "google", "boto3",
+    "litellm", "openai", "anthropic", "httpx", "httpcore", "aiohttp", "google", "boto3",
     "botocore", "urllib3", "requests",
 })  # fmt: skip
-"""Packages whose code, or code called by them, writes nothing."""
-
-LOGS = PACKAGES | {"asyncio"}
-"""Logs that are never shown; asyncio's quotes errors that nobody waited for."""
-
-NOWHERE = -1
-"""A level below that of every handler."""
+"""Packages whose code, or code called by them, writes to no stream."""
 
 
 @dataclass(slots=True)
 class _Noise:
-    """What was not shown, by what it was; how many hush at this moment, and what was before."""
+    """What was not shown, by what it was; how many keep it from being shown, and what they do."""
 
     counts: Counter[str] = field(default_factory=Counter)
     depth: int = 0
     lock: Any = field(default_factory=threading.RLock)
-    before: tuple[Any, ...] = ()
+    undo: list[Any] = field(default_factory=list)
+
+    def count(self, what: str) -> None:
+        with self.lock:
+            self.counts[what] += 1
 
 
 _noise = _Noise()
@@ -43,17 +49,28 @@ _noise = _Noise()
 @contextmanager
 def hushed() -> Iterator[None]:
     """Show nothing of what these libraries write, in any task or thread; may be nested."""
-    with _noise.lock:
-        _noise.depth += 1
-        if _noise.depth == 1:
-            _hush()
+    _enter()
     try:
         yield
     finally:
-        with _noise.lock:
-            _noise.depth -= 1
-            if _noise.depth == 0:
-                _unhush()
+        _leave()
+
+
+def _enter() -> None:
+    with _noise.lock:
+        _noise.depth += 1
+        if _noise.depth == 1:
+            hushing = (_hush_streams, _hush_records, _hush_warnings, _hush_unraisable)
+            _noise.undo = [hush() for hush in hushing]
+        _hush_logs()  # each time: libraries make their loggers when they are first used
+
+
+def _leave() -> None:
+    with _noise.lock:
+        _noise.depth -= 1
+        if _noise.depth == 0:
+            while _noise.undo:
+                _noise.undo.pop()()
 
 
 def told() -> str | None:
@@ -66,19 +83,39 @@ def told() -> str | None:
     return f"Not shown, since they may quote requests and replies: {kinds}"
 
 
+class _Handler(logging.Handler):
+    """Counts messages instead of showing them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _noise.count(f"log messages of {record.name.split('.', maxsplit=1)[0]}")
+
+
+_HANDLER = _Handler(logging.WARNING)
+
+
+def _hush_logs() -> None:
+    """Let loggers of these libraries reach our handler only, for good."""
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        if logger.handlers != [_HANDLER]:
+            logger.handlers = [_HANDLER]
+        logger.propagate = False
+
+
 class _Sieve:
     """A stream without what is written by, or on behalf of, these libraries."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self.is_open = False
 
     def write(self, text: str) -> int:
         """Write what is not theirs."""
-        package = _writer(sys._getframe(1)) if _noise.depth else None  # noqa: SLF001
+        package = None if self.is_open else _writer(sys._getframe(1))  # noqa: SLF001
         if package is None:
             return self._stream.write(text)
         if text.strip():
-            _count(f"prints of {package}")
+            _noise.count(f"prints of {package}")
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -90,49 +127,85 @@ class _Sieve:
         return getattr(self._stream, name)
 
 
-def _hush() -> None:
-    """Put ours in the place of the streams, of what makes log records and of the last hook."""
-    record_of = logging.getLogRecordFactory()
-    _noise.before = (sys.stdout, sys.stderr, record_of, sys.unraisablehook)
-
-    def record(name: Any, level: Any, path: str, line: int, *rest: Any, **more: Any) -> Any:
-        log = str(name).partition(".")[0].partition(" ")[0]
-        writer = log if log in LOGS else _writer(sys._getframe(1))  # noqa: SLF001
-        if writer is None or level is None:  # of a record that is made anew from its parts
-            return record_of(name, level, path, line, *rest, **more)
-        if level >= logging.WARNING:
-            _count(f"log messages of {writer}")
-        return record_of(name, NOWHERE, path, line, "not shown", (), None)
-
-    def unraisable(raised: Any) -> None:
-        _count(f"errors at the end of objects ({raised.exc_type.__name__})")
-
-    sys.stdout, sys.stderr = _Sieve(sys.stdout), _Sieve(sys.stderr)
-    sys.unraisablehook = unraisable
-    logging.setLogRecordFactory(record)
-
-
-def _unhush() -> None:
-    """Put back what was before, but for a stream that somebody else replaced meanwhile."""
-    stdout, stderr, record_of, hook = _noise.before
-    if isinstance(sys.stdout, _Sieve):
-        sys.stdout = stdout
-    if isinstance(sys.stderr, _Sieve):
-        sys.stderr = stderr
-    sys.unraisablehook = hook
-    logging.setLogRecordFactory(record_of)
-
-
-def _count(what: str) -> None:
-    with _noise.lock:
-        _noise.counts[what] += 1
-
-
 def _writer(frame: FrameType | None) -> str | None:
     """Return the package of these libraries on whose behalf code runs; absent if there is none."""
     while frame is not None:
-        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        package = str(frame.f_globals.get("__name__", "")).split(".", maxsplit=1)[0]
         if package in PACKAGES:
             return package
         frame = frame.f_back
     return None
+
+
+def _replaced(holder: Any, name: str, new: Any) -> Callable[[], None]:
+    """Put something in the place of another; return what undoes it, unless others did the same."""
+    before = getattr(holder, name)
+    setattr(holder, name, new)
+
+    def undo() -> None:
+        if getattr(holder, name) is new:
+            setattr(holder, name, before)
+
+    return undo
+
+
+def _hush_streams() -> Callable[[], None]:
+    """Let nothing of theirs through to standard output and error; return what undoes it."""
+    sieves = {name: _Sieve(getattr(sys, name)) for name in ("stdout", "stderr")}
+    undoing = [_replaced(sys, name, sieve) for name, sieve in sieves.items()]
+
+    def undo() -> None:
+        for sieve, put_back in zip(sieves.values(), undoing, strict=True):
+            sieve.is_open = True  # others may have kept it
+            put_back()
+
+    return undo
+
+
+def _hush_records() -> Callable[[], None]:
+    """Take the text out of what they log through any logger; return what undoes it."""
+    before = logging.getLogRecordFactory()
+
+    def record(*values: Any, **options: Any) -> logging.LogRecord:
+        if _writer(sys._getframe(1)) is None:  # noqa: SLF001
+            return before(*values, **options)
+        name, level, path, line = values[:4]
+        return before(name, level, path, line, "not shown", (), None)
+
+    logging.setLogRecordFactory(record)
+
+    def undo() -> None:
+        if logging.getLogRecordFactory() is record:
+            logging.setLogRecordFactory(before)
+
+    return undo
+
+
+def _hush_warnings() -> Callable[[], None]:
+    """Count their warnings; return what undoes it."""
+    before = warnings.showwarning
+
+    def show(message: Any, category: type[Warning], *rest: Any, **options: Any) -> None:
+        package = _writer(sys._getframe(1))  # noqa: SLF001
+        if package is None:
+            before(message, category, *rest, **options)
+        else:
+            _noise.count(f"warnings of {package} ({category.__name__})")
+
+    return _replaced(warnings, "showwarning", show)
+
+
+def _hush_unraisable() -> Callable[[], None]:
+    """Count errors of theirs that nobody can catch; return what undoes it."""
+    before = sys.unraisablehook
+
+    def hook(unraisable: Any) -> None:
+        module = getattr(unraisable.object, "__module__", None) or ""
+        frames = [frame for frame, _ in traceback.walk_tb(unraisable.exc_traceback)]
+        package = _writer(frames[-1] if frames else None)
+        if package is None and module.split(".", maxsplit=1)[0] not in PACKAGES:
+            before(unraisable)
+        else:
+            _noise.count(f"errors at the end of objects ({unraisable.exc_type.__name__})")
+
+    return _replaced(sys, "unraisablehook", hook)

@@ -43,6 +43,7 @@ class Exchange:
     Attributes:
         delivery: told when a request is about to be sent.
         timeout_s: seconds of the attempt.
+        is_rehearsal: whether nothing is ever sent.
         status: HTTP status; absent before an answer.
         headers: of the answer, by name in lower case.
         body: of the answer, as far as it came, without compression.
@@ -53,6 +54,7 @@ class Exchange:
 
     delivery: Delivery
     timeout_s: float
+    is_rehearsal: bool = False
     status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
@@ -115,6 +117,10 @@ def _watched(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any
 
 def _prepare(request: Any, exchange: Exchange) -> None:
     """Bound the time to connect, note the keys, and note that the request will be sent."""
+    import httpx
+
+    if exchange.is_rehearsal:
+        raise httpx.ConnectError("nothing is sent")
     times = dict(request.extensions.get("timeout") or {})
     most = CONNECTING * exchange.timeout_s
     for kind in ("connect", "pool"):

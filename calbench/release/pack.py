@@ -13,13 +13,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from pyarrow import Table, array, parquet
 
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.errors import FileError
 from calbench.facts.columns import GAME_ID
-from calbench.facts.frames import PARQUET_VERSION, read_arrow
+from calbench.facts.frames import PARQUET_VERSION, read_arrow, read_text
 from calbench.facts.games import GAMES, SCORES
 from calbench.files import read_bytes, write_atomically
 from calbench.release.copies import SUMMARY_FOLDER
@@ -100,7 +99,7 @@ def write_pack(data: Path, path: Path) -> None:
         OutputError: the file cannot be written.
     """
     board = data / TABLES / SUMMARY_FOLDER / "leaderboard.csv"
-    ranked = frozenset(pd.read_csv(board)["experiment"].dropna())
+    ranked = frozenset(read_text(board)["experiment"].dropna())
     held = io.BytesIO()
     with tarfile.open(fileobj=held, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, content in _contents(data, ranked):

@@ -226,6 +226,6 @@ def rounded(value: float | str, digits: int | None) -> str:
     """
     cell = str(value)
     text = cell if digits is None else f"{Decimal(cell):.{digits}f}"
-    if digits is not None and not Decimal(text):
+    if not Decimal(text):
         text = text.lstrip("-")
     return text.replace("-", MINUS)

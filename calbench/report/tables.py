@@ -224,9 +224,11 @@ def grouped(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
 
 def wide(rows: Iterable[Row], names: Sequence[str], across: str, value: str) -> list[Row]:
     """Return a row for each that names tell apart, with a column for each cell of ``across``."""
+    listed = list(rows)
+    absent = dict.fromkeys(cell_of(row[across]) for row in listed)
     return [
-        {**own[0], **{cell_of(row[across]): row[value] for row in own}}
-        for own in grouped(rows, *names).values()
+        {**own[0], **absent, **{cell_of(row[across]): row[value] for row in own}}
+        for own in grouped(listed, *names).values()
     ]
 
 

@@ -19,7 +19,6 @@ from calbench.errors import FileError
 from calbench.files import printable, shorten
 from calbench.metrics.players import Player, players_of
 from calbench.runs.recorded import RecordedGame, consistent
-from calbench.runs.source import STORE
 from calbench.traces.catalog import TRACES_FOLDER, Catalog
 from calbench.traces.models import Seat, Team
 from calbench.traces.storage import parsed_trace, trace_bytes
@@ -34,7 +33,7 @@ LONGEST_RUN = 24
 def run_name(path: Path) -> str:
     """Return the name of a run, that of its folder, with the letters that names may have."""
     whole = path.resolve()
-    folder = whole.parent.name if whole.name in {TRACES_FOLDER, STORE} else whole.name
+    folder = whole.parent.name if whole.name == TRACES_FOLDER else whole.name
     return re.sub(r"[^A-Za-z0-9_-]+", "-", folder).strip("-_")[:LONGEST_RUN] or "run"
 
 

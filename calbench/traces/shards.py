@@ -114,7 +114,7 @@ class Head:
 
     shard_version: Annotated[int, Strict()]
     frame_bytes: _Size
-    frame_crc32: Annotated[_Text, Field(pattern=r"^[0-9a-f]{8}$")]
+    frame_crc32: _Crc
     games: Annotated[tuple[Game, ...], Field(min_length=1)]
 
 

@@ -1,5 +1,6 @@
 """``calbench verify --partial``: the games that a run was stopped in."""
 
+import shutil
 import sys
 from collections.abc import Callable
 from itertools import count
@@ -69,6 +70,21 @@ def test_game_without_a_trace_is_listed(begun: Path, capsys: Capture) -> None:
     assert played.stem == "taste-varied-000"
 
     assert answer(["verify", "-q", "--partial", str(begun / STORE)]) == 0
+    assert capsys.readouterr().out == "2 of the games begun have no trace; all hold\n"
+
+
+@pytest.mark.parametrize("text", ["{}", "another game"])
+def test_trace_of_no_game_that_was_begun_counts_as_none(
+    begun: Path, tmp_path: Path, capsys: Capture, text: str
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(begun, run)
+    played = next((run / "traces").glob("*/*.json"))
+    if text == "another game":
+        text = played.read_text()
+    played.rename(played.with_name("taste-varied-009.json"))
+    played.with_name("taste-varied-001.json").write_text(text)
+    assert answer(["verify", "-q", "--partial", str(run)]) == 0
     assert capsys.readouterr().out == "2 of the games begun have no trace; all hold\n"
 
 

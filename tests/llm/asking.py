@@ -10,7 +10,7 @@ from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.domain.usage import Usage
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request, Role, Sampling
-from calbench.llm.litellm_transport import ask_litellm, close_litellm
+from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import Price
 from calbench.llm.provider import Surroundings
@@ -149,6 +149,7 @@ def ask_stub(
 
     async def run() -> Completion:
         try:
+            await prepare_litellm()
             return await ask_litellm(
                 asked or request("Hi"), Endpoint(api_base=server.url, timeout_s=timeout_s)
             )

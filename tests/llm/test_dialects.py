@@ -17,6 +17,7 @@ from calbench.llm.litellm_transport import (
     ask_litellm,
     close_litellm,
     load_litellm,
+    prepare_litellm,
 )
 from calbench.llm.model import ModelConfig
 from calbench.llm.transport import BROKEN, AttemptError
@@ -46,6 +47,7 @@ SCHEMA = {
 def _warm() -> None:
     """LiteLLM imports for seconds, which belong to no test's time."""
     load_litellm()
+    asyncio.run(prepare_litellm())
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +65,7 @@ def asked_of(config: ModelConfig, **fields: Any) -> Request:
 def ask(config: ModelConfig, asked: Request) -> Completion:
     async def run() -> Completion:
         try:
+            await prepare_litellm()
             return await ask_litellm(asked, config)
         finally:
             await close_litellm()

@@ -16,10 +16,15 @@ THEIRS = f"""
 import logging, sys, warnings
 def chatter():
     print("{CANARY}")
+    print("{CANARY}", file=sys.stderr)
     sys.stderr.writelines(["{CANARY}"])
     warnings.warn("{CANARY}")
-    for log in ("litellm.odd", "LiteLLM odd", "another"):
-        logging.getLogger(log).error("{CANARY}")
+    logging.getLogger("litellm.odd").error("{CANARY}")
+    logging.getLogger("asyncio").error("{CANARY}")
+    logging.getLogger("another").error("{CANARY}")
+class Late:
+    def __del__(self):
+        raise ValueError("{CANARY}")
 """
 
 
@@ -31,12 +36,8 @@ def library() -> types.ModuleType:
     return module
 
 
-class Late:
-    def __del__(self) -> None:
-        raise ValueError(CANARY)
-
-
-def test_their_words_are_counted_and_ours_are_shown(
+@pytest.mark.filterwarnings("default")
+def test_their_words_are_counted_and_not_shown(
     library: types.ModuleType,
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
@@ -44,42 +45,53 @@ def test_their_words_are_counted_and_ours_are_shown(
 ) -> None:
     # Whoever configures logging afterwards disables the loggers there are.
     monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", False)
-    monkeypatch.setattr(warnings, "showwarning", lambda text, *_, **__: sys.stderr.write(str(text)))
     told()
-    with warnings.catch_warnings(), hushed(), hushed():
-        warnings.simplefilter("always")
+    with hushed(), hushed():
         library.chatter()
+        library.Late()
         thread = threading.Thread(target=library.chatter)
         thread.start()
         thread.join()
-        logging.getLogger("asyncio").error(CANARY)
-        Late()
         print("ours")
-        warnings.warn("ours too", stacklevel=1)
-        logging.getLogger("mine").error("ours as well")
+        print("ours too", file=sys.stderr)
 
-    said, shown = told() or "", "".join(capfd.readouterr())
+    said = told() or ""
+    shown = "".join(capfd.readouterr())
     assert CANARY not in shown + said + caplog.text
     assert "ours\n" in shown
-    assert "ours too" in shown
-    assert "ours as well" in caplog.text
+    assert "ours too\n" in shown
     for kind in (
         "prints of litellm: 6",
-        "log messages of litellm: 4",
-        "log messages of LiteLLM: 2",
-        "log messages of asyncio: 1",
-        "errors at the end of objects (ValueError): 1",
+        "log messages of litellm: 2",
+        "log messages of asyncio: 2",
     ):
         assert kind in said
+    assert "warnings of litellm (UserWarning): " in said
+    assert "errors at the end of objects (ValueError): 1" in said
     assert told() is None
 
 
 def test_everything_is_as_before_afterwards(capfd: pytest.CaptureFixture[str]) -> None:
-    before = sys.stdout, sys.stderr, logging.getLogRecordFactory(), sys.unraisablehook
+    before = sys.stdout, sys.stderr, warnings.showwarning, sys.unraisablehook
     with hushed():
         kept = sys.stderr
         assert kept.isatty() == before[1].isatty()
 
-    assert before == (sys.stdout, sys.stderr, logging.getLogRecordFactory(), sys.unraisablehook)
+    assert before == (sys.stdout, sys.stderr, warnings.showwarning, sys.unraisablehook)
     kept.write("late\n")  # who kept the stream can still write
     assert capfd.readouterr().err == "late\n"
+
+
+@pytest.mark.filterwarnings("default")
+def test_words_and_logs_of_the_user_are_shown(
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    told()
+    with hushed():
+        with pytest.warns(UserWarning, match="ours"):
+            warnings.warn("ours", stacklevel=1)
+        logging.getLogger("mine").error("ours")
+
+    assert "ours" in caplog.text
+    assert told() is None
+    assert capfd.readouterr().out == ""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from calbench.domain.usage import Usage
 from calbench.llm.body import MASK, is_broken_off, masked, read_body, read_reply
 from calbench.llm.completion import Completion, TokenLogprob
-from calbench.llm.litellm_transport import SIGNS, attempt_error, setup_problem
+from calbench.llm.litellm_transport import SIGNS, attempt_error, retry_after, setup_problem
 from calbench.llm.transport import BROKEN, FAULTS, TIMEOUT, AttemptError, Delivery
 from calbench.llm.wire import Exchange
 from tests.effort import GUARD_S
@@ -318,6 +318,24 @@ def test_wait_that_the_provider_asks_for_is_read(
     with serving(busy) as server, pytest.raises(AttemptError) as caught:
         ask_stub(server)
     assert caught.value.retry_after_s == expected
+
+
+NOON = "Thu, 26 Nov 2026 12:00:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("then", "expected"),
+    [
+        ("Thu, 26 Nov 2026 12:01:00 GMT", 60.0),
+        ("Thu, 26 Nov 2026 12:01:00 -0000", 60.0),
+        ("Thu, 26 Nov 2026 11:59:00 GMT", 0.0),
+        ("Thu, 99 Nov 2026 12:01:00 GMT", None),
+    ],
+)
+def test_date_to_wait_for_is_read_against_the_clock_of_the_provider(
+    then: str, expected: float | None
+) -> None:
+    assert retry_after({"retry-after": then, "date": NOON}) == expected
 
 
 @pytest.mark.parametrize("name", SIGNS)

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import socket
+import subprocess
 import sys
 import zlib
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from calbench.llm import wire
 from calbench.llm.completion import Completion
-from calbench.llm.litellm_transport import ask_litellm, close_litellm
+from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import Endpoint
 from calbench.llm.transport import REDIRECTED, TIMEOUT, TOO_LONG, AttemptError
 from tests.llm.asking import request
@@ -26,6 +27,7 @@ PLENTY_S = 60.0
 def ask(url: str, model: str = "openai/stub", timeout_s: float = PLENTY_S) -> Completion:
     async def run() -> Completion:
         try:
+            await prepare_litellm()
             return await ask_litellm(
                 request("Hi", model=model),
                 Endpoint(api_base=url, api_key_env="STUB_KEY", timeout_s=timeout_s),
@@ -154,3 +156,30 @@ def test_key_out_of_the_providers_own_variable_is_masked(monkeypatch: pytest.Mon
 
     with serving(Answer(chat(KEY))) as server:
         assert asyncio.run(run(server)).text == "[key]"
+
+
+@pytest.mark.heavy
+def test_first_attempt_loads_nothing_and_sends_one_request() -> None:
+    code = """
+import asyncio, sys
+from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
+from calbench.llm.model import Endpoint
+from tests.llm.asking import request
+from tests.llm.stub_server import serving
+async def run(url):
+    await prepare_litellm()
+    before = set(sys.modules)
+    await ask_litellm(request("Hi"), Endpoint(api_base=url))
+    print(len(set(sys.modules) - before))
+    await close_litellm()
+with serving() as server:
+    asyncio.run(run(server.url))
+print(len(server.asked))
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
+    new, asked = map(int, said.stdout.split())
+    assert new < 10
+    assert asked == 1
+    assert said.stderr == ""

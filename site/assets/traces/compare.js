@@ -70,7 +70,7 @@
         node.hidden = false;
         draw(of);
         changed();
-      }, failed);
+      }, function (key, why) { if (isWanted()) { failed(key, why); } });
     }
 
     function jumpNode(of, event, words) {

@@ -281,8 +281,10 @@
     part.second.open(view, team, at, function () {
       return current === view && part.beside.value === team;
     }, function (key, why) {
+      part.second.close();
       lookBeside("");
       part.problem.textContent = noGame(key, why);
+      keepAddress();
     });
   }
 
