@@ -13,8 +13,7 @@ from calbench.agents.scripted import STYLES
 from calbench.analysis.matchmaking import Proposal, propose
 from calbench.analysis.ratings.pools import ALL, GAME_COLUMNS, POOLS, Scenario, pool_seats
 from calbench.analysis.ratings.scopes import Scope, rated_scope, settings_of
-from calbench.cli.status import Status, program_name
-from calbench.cli.words import Words, names
+from calbench.cli.words import Status, Words, names, program_name
 from calbench.config.roster import Entry, Roster
 from calbench.console import progress, say, verdict, warn
 from calbench.domain.canonical import digest

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from calbench.cli.status import Status
-from calbench.cli.words import Words
+from calbench.cli.words import Status, Words
 from calbench.console import progress, tell, verdict
 from calbench.errors import ConfigError, FileError
 from calbench.facts.frames import header_of

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 import zstandard
 
-from calbench.cli.status import Status
-from calbench.cli.words import Words
+from calbench.cli.words import Status, Words
 from calbench.console import progress, verdict
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import printable, written_atomically

@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES
-from calbench.cli.commands import program
 from calbench.cli.judge import main
 from calbench.cli.main import answer, status_of
-from calbench.cli.program import Keyed
+from calbench.cli.program import Keyed, program
 from calbench.cli.words import read_words
 from calbench.config.composition import compose
 from calbench.domain.usage import Usage
