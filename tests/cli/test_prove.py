@@ -20,7 +20,6 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.registry import TABLES, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
-from calbench.cli.traces import unpack
 from calbench.config.composition import compose
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
@@ -102,7 +101,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
         analyze.write(each)
         write_release(Path("data"), Path("data/release"))
         shutil.move("data/traces/tiny", "shards")
-        unpack(Path("shards"), Path("data/traces/tiny"))
+        assert answer(["-q", "traces", "unpack", "shards", "out=data/traces/tiny"]) == 0
     return folder
 
 
