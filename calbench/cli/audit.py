@@ -1,6 +1,5 @@
 """``calbench audit``: the message audits on any messages, by our detectors or by a model."""
 
-import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,7 +28,7 @@ from calbench.metrics.speech.audit_lines import (
 )
 from calbench.metrics.speech.patterns import message_patterns
 from calbench.metrics.speech.secondhand.hearsay import Hearsay
-from calbench.runs.source import ModelAudit, auditing_spec, money, reply_source, spent
+from calbench.runs.source import ModelAudit, auditing_spec, money, reply_source
 
 
 def main(words: Words) -> int:
@@ -132,10 +131,7 @@ def judged(
         findings[line.place] = found if isinstance(found, Unreadable) else found.value
 
     with noting_interrupt(lambda: "Stopped; replies that came are kept") as is_stopping:
-        asking = ModelAudit(lines, "messages are audited", ask, spec, is_stopping)
-        with progress("audited", len(lines), state=lambda: spent(spec, source)) as tick:
-            asyncio.run(asking.run(source, tick))
-        asking.check()
+        ModelAudit(lines, "messages are audited", ask, spec, is_stopping).run(source, "audited")
     totals = source.totals
     cost = money(spec, read_prices(PRICES), totals.spent_usd)
     say(f"{totals.calls} replies paid for, {totals.replayed} replayed; {cost} spent")

@@ -4,7 +4,6 @@ The audit of appendix I: one call for each recipient and round, about the messag
 Without a model the scripted judge answers: fixed rules, no language model.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -39,7 +38,7 @@ from calbench.report.tables import read_table
 from calbench.runs.folder import check_folder, locked
 from calbench.runs.recorded import RecordedGame, read_games, team_rank
 from calbench.runs.slices import told_apart
-from calbench.runs.source import STORE, ModelAudit, auditing_spec, money, reply_source, spent
+from calbench.runs.source import STORE, ModelAudit, auditing_spec, money, reply_source
 from calbench.terminal import new_table
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
@@ -157,10 +156,7 @@ def _judge_games(
                 trace = read_trace(game.path)
                 take(trace, await verdicts_of(trace, ModelJudge(completer, model), name))
 
-            audit = ModelAudit(games, "games are judged", ask, spec, is_stopping)
-            with progress("judged", len(games), state=lambda: spent(spec, source)) as tick:
-                asyncio.run(audit.run(source, tick))
-            audit.check()
+            ModelAudit(games, "games are judged", ask, spec, is_stopping).run(source, "judged")
         write_judge_tables(facts.write(), out, Settings(spec.measure, spec.analysis))
     return Totals() if source is None else source.totals
 

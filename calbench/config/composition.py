@@ -17,8 +17,7 @@ from yaml import YAMLError
 from calbench.agents.prompts import use_prompts
 from calbench.config.groups import GROUPS, among, known_names, nearest
 from calbench.config.spec import RunSpec, parse_spec
-from calbench.config.teams import played_teams, player_of
-from calbench.config.wording import chosen_prompts
+from calbench.config.teams import chosen_prompts, played_teams, player_of
 from calbench.documents import read_yaml, refuse_huge
 from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.extensions import extension_names

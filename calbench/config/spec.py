@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from calbench.config.wording import PromptsSpec
+from calbench.agents.prompts import load_prompts, use_prompts
 from calbench.documents import read_yaml
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
@@ -51,6 +51,45 @@ class Channels(BaseModel):
     def open_channels(self) -> tuple[Channel, ...]:
         """The open channels in their fixed order."""
         return tuple(channel for channel in CHANNELS if getattr(self, channel))
+
+
+Version = Annotated[str, Field(pattern=ID_PATTERN)]
+
+
+class PromptsSpec(BaseModel):
+    """The prompts of seats that use language.
+
+    Attributes:
+        version: of teams that are not in ``by_team``.
+        path: a folder with prompts of the user's own; absent: none.
+        digest: SHA-256 of the templates of ``version``, if the folder holds them.
+        by_team: versions that the models of teams name, by team; this package's.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    version: Version
+    path: Annotated[str, Field(min_length=1)] | None = None
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    by_team: dict[str, Version] = Field(default_factory=dict)
+
+    def version_of(self, team_id: str) -> tuple[str, str | None]:
+        """Return the version that a team is asked with, and its digest if it is the user's own."""
+        if team_id in self.by_team:
+            return self.by_team[team_id], None
+        return self.version, self.digest
+
+    def use(self) -> None:
+        """Know the folder's prompts in this process.
+
+        Raises:
+            ConfigError: they cannot be used, or are no longer what they were.
+        """
+        if self.path is None:
+            return
+        use_prompts(Path(self.path))
+        if self.digest is not None:
+            load_prompts(self.version, self.digest)
 
 
 class RepliesSpec(BaseModel):

@@ -1,14 +1,19 @@
-"""Teams as they are played, from what Hydra composes of ``conf/teams``: players and seats."""
+"""Teams as they are played, from what Hydra composes of ``conf/teams``: players, seats, prompts."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from calbench.agents.prompts import load_variant
+from calbench.agents.prompts import PROMPT_VERSION, load_prompts, load_variant, use_prompts
+from calbench.agents.prompts.folder import LATEST
+from calbench.agents.prompts.templates import Templates, read_templates
+from calbench.agents.prompts.trial import worded
 from calbench.agents.prompts.variants import PLAYED
+from calbench.agents.scripted.reading import read_briefing, read_message
 from calbench.config.groups import among
 from calbench.errors import ConfigError
 from calbench.extensions import extension
@@ -239,3 +244,80 @@ def _with_variant(seat: dict[str, Any], variant: object) -> dict[str, Any]:
             "is_nosy": found.is_probing,
         },
     }
+
+
+# --- prompts that teams are asked with: what the run says, else what the files of models say
+
+
+def chosen_prompts(
+    given: object, teams: Sequence[Mapping[str, Any]], models: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the prompts of a run, as its parameters hold them.
+
+    Args:
+        given: ``version`` and ``path`` of the configuration, each of which may be absent.
+        teams: as traces describe them.
+        models: by player; ``prompts`` of each is a version, or absent.
+
+    Raises:
+        ConfigError: saying which key does not fit.
+    """
+    if not isinstance(given, Mapping) or not given.keys() <= {"version", "path"}:
+        raise ConfigError("prompts: expected the keys version and path")
+    version, path = given.get("version"), given.get("path")
+    own = None if path is None else use_prompts(Path(str(path)))
+    if own is not None and own.templates is not None:
+        if any(seat["kind"] == "scripted" for team in teams for seat in team["seats"]):
+            _check_scripted(own.templates)
+        name = own.templates.version
+        if version not in (None, name):
+            raise ConfigError(
+                f"prompts.version: the folder of prompts.path holds {name}, not "
+                f"{printable(str(version))}: leave one of the two out"
+            )
+        return {"version": name, "path": str(path), "digest": own.templates.digest}
+    if version is not None:
+        load_prompts(str(version))
+        return {"version": str(version), "path": path}
+    chosen = {team["team_id"]: _of_models(team, models) for team in teams}
+    by_team = {team: name for team, name in chosen.items() if name is not None}
+    for name in by_team.values():
+        load_prompts(name)
+    return {"version": PROMPT_VERSION, "path": path, "by_team": by_team}
+
+
+def _check_scripted(own: Templates) -> None:
+    """Refuse templates of a folder that scripted speakers would be mute under.
+
+    They read the lines that all versions of this package share, so every message has to tell them
+    what it tells in the one that a folder is a variation of.
+
+    Raises:
+        ConfigError: naming the first template that they cannot read.
+    """
+    for mine, known in zip(worded(own), worded(read_templates(LATEST)), strict=True):
+        read = read_briefing if mine.template == "system" else read_message
+        if read(mine.text) != read(known.text):
+            raise ConfigError(
+                f"{own.folder}/{mine.template}.md: a scripted speaker cannot read what it says: "
+                f"keep the headings and the lines with values as they are in {LATEST} (those of "
+                "parts/ too), or seat models only"
+            )
+
+
+def _of_models(team: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Return the version that the models of a team name; absent if none does.
+
+    Raises:
+        ConfigError: two name different ones.
+    """
+    players = [seat["player"] for seat in team["seats"] if seat["kind"] == "model"]
+    named = {models[player]["prompts"]: player for player in players}
+    named.pop(None, None)
+    if len(named) > 1:
+        said = ", ".join(f"{player} {version}" for version, player in sorted(named.items()))
+        raise ConfigError(
+            f"teams.{printable(team['team_id'])}: its models name different prompts ({said}): "
+            "choose one with prompts.version"
+        )
+    return next(iter(named), None)

@@ -16,7 +16,7 @@ from calbench.agents.completer import Completer
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import say
+from calbench.console import progress, say
 from calbench.domain.ids import AgentId
 from calbench.engine.batch import Halted, Stoppable, first_leaf
 from calbench.engine.batch import Source as Opener
@@ -200,8 +200,24 @@ class ModelAudit(Generic[T]):
     done: int = 0
     failure: UnavailableError | None = None
 
-    async def run(self, source: Source, tick: Callable[[str], None]) -> None:
-        """Ask about all, as far as that goes."""
+    def run(self, source: Source, task: str) -> None:
+        """Ask about all, and show how far that is.
+
+        Raises:
+            CalbenchError: it is not complete; the line says what is kept.
+        """
+        with progress(task, len(self.things), state=lambda: spent(self.spec, source)) as tick:
+            asyncio.run(self._ask_all(source, tick))
+        where = f"{self.done} of {len(self.things)} {self.what}"
+        kept = "the replies that came are kept; the same command resumes"
+        if self.failure is not None:
+            (model,) = self.spec.models.values()
+            asked = f"asked at {address(model)}"
+            raise CalbenchError(f"{self.failure.detail} ({asked}): {where}; {kept}")
+        if self.is_stopping():
+            raise StoppedError(f"Stopped: {where}; {kept}")
+
+    async def _ask_all(self, source: Source, tick: Callable[[str], None]) -> None:
         queue = deque(self.things)
         try:
             async with open_models(self.spec, source) as client, asyncio.TaskGroup() as group:
@@ -227,14 +243,3 @@ class ModelAudit(Generic[T]):
 
     def _is_ending(self) -> bool:
         return self.failure is not None or self.is_stopping()
-
-    def check(self) -> None:
-        """Refuse to go on with an audit that is not complete."""
-        where = f"{self.done} of {len(self.things)} {self.what}"
-        kept = "the replies that came are kept; the same command resumes"
-        if self.failure is not None:
-            (model,) = self.spec.models.values()
-            asked = f"asked at {address(model)}"
-            raise CalbenchError(f"{self.failure.detail} ({asked}): {where}; {kept}")
-        if self.is_stopping():
-            raise StoppedError(f"Stopped: {where}; {kept}")

@@ -1,15 +1,21 @@
-"""Speed of the oracle. Times are reported, never asserted."""
+"""Speed of the oracle, and of the canonical suites: 150 candidates and 45 oracles each.
+
+Times are reported, never asserted, but for both suites, which take under 20 s.
+"""
 
 import math
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from calbench.config.composition import compose
 from calbench.domain.randomness import stream
 from calbench.oracle.count import count_feasible
 from calbench.oracle.estimate import Estimate, estimate_fraction
 from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Optimal, solve_best, solve_worst
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.suites import build_suite
 from tests.oracle.large import drawn_problem
 from tests.oracle.problems import problem_of
 
@@ -63,3 +69,19 @@ def test_estimate_of_a_50_by_128(benchmark: BenchmarkFixture) -> None:
 def _extremes(problem: Problem) -> bool:
     """Solve for the best and the worst schedule; whether both were proven."""
     return isinstance(solve_best(problem), Optimal) and isinstance(solve_worst(problem), Optimal)
+
+
+GREATEST_TIME_S = 20.0
+
+
+def both_suites() -> tuple[tuple[Scenario, ...], ...]:
+    names = ("uniform", "varied")
+    specs = [compose([f"suite={name}"]).suite for name in names]
+    return tuple(build_suite(spec) for spec in specs)
+
+
+def test_both_canonical_suites_are_generated_in_time(benchmark: BenchmarkFixture) -> None:
+    suites = benchmark(both_suites)
+    assert [len(suite) for suite in suites] == [45, 45]
+    if benchmark.stats is not None:
+        assert benchmark.stats.stats.max < GREATEST_TIME_S

@@ -14,11 +14,12 @@ from calbench.domain.ids import AgentId
 from calbench.engine.drivers import run_async
 from calbench.engine.jobs import plan_jobs
 from calbench.engine.seating import seat_agents
+from calbench.errors import ConfigError
 from calbench.llm.client import Mode, Source
 from calbench.llm.completion import Completion, Request
 from calbench.llm.prices import estimated_usage, read_prices, usage_bound
 from calbench.runs.play import execute, load_suites
-from calbench.runs.source import budget_line, money, spent
+from calbench.runs.source import budget_line, money, reply_source, spent
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.storage import write_trace
 from tests.cli.conftest import Command
@@ -181,3 +182,29 @@ def test_run_says_its_budget_first_and_what_the_folder_cost_so_far(
     (budget,) = [x for x in capsys.readouterr().err.splitlines() if x.startswith("Budget: ")]
     assert budget == f"Budget: at most US$ 15.00, {first.totals.spent_usd:.2f} spent before"
     assert again.money == first.money
+
+
+# --- where replies come from
+
+PLAYED = (*SMALL, "model.name=openai/x", "out=here")
+
+
+@pytest.mark.parametrize(
+    ("mode", "path", "store"),
+    [
+        ("live", None, None),
+        ("record", None, Path("here/replies.sqlite")),
+        ("record", "r.sqlite", Path("r.sqlite")),
+        ("replay", "/r.sqlite", Path("/r.sqlite")),
+    ],
+)
+def test_store_is_where_the_settings_say(mode: str, path: str | None, store: Path | None) -> None:
+    given = [] if path is None else [f"replies.path={path}"]
+    source = reply_source(compose([*PLAYED, f"replies.mode={mode}", *given]))
+    assert source is not None
+    assert (source.mode, source.store) == (mode, store)
+
+
+def test_place_for_replies_that_nobody_keeps_is_refused() -> None:
+    with pytest.raises(ConfigError, match="mode live keeps nothing"):
+        reply_source(compose([*PLAYED, "replies.mode=live", "replies.path=r.sqlite"]))

@@ -259,7 +259,6 @@ def test_modules_of_the_current_folder_replace_no_library(tmp_path: Path) -> Non
     mine = "+teams.mine={players: {mine: {agent: 'mine:Mine'}}, seats: [mine]}"
     env = environment(PYTHONPATH=str(REPO), PYTHONDONTWRITEBYTECODE="1")
     for command in (
-        ["rescore", "traces", f"out={tmp_path / 'tables'}", "jobs=2"],
         ["view", ".", "serve=false", f"out={tmp_path / 'pages'}", "jobs=2"],
         ["matchmake", ".", f"out={tmp_path / 'teams' / 'next.yaml'}"],
         [*SMALL, "suite.num_scenarios=2", "teams=[]", mine, f"out={tmp_path / 'run'}", "jobs=2"],

@@ -11,8 +11,8 @@ from calbench.agents.prompts import Prompts, load_prompts, load_variant, use_pro
 from calbench.agents.prompts.folder import MOST_BYTES, PROBING_MARK, used_folders
 from calbench.agents.prompts.templates import FOLDER
 from calbench.config.composition import compose
-from calbench.config.spec import read_params, write_params
-from calbench.config.wording import PromptsSpec, chosen_prompts
+from calbench.config.spec import PromptsSpec, read_params, write_params
+from calbench.config.teams import chosen_prompts
 from calbench.domain.observations import Briefing
 from calbench.errors import ConfigError
 from calbench.llm.client import open_recorded

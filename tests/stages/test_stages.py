@@ -11,8 +11,7 @@ import pytest
 
 from calbench.analysis.scoring import facts_of
 from calbench.config.composition import compose
-from calbench.config.spec import RunSpec, read_params
-from calbench.config.wording import PromptsSpec
+from calbench.config.spec import PromptsSpec, RunSpec, read_params
 from calbench.errors import ConfigError
 from calbench.facts.games import SCORES
 from calbench.runs.play import execute
