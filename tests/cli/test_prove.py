@@ -199,17 +199,9 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
         lambda: cells(BOARD, lambda f: f.assign(games=["3", "3", "2", "3"])),
         ["tiny/leaderboard.csv: setting=tiny team=first-free: games: published 3, now 2"],
     ),
-    "digit of a p-value": (
-        lambda: replaced(GAMES, "0.007000", "0.007001"),
-        [cell("first-free", "tiny-001", "p_value", "0.007000", "0.007001")],
-    ),
     "decimals of a number": (
         lambda: replaced(GAMES, "0.4286", "0.42860"),
         [cell("tell-all", "tiny-000", "vps", "0.4286", "0.42860")],
-    ),
-    "zeros that are trimmed": (
-        lambda: replaced(GAMES, ",0.25,", ",0.250,"),
-        [cell("imap", "tiny-002", "share", "0.25", "0.250")],
     ),
     "row removed": (
         lambda: rows(BOARD, lambda lines: [lines[0], *lines[2:]]),
@@ -239,10 +231,6 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
     "column added": (
         lambda: cells(GAMES, lambda f: f.assign(new="1")),
         ["tiny/of_games.csv: column new: new"],
-    ),
-    "column renamed": (
-        lambda: cells(GAMES, lambda f: f.rename(columns={"vps": "VPS"})),
-        ["tiny/of_games.csv: column missing: vps", "tiny/of_games.csv: column new: VPS"],
     ),
     "column of the key renamed": (
         lambda: cells(GAMES, lambda f: f.rename(columns={"team": "player"})),
@@ -274,10 +262,6 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
     "cell filled": (
         lambda: replaced(GAMES, ",,0,", ",0.0000,0,"),
         [cell("imap", "tiny-000", "vps", "empty", "0.0000")],
-    ),
-    "truth flipped": (
-        lambda: replaced(GAMES, "true", "false"),
-        [cell("first-free", "tiny-000", "is_late", "true", "false")],
     ),
     "byte of a suite": (
         lambda: replaced(SUITE, '"tiny-001","', '"tiny-001" ,"'),
@@ -371,7 +355,6 @@ LARGE: dict[str, tuple[Callable[[pa.Table], pa.Table], list[str]]] = {
         column("team", values(lambda found: [found[0][:-1], found[0][-1] + found[1], *found[2:]])),
         ["other values: team"],
     ),
-    "whole number": (column("cost", lambda found: compute.add(found, 1)), ["other values: cost"]),
     "truth": (column("is_late", compute.invert), ["other values: is_late"]),
     "truth that was absent": (
         column("is_late", lambda found: compute.fill_null(found, fill_value=False)),
@@ -389,21 +372,12 @@ LARGE: dict[str, tuple[Callable[[pa.Table], pa.Table], list[str]]] = {
         lambda table: table.slice(1),
         ["other values: published 12 rows, now 11 rows"],
     ),
-    "row doubled": (
-        lambda table: pa.concat_tables([table, table.slice(11)]),
-        ["other values: published 12 rows, now 13 rows"],
-    ),
-    "no rows": (lambda table: table.slice(12), ["other values: published 12 rows, now 0 rows"]),
     "two rows of a team exchanged": (
         lambda table: table.take([1, 0, *range(2, 12)]),
         ["other values: scenario_id", "other values: cost"],
     ),
     "column removed": (lambda table: table.drop_columns("vps"), ["column missing: vps"]),
     "column added": (lambda table: table.append_column("new", table["vps"]), ["column new: new"]),
-    "column renamed": (
-        lambda table: table.rename_columns({"vps": "VPS"}),
-        ["column missing: vps", "column new: VPS"],
-    ),
     "columns in another order": (
         lambda table: table.select([1, 0, *range(2, table.num_columns)]),
         ["columns in another order: team"],

@@ -141,18 +141,7 @@ EDITED_NUMBERS: dict[str, tuple[Edit, str]] = {
     ),
     "rules version": (lambda t: t.update(rules_version=99), "rules version 99; this package plays"),
     "schema version": (lambda t: t.update(schema_version=2), "schema_version is 2"),
-    "unknown key": (lambda t: t.update(colour="red"), "colour: is not a known key"),
     "hostile key": (lambda t: t.update({"\x1b[2J\n": 1}), r"\x1b[2J\n: is not a known key"),
-    "unknown key of an event": (
-        lambda t: t["events"][0].update(colour="red"),
-        "events.0.game_start.colour: ",
-    ),
-    "wrong type of an event": (
-        lambda t: t["events"][0].update(seed="x"),
-        "events.0.game_start.seed: ",
-    ),
-    "missing key": (lambda t: t.pop("metrics"), "metrics: Field required"),
-    "clock": (lambda t: t.update(started_at="2026-01-01"), "started_at: "),
 }
 
 
