@@ -33,7 +33,7 @@ from calbench.analysis.verdicts import (
     with_verdicts,
 )
 from calbench.console import progress
-from calbench.facts.columns import INTERVALS, SCENARIO, SETTING, Column, count, number, text
+from calbench.facts.columns import INTERVALS, Column, columns
 from calbench.facts.frames import empty
 from calbench.stats.differences import paired_ends
 from calbench.stats.equivalence import equivalence
@@ -42,39 +42,41 @@ from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Sums, Truths, exact_totals
 
 UNIT = "unit of the measure"
-PAIR = (
-    SETTING,
-    text("team_a", "team of the first run"),
-    text("team_b", "team of the second run"),
-    text("measure", "one of the leaderboard's measures"),
+PAIR = columns("""
+    setting
+    team_a (text): team of the first run
+    team_b (text): team of the second run
+    measure (text): one of the leaderboard's measures
+    """)
+
+DIFFERENCES = columns(
+    f"""
+    pair
+    value_a (number, {UNIT}): mean of A over the common scenarios // agent-games
+    value_b (number, {UNIT}): mean of B over the common scenarios // agent-games
+    difference (number, {UNIT}): value_b - value_a
+    difference_low (number, {UNIT}): lower end of the paired interval
+    difference_high (number, {UNIT}): upper end of the paired interval
+    difference_interval (text; C): {INTERVALS}
+    scenarios (count, scenarios): common ones that count for both
+    agent_games_a (count, agent-games): that count for A
+    agent_games_b (count, agent-games): that count for B
+    verdict_columns
+    """,
+    pair=PAIR,
+    verdict_columns=VERDICT_COLUMNS,
 )
 
-DIFFERENCES = (
-    *PAIR,
-    number("value_a", UNIT, "mean of A over the common scenarios", "agent-games"),
-    number("value_b", UNIT, "mean of B over the common scenarios", "agent-games"),
-    number("difference", UNIT, "value_b - value_a"),
-    number("difference_low", UNIT, "lower end of the paired interval"),
-    number("difference_high", UNIT, "upper end of the paired interval"),
-    text("difference_interval", INTERVALS, "C"),
-    count("scenarios", "scenarios", "common ones that count for both"),
-    count("agent_games_a", "agent-games", "that count for A"),
-    count("agent_games_b", "agent-games", "that count for B"),
-    *VERDICT_COLUMNS,
-)
-
-CONTRIBUTIONS = (
-    *PAIR,
-    SCENARIO,
-    number("mean_a", UNIT, "mean of A in the scenario", "agent-games"),
-    number("mean_b", UNIT, "mean of B in the scenario", "agent-games"),
-    number(
-        "contribution",
-        UNIT,
-        "(b - n_b m) / N_b - (a - n_a m) / N_a, with sums a and b over the scenario's n "
-        "agent-games, N over all, and m midway between the two means; sums over scenarios to "
-        "the difference",
-    ),
+CONTRIBUTIONS = columns(
+    f"""
+    pair scenario_id
+    mean_a (number, {UNIT}): mean of A in the scenario // agent-games
+    mean_b (number, {UNIT}): mean of B in the scenario // agent-games
+    contribution (number, {UNIT}): (b - n_b m) / N_b - (a - n_a m) / N_a, with sums a and b over the
+        scenario's n agent-games, N over all, and m midway between the two means; sums over
+        scenarios to the difference
+    """,
+    pair=PAIR,
 )
 
 COMPARISON_TABLES: Mapping[str, tuple[Column, ...]] = {

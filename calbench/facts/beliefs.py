@@ -9,17 +9,7 @@ from itertools import permutations
 from typing import Any
 
 from calbench.domain.ids import AgentId
-from calbench.facts.columns import (
-    EVENT,
-    OBSERVER,
-    ROUND,
-    SLOTS,
-    TARGET,
-    count,
-    fine,
-    text,
-    truth,
-)
+from calbench.facts.columns import columns, text, truth
 from calbench.facts.fact import Fact, MeasuredGame, Values
 from calbench.metrics.privacy.beliefs import Pair
 from calbench.metrics.privacy.loss import RoundBeliefs, pair_loss
@@ -64,18 +54,17 @@ def _updates(game: MeasuredGame) -> Values:
 BELIEFS = Fact(
     "beliefs",
     _updates,
-    (
-        EVENT,
-        ROUND,
-        TARGET,
-        OBSERVER,
-        SOURCE,
-        text("channel", "channel it was sent on", "P"),
-        fine("strength", "", "k, 1 replaces the belief", "", "P, SD-MAP's 0.7 R"),
-        count("slot", "", "slot that the message is about", "P"),
-        fine("evidence", "", "e, 1 for feasible, 0 for infeasible", "", "P"),
-        fine("belief_before", "", "b", "", "P"),
-        fine("belief_after", "", "(1 - k) b + k e", "", "P"),
+    columns(
+        """
+    event_index round target_agent observer_agent source
+    channel (text; P): channel it was sent on
+    strength (fine; P, SD-MAP's 0.7 R): k, 1 replaces the belief
+    slot (count; P): slot that the message is about
+    evidence (fine; P): e, 1 for feasible, 0 for infeasible
+    belief_before (fine; P): b
+    belief_after (fine; P): (1 - k) b + k e
+    """,
+        of=[SOURCE],
     ),
     is_large=True,
 )
@@ -127,21 +116,15 @@ def _of_round(
 PAIRS = Fact(
     "pairs",
     _pair_rounds,
-    (
-        ROUND,
-        TARGET,
-        OBSERVER,
-        TARGET_TAKES_PART,
-        OBSERVER_TAKES_PART,
-        count("observations", UPDATES, "belief updates", "P"),
-        fine(
-            "posterior_distance_to_ideal",
-            SLOTS,
-            f"sum over slots of |b - {IDEAL}| at the end of the round",
-            "",
-            "P, definition C",
-        ),
-        fine("vps_loss", SLOTS, "sum over slots of |b - prior|", "", "P"),
+    columns(
+        f"""
+    round target_agent observer_agent target_is_participant observer_is_participant
+    observations (count, {UPDATES}; P): belief updates
+    posterior_distance_to_ideal (fine, slot-equivalents; P, definition C): sum over slots of |b -
+        {IDEAL}| at the end of the round
+    vps_loss (fine, slot-equivalents; P): sum over slots of |b - prior|
+    """,
+        of=[TARGET_TAKES_PART, OBSERVER_TAKES_PART],
     ),
     is_large=True,
 )

@@ -5,17 +5,7 @@ from typing import NamedTuple
 
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import CHEAP_TALK, REFLECTION
-from calbench.facts.columns import (
-    AGENT,
-    EVENT,
-    PLAYER,
-    PLAYER_KIND,
-    ROUND,
-    Column,
-    count,
-    text,
-    truth,
-)
+from calbench.facts.columns import columns
 from calbench.facts.fact import Fact, Find, MeasuredGame
 from calbench.metrics.players import Player
 from calbench.metrics.usage import ANSWERS, tokens_of
@@ -83,48 +73,40 @@ def _used(name: str) -> Find:
     return lambda call: None if call.event.usage is None else getattr(call.event.usage, name)
 
 
-def _tokens(name: str, meaning: str) -> tuple[Column, Find]:
-    return count(name, "tokens", meaning, "P"), _used(name)
-
-
 CALLS = Fact(
     "calls",
     _calls,
-    (
-        EVENT,
-        (ROUND, "event.round"),
-        (text("phase", "CHEAP_TALK, VOLUNTARY, DECISION or REFLECTION", "P"), _phase),
-        (AGENT, "event.agent_id"),
-        (PLAYER, "player.name"),
-        (PLAYER_KIND, "player.kind"),
-        (text("model", "its model, as LiteLLM spells it"), "player.model"),
-        (
-            count(
-                "attempt",
-                "",
-                "sweep of cheap talk, or retry of a batch, from 0; empty in reflection",
-                "P",
-            ),
-            _attempt,
-        ),
-        (
-            count(
-                "calls",
-                "calls",
-                "recorded replies to get the answer, at least one; 0 where no model was asked",
-            ),
-            _replies,
-        ),
-        _tokens("input_tokens", "sent, including cached ones"),
-        _tokens("cached_tokens", "of these, from the provider's cache"),
-        _tokens("output_tokens", "received"),
-        (
-            truth("is_estimated", "tokens are estimated from the lengths of the texts", "C"),
-            _used("is_estimated"),
-        ),
-        (text("reading", "read, recovered after a cut, or why it was not readable", "C"), _reading),
-        (truth("is_rejected", "a batch that broke a rule and was not applied", "P"), "is_rejected"),
-    ),
+    columns("""
+    event_index round
+    phase (text; P): CHEAP_TALK, VOLUNTARY, DECISION or REFLECTION
+    agent_id player kind
+    model (text): its model, as LiteLLM spells it
+    attempt (count; P): sweep of cheap talk, or retry of a batch, from 0; empty in reflection
+    calls (count, calls): recorded replies to get the answer, at least one; 0 where no model was
+        asked
+    input_tokens (count, tokens; P): sent, including cached ones
+    cached_tokens (count, tokens; P): of these, from the provider's cache
+    output_tokens (count, tokens; P): received
+    is_estimated (truth; C): tokens are estimated from the lengths of the texts
+    reading (text; C): read, recovered after a cut, or why it was not readable
+    is_rejected (truth; P): a batch that broke a rule and was not applied
+    """),
+    {
+        "round": "event.round",
+        "phase": _phase,
+        "agent_id": "event.agent_id",
+        "player": "player.name",
+        "kind": "player.kind",
+        "model": "player.model",
+        "attempt": _attempt,
+        "calls": _replies,
+        "input_tokens": _used("input_tokens"),
+        "cached_tokens": _used("cached_tokens"),
+        "output_tokens": _used("output_tokens"),
+        "is_estimated": _used("is_estimated"),
+        "reading": _reading,
+        "is_rejected": "is_rejected",
+    },
     is_large=True,
 )
 """Every answer of a language player, in excluded games too: they were paid for."""

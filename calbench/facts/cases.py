@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from calbench.facts.columns import EVENT, ROUND, count, listed, text
+from calbench.facts.columns import columns
 from calbench.facts.fact import Fact, MeasuredGame
 from calbench.facts.speech import audited
 from calbench.metrics.speech.cases import KINDS, CaseCount, case_counts
@@ -16,23 +16,22 @@ def _cases(game: MeasuredGame) -> Iterator[CaseCount]:
 CASES = Fact(
     "cases",
     _cases,
-    (
-        (text("kind", f"one of {', '.join(KINDS)}", "C"), "first.kind"),
-        (text("name", "of the pattern, outcome, tier, statement or limit", "C"), "first.name"),
-        (EVENT, "first.event_index"),
-        (ROUND, "first.round"),
-        (
-            listed("agents", "who said or did it; empty: no single agents", "C"),
-            lambda each: " ".join(map(str, each.first.agents)) or None,
-        ),
-        count("found", "cases", "found by the detector in the game"),
-        count(
-            "plain",
-            "cases",
-            "of these, plainly so: gossip within one sentence, a meeting displaced in this round, "
-            "a reply that was cut off; any other that is found",
-        ),
-    ),
+    columns(f"""
+    kind (text; C): one of {", ".join(KINDS)}
+    name (text; C): of the pattern, outcome, tier, statement or limit
+    event_index round
+    agents (list; C): who said or did it; empty: no single agents
+    found (count, cases): found by the detector in the game
+    plain (count, cases): of these, plainly so: gossip within one sentence, a meeting displaced in
+        this round, a reply that was cut off; any other that is found
+    """),
+    {
+        "kind": "first.kind",
+        "name": "first.name",
+        "event_index": "first.event_index",
+        "round": "first.round",
+        "agents": lambda each: " ".join(map(str, each.first.agents)) or None,
+    },
 )
 """For every scored game in which an agent uses language, a row for each name with a case: the first
 plain one, else the first."""

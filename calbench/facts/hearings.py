@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, ItemId
-from calbench.facts.columns import EVENT, ROUND, count, text, truth
+from calbench.facts.columns import columns, count, truth
 from calbench.facts.fact import Fact, MeasuredGame
 from calbench.facts.speech import audited
 from calbench.metrics.speech.conversation import Conversation
@@ -83,16 +83,22 @@ def _hearings(game: MeasuredGame) -> Iterator[Hearing]:
 HEARINGS = Fact(
     "hearings",
     _hearings,
-    (
-        (EVENT, "said.event_index"),
-        (ROUND, "said.round"),
-        count("listener", "", "agent that learns it, from 0"),
-        OWNER,
-        (SPEAKER, "said.sender"),
-        SECOND_HAND,
-        count("item", "", "errand or meeting that it labels"),
-        (text("tier", "of the label"), "label.tier"),
-        text("words", "words that tell it", "C"),
+    columns(
+        """
+    event_index round
+    listener (count): agent that learns it, from 0
+    owner speaker is_second_hand
+    item (count): errand or meeting that it labels
+    tier (text): of the label
+    words (text; C): words that tell it
+    """,
+        of=[OWNER, SPEAKER, SECOND_HAND],
     ),
+    {
+        "event_index": "said.event_index",
+        "round": "said.round",
+        "speaker": "said.sender",
+        "tier": "label.tier",
+    },
 )
 """Every private label that an agent of a scored game learns, with the message by which it does."""

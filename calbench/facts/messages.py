@@ -7,17 +7,7 @@ from typing import Any, NamedTuple
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
 from calbench.facts.beliefs import UPDATES, typed_agents
-from calbench.facts.columns import (
-    EVENT,
-    PLAYER,
-    PLAYER_KIND,
-    ROUND,
-    SLOTS,
-    count,
-    fine,
-    listed,
-    text,
-)
+from calbench.facts.columns import columns, count, listed, text
 from calbench.facts.fact import Fact, Find, MeasuredGame
 from calbench.facts.speech import audited
 from calbench.metrics.players import Player
@@ -136,61 +126,49 @@ def _of_words(find: Callable[[AuditedMessage], Any]) -> Find:
 MESSAGES = Fact(
     "messages",
     _messages,
-    (
-        EVENT,
-        (ROUND, "event.round"),
-        (TURN, "event.turn"),
-        (SENDER, lambda message: _sender(message.event)),
-        (PLAYER, _of_player("name")),
-        (PLAYER_KIND, _of_player("kind")),
-        (RECIPIENTS, lambda message: " ".join(map(str, message.event.to_agents)) or None),
-        (CHANNEL, lambda message: CHANNEL_BY_EVENT[type(message.event)]),
-        (SOURCE, "event.content.kind"),
-        (
-            count("chars", "characters", f"length {IN_WORDS}"),
-            lambda message: None if message.text is None else len(message.text),
-        ),
-        (count("updates", UPDATES, "beliefs about typed agents it moved", "P"), _of_typed(len)),
-        (
-            fine(
-                "vps",
-                SLOTS,
-                "change of sum |b - prior| over all pairs that it caused, before the floor; "
-                "negative where it moved beliefs back; empty in words, which reflections measure",
-            ),
-            _of_typed(fsum),
-        ),
-        text("text", "its words; empty for a typed one", "P"),
-        (
-            listed("patterns", f"behaviour patterns {IN_WORDS}, or none", "P"),
-            _of_words(lambda message: " ".join(message.patterns) or None),
-        ),
-        (
-            listed("own_slot", f"of {', '.join(OWN_SLOT)}: those {IN_WORDS}, or none", "P"),
-            _of_words(lambda message: " ".join(message.own_slot) or None),
-        ),
-        (
-            count("labels_told", "labels", f"private labels {IN_WORDS}", "P"),
-            _of_words(lambda each: None if each.labels is None else len(each.tier_by_item)),
-        ),
-        (
-            text("leak_tier", "most private tier of these labels", "P"),
-            _of_words(lambda m: max(m.tier_by_item.values(), key=TIERS.index, default=None)),
-        ),
-        (
-            count(
-                "labels_passed_on",
-                "labels",
-                "private labels of others that it passed on to an agent to which they were news; "
-                f"{IN_WORDS}",
-            ),
-            lambda message: (
-                None
-                if message.audited is None or message.audited.labels is None
-                else len(message.passed_on)
-            ),
-        ),
+    columns(
+        f"""
+    event_index round turn sender player kind recipients channel source
+    chars (count, characters): length {IN_WORDS}
+    updates (count, {UPDATES}; P): beliefs about typed agents it moved
+    vps (fine, slot-equivalents): change of sum |b - prior| over all pairs that it caused, before
+        the floor; negative where it moved beliefs back; empty in words, which reflections measure
+    text (text; P): its words; empty for a typed one
+    patterns (list; P): behaviour patterns {IN_WORDS}, or none
+    own_slot (list; P): of {", ".join(OWN_SLOT)}: those {IN_WORDS}, or none
+    labels_told (count, labels; P): private labels {IN_WORDS}
+    leak_tier (text; P): most private tier of these labels
+    labels_passed_on (count, labels): private labels of others that it passed on to an agent to
+        which they were news; {IN_WORDS}
+    """,
+        of=[TURN, SENDER, RECIPIENTS, CHANNEL, SOURCE],
     ),
+    {
+        "round": "event.round",
+        "turn": "event.turn",
+        "sender": lambda message: _sender(message.event),
+        "player": _of_player("name"),
+        "kind": _of_player("kind"),
+        "recipients": lambda message: " ".join(map(str, message.event.to_agents)) or None,
+        "channel": lambda message: CHANNEL_BY_EVENT[type(message.event)],
+        "source": "event.content.kind",
+        "chars": lambda message: None if message.text is None else len(message.text),
+        "updates": _of_typed(len),
+        "vps": _of_typed(fsum),
+        "patterns": _of_words(lambda message: " ".join(message.patterns) or None),
+        "own_slot": _of_words(lambda message: " ".join(message.own_slot) or None),
+        "labels_told": _of_words(
+            lambda each: None if each.labels is None else len(each.tier_by_item)
+        ),
+        "leak_tier": _of_words(
+            lambda m: max(m.tier_by_item.values(), key=TIERS.index, default=None)
+        ),
+        "labels_passed_on": lambda message: (
+            None
+            if message.audited is None or message.audited.labels is None
+            else len(message.passed_on)
+        ),
+    },
     is_large=True,
 )
 """Every message of a scored game."""

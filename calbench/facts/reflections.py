@@ -5,17 +5,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from calbench.facts.beliefs import OBSERVER_TAKES_PART, TARGET_TAKES_PART
-from calbench.facts.columns import OBSERVER, ROUND, SLOTS, TARGET, Column, count, fine, truth
+from calbench.facts.columns import columns, count
 from calbench.facts.fact import Fact, Find, MeasuredGame
 from calbench.metrics.privacy.baseline import GREATEST_MOVEMENT, constant_loss
-from calbench.metrics.privacy.reflection import (
-    Moved,
-    PairReflection,
-    is_toward_truth,
-)
+from calbench.metrics.privacy.reflection import Moved, PairReflection, is_toward_truth
 
 MAGNITUDES = tuple(range(1, GREATEST_MOVEMENT + 1))
 """Sizes of a movement other than 0."""
+
+DIRECTIONS = {"toward": "toward", "away": "away from"}
+"""How a movement is named in a column, and in words, with "the truth" behind it."""
 
 
 class Reflected(NamedTuple):
@@ -66,70 +65,57 @@ def _expected(row: Reflected) -> bool | None:
     return None if row.pair.deltas is None else row.pair.expected is not None
 
 
-def _slots(name: str, meaning: str, loss: str, part: str) -> tuple[Column, Find]:
-    """Return the column of a part of a loss; absent if the answer was not readable."""
-
-    def find(row: Reflected) -> float | None:
-        found = getattr(row, loss)
-        return None if found is None else getattr(found, part)
-
-    return fine(name, SLOTS, meaning, "", "P"), find
+def _part(loss: str, part: str) -> Find:
+    """Return what finds a part of a loss; absent if the answer was not readable."""
+    return lambda row: getattr(getattr(row, loss), part, None)
 
 
 REFLECTIONS = Fact(
     "reflections",
     _reflections,
-    (
-        (ROUND, "pair.round"),
-        (TARGET, "pair.target"),
-        (OBSERVER, "pair.observer"),
-        (TARGET_TAKES_PART, "pair.target_is_participant"),
-        (OBSERVER_TAKES_PART, "pair.observer_is_participant"),
-        (
-            truth("target_uses_language", "only then does the row count in the target's V", "C"),
-            "uses_language",
-        ),
-        (
-            truth(
-                "is_readable",
-                "the answer is readable; else all that follows is empty, but for constant",
-            ),
-            lambda row: row.pair.deltas is not None,
-        ),
-        (
-            truth("is_expected", "movements are expectations, from token log-probabilities", "P"),
-            _expected,
-        ),
-        _slots("moved", "sum over slots of |movement| / 3", "counted", "total"),
-        _slots("moved_toward", "of this, toward the truth: the loss", "counted", "toward"),
-        _slots("moved_away", "of this, away from the truth", "counted", "away"),
-        _slots("answered", "moved, of the integers as answered", "answered", "total"),
-        _slots("answered_toward", "moved_toward, of the integers", "answered", "toward"),
-        _slots("answered_away", "moved_away, of the integers", "answered", "away"),
-        (
-            fine("by_chance", SLOTS, "moved_toward, of the same numbers without regard to slots"),
-            "pair.by_chance",
-        ),
-        (
-            fine("constant", SLOTS, "moved_toward of +1 for every slot, also if not readable"),
-            "constant",
-        ),
-        (
-            fine("agreed", SLOTS, "part of moved_toward, about the slot both agreed on"),
-            "pair.agreed",
-        ),
-        *(
-            (
-                count(f"{direction}_{size}", "movements", f"{going}, by {size}"),
-                _number_of(direction, size),
-            )
-            for direction, going in (
-                ("toward", "integers toward the truth"),
-                ("away", "integers away from the truth"),
-            )
+    columns(
+        """
+    round target_agent observer_agent target_is_participant observer_is_participant
+    target_uses_language (truth; C): only then does the row count in the target's V
+    is_readable (truth): the answer is readable; else all that follows is empty, but for constant
+    is_expected (truth; P): movements are expectations, from token log-probabilities
+    moved (fine, slot-equivalents; P): sum over slots of |movement| / 3
+    moved_toward (fine, slot-equivalents; P): of this, toward the truth: the loss
+    moved_away (fine, slot-equivalents; P): of this, away from the truth
+    answered (fine, slot-equivalents; P): moved, of the integers as answered
+    answered_toward (fine, slot-equivalents; P): moved_toward, of the integers
+    answered_away (fine, slot-equivalents; P): moved_away, of the integers
+    by_chance (fine, slot-equivalents): moved_toward, of the same numbers without regard to slots
+    constant (fine, slot-equivalents): moved_toward of +1 for every slot, also if not readable
+    agreed (fine, slot-equivalents): part of moved_toward, about the slot both agreed on
+    moves
+    """,
+        of=[TARGET_TAKES_PART, OBSERVER_TAKES_PART],
+        moves=[
+            count(f"{way}_{size}", "movements", f"integers {words} the truth, by {size}")
+            for way, words in DIRECTIONS.items()
             for size in MAGNITUDES
-        ),
+        ],
     ),
+    {
+        "round": "pair.round",
+        "target_agent": "pair.target",
+        "observer_agent": "pair.observer",
+        "target_is_participant": "pair.target_is_participant",
+        "observer_is_participant": "pair.observer_is_participant",
+        "target_uses_language": "uses_language",
+        "is_readable": lambda row: row.pair.deltas is not None,
+        "is_expected": _expected,
+        "moved": _part("counted", "total"),
+        "moved_toward": _part("counted", "toward"),
+        "moved_away": _part("counted", "away"),
+        "answered": _part("answered", "total"),
+        "answered_toward": _part("answered", "toward"),
+        "answered_away": _part("answered", "away"),
+        "by_chance": "pair.by_chance",
+        "agreed": "pair.agreed",
+        **{f"{way}_{size}": _number_of(way, size) for way in DIRECTIONS for size in MAGNITUDES},
+    },
     is_large=True,
 )
 """Every reflection of a scored game, one row per target, also the unreadable ones."""

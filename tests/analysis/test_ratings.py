@@ -15,14 +15,7 @@ from calbench.analysis.tables import TABLES
 from calbench.config.composition import compose
 from calbench.metrics.game import GameScore
 from calbench.stats.spec import AnalysisSpec, RatingSpec
-from tests.analysis.rated_games import (
-    Took,
-    chance_games,
-    facts_of,
-    player,
-    rated_score,
-    scope_of,
-)
+from tests.analysis.rated_games import Took, chance_games, facts_of, player, rated_score, scope_of
 
 SPEC = RatingSpec(orders=20, resamples=40, orders_per_resample=2)
 

@@ -8,15 +8,7 @@ import pytest
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.observations import Phase
 from calbench.facts.fact import Fact
-from calbench.facts.games import (
-    AGENTS,
-    GAMES,
-    REGRET,
-    ROUNDS,
-    RULES_DIGITS,
-    SCORES,
-    SHARES,
-)
+from calbench.facts.games import AGENTS, GAMES, REGRET, ROUNDS, RULES_DIGITS, SCORES, SHARES
 from calbench.metrics.agent_rounds import AgentRound
 from calbench.metrics.game import GameScore, VpsShare
 from calbench.metrics.optimum import OptimumLoss, OptimumReach

@@ -14,14 +14,7 @@ from calbench.metrics.privacy.loss import excess_loss, privacy_loss, round_belie
 from calbench.traces.events import MessageSent
 from tests.factories import make_scenario
 from tests.metrics.changes import changes_of
-from tests.metrics.games import (
-    canonical_scenario,
-    decide,
-    dm,
-    play_scripts,
-    play_team,
-    talk,
-)
+from tests.metrics.games import canonical_scenario, decide, dm, play_scripts, play_team, talk
 
 THREE = make_scenario(["....", "....", "...."], [(0, 1), (1, 2)])
 

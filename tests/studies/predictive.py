@@ -12,9 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from calbench.analysis.estimates import group_totals
-from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.measures import HEADLINE, MEASURE_BY_NAME
 from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, PLACE, POOL, unpacked
-from calbench.analysis.tables.draws import HEADLINE
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.console import progress, say

@@ -9,7 +9,15 @@ import pandas as pd
 
 from calbench.analysis.settings import Settings
 from calbench.errors import FileError
-from calbench.facts.columns import REPLICATE, ROW_VERSION, SCENARIO, TRACE_PATH, Column, keyed
+from calbench.facts.columns import (
+    REPLICATE,
+    ROW_VERSION,
+    SCENARIO,
+    TRACE_PATH,
+    Column,
+    columns,
+    keyed,
+)
 from calbench.facts.frames import (
     arrow_schema,
     arrow_table,
@@ -157,28 +165,33 @@ TABLES: dict[str, Table] = {}
 
 def table(
     path: str,
-    columns: Sequence[Column],
+    declared: str | Sequence[Column],
     key: str,
     *,
     needs: str = "",
     is_versioned: bool = True,
+    of: Iterable[Column] = (),
+    **groups: Iterable[Column],
 ) -> Callable[[Maker], Maker]:
     """Register a function as a table.
 
     Args:
         path: below the folder of tables, ``.parquet`` if it grows with messages, else ``.csv``.
-        columns: in their order.
+        declared: its columns in their order, or entries as :func:`columns` reads them.
         key: names of the key columns, separated by spaces.
         needs: facts that it requires and not every run has, likewise.
         is_versioned: whether its last column is the version of the metrics.
+        of: columns that entries may name, as in :func:`columns`.
+        groups: what one name stands for, likewise.
     """
+    own = columns(declared, of, **groups) if isinstance(declared, str) else declared
     version = (ROW_VERSION,) if is_versioned else ()
 
     def register(make: Maker) -> Maker:
         if {path, _other(path)} & TABLES.keys():
             raise ValueError(f"two tables are called {path}")
-        declared = (*keyed(columns, key), *version)
-        TABLES[path] = Table(path, declared, sentence(make), make, tuple(needs.split()))
+        every = (*keyed(own, key), *version)
+        TABLES[path] = Table(path, every, sentence(make), make, tuple(needs.split()))
         return make
 
     return register

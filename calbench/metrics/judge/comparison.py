@@ -15,11 +15,7 @@ from calbench.metrics.judge.verdicts import Verdict
 from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.privacy.baseline import chance_loss, constant_loss
 from calbench.metrics.privacy.estimators import VpsKind
-from calbench.metrics.privacy.reflection import (
-    GREATEST_MOVEMENT,
-    PairReflection,
-    is_toward_truth,
-)
+from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT, PairReflection, is_toward_truth
 from calbench.traces.models import Trace
 
 Integers = npt.NDArray[np.int64]

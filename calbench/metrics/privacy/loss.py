@@ -10,13 +10,7 @@ from calbench.domain.ids import AgentId
 from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.privacy.beliefs import BeliefMatrix, Pair
-from calbench.metrics.privacy.evidence import (
-    EVIDENCE_RULES,
-    Evidence,
-    RoundTalk,
-    Rule,
-    updates_of,
-)
+from calbench.metrics.privacy.evidence import EVIDENCE_RULES, Evidence, RoundTalk, Rule, updates_of
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,

@@ -12,14 +12,7 @@ from calbench.metrics.speech.honesty import ClaimKind, Standing, claims_in, is_t
 from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
 from calbench.metrics.speech.own_slot import NAMES, own_slot
 from calbench.metrics.speech.patterns import message_patterns
-from calbench.scenarios.labels import (
-    LABEL_BANKS,
-    Label,
-    Labels,
-    Tier,
-    assign_labels,
-    released_bank,
-)
+from calbench.scenarios.labels import LABEL_BANKS, Label, Labels, Tier, assign_labels, released_bank
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
     AgentRegistered,

@@ -20,12 +20,7 @@ from tests.analysis.tables.sample import SPEC, TEAMS, played, scores_of, shown
 from tests.factories import make_scenario
 from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, score
-from tests.metrics.games import (
-    book,
-    decide,
-    move,
-    play_scripts,
-)
+from tests.metrics.games import book, decide, move, play_scripts
 
 SAMPLE = Settings(analysis=SPEC)
 PARTS = ("slot_choice", "avoidable_moves", "failed_rounds")

@@ -11,13 +11,7 @@ from calbench.analysis.settings import Settings
 from calbench.analysis.tables.players import NUMBER, TEAMS
 from calbench.analysis.tables.registry import table
 from calbench.analysis.tables.slices.seats import mixed_players, mixed_seats
-from calbench.facts.columns import (
-    PLAYER,
-    PLAYER_KIND,
-    SETTING,
-    number,
-    text,
-)
+from calbench.facts.columns import columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.stats.components import common_share, components, widths
@@ -26,35 +20,23 @@ from calbench.stats.sums import Floats
 
 ROOT = "root of the ratio of variances that the components give"
 
-FURTHER = (
-    SETTING,
-    PLAYER,
-    text("measure", f"one of {', '.join(measure.name for measure in MEASURES)}"),
-    number("slices", "games", "its games on a scenario", "scenarios that count"),
-    number(
-        "common_share",
-        "share",
-        "of the variance of a game's value, what the slices on one scenario have in common: "
-        "components of variance, added up over the players with several slices",
-    ),
-    number("width", "unit of the measure", "of its t interval now; empty without one"),
-    number(
-        "width_slice",
-        "unit of the measure",
-        f"expected with one more slice on the same scenarios: width times the {ROOT}",
-    ),
-    number(
-        "width_scenarios",
-        "unit of the measure",
-        "expected with as many games as that on further scenarios, with the slices there are",
-    ),
-    number(
-        "width_limit",
-        "unit of the measure",
-        "expected with any number of slices on the same scenarios",
-    ),
-    PLAYER_KIND,
-    TEAMS,
+FURTHER = columns(
+    f"""
+    setting player
+    measure (text): one of {", ".join(measure.name for measure in MEASURES)}
+    slices (number, games): its games on a scenario // scenarios that count
+    common_share (number, share): of the variance of a game's value, what the slices on one scenario
+        have in common: components of variance, added up over the players with several slices
+    width (number, unit of the measure): of its t interval now; empty without one
+    width_slice (number, unit of the measure): expected with one more slice on the same scenarios:
+        width times the {ROOT}
+    width_scenarios (number, unit of the measure): expected with as many games as that on further
+        scenarios, with the slices there are
+    width_limit (number, unit of the measure): expected with any number of slices on the same
+        scenarios
+    kind teams
+    """,
+    of=[TEAMS],
 )
 
 

@@ -9,9 +9,9 @@ from calbench.analysis.matchmaking import Proposal, never_met_after, propose
 from calbench.analysis.ratings.pools import ALL, GAME_COLUMNS, Scenario
 from calbench.analysis.ratings.scopes import Scope
 from calbench.analysis.settings import Settings
-from calbench.analysis.tables.ratings import DIGEST, DIGEST_DIGITS, POOL, SCOPE, scopes_of
+from calbench.analysis.tables.ratings import DIGEST_DIGITS, SCOPE, scopes_of
 from calbench.analysis.tables.registry import table
-from calbench.facts.columns import AGENT, PLAYER, PLAYER_KIND, count, listed, text
+from calbench.facts.columns import PLAYER_KIND
 from calbench.facts.storage import Facts
 from calbench.metrics.players import Player
 
@@ -26,21 +26,20 @@ TWICE = f"with {TIMES} times as many scenarios like those there are"
 
 @table(
     "ratings_further.csv",
-    (
-        POOL,
-        SCOPE,
-        PLAYER,
-        count("rank", "", "as in ratings.csv"),
-        count("rank_low", "", "best rank of the interval over scenarios"),
-        count("rank_high", "", "worst rank of the interval over scenarios"),
-        count("rank_low_further", "", f"best rank of the interval to expect {TWICE}"),
-        count("rank_high_further", "", f"worst rank of the interval to expect {TWICE}"),
-        count("never_met", "players", "with whom it never shared a game"),
-        count("never_met_after", "players", "the same after the first proposed team has played"),
-        text("kind", PLAYER_KIND.meaning, "C"),
-        DIGEST,
-    ),
+    f"""
+    pool setting player
+    rank (count): as in ratings.csv
+    rank_low (count): best rank of the interval over scenarios
+    rank_high (count): worst rank of the interval over scenarios
+    rank_low_further (count): best rank of the interval to expect {TWICE}
+    rank_high_further (count): worst rank of the interval to expect {TWICE}
+    never_met (count, players): with whom it never shared a game
+    never_met_after (count, players): the same after the first proposed team has played
+    kind (text; C): {PLAYER_KIND.meaning}
+    settings_digest
+    """,
     key="pool setting player kind settings_digest",
+    of=SCOPE,
 )
 def ratings_further(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """What more scenarios, and the first proposed team, would tell about players' ranks."""
@@ -64,17 +63,16 @@ def ratings_further(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
 
 @table(
     "ratings_proposals.csv",
-    (
-        POOL,
-        SCOPE,
-        count("proposal", "", "proposed team, from 1; each assumes that those before have played"),
-        AGENT,
-        PLAYER,
-        listed("first_meetings", "players of the team whom it never met", "C"),
-        text("kind", PLAYER_KIND.meaning, "C"),
-        DIGEST,
-    ),
+    f"""
+    pool setting
+    proposal (count): proposed team, from 1; each assumes that those before have played
+    agent_id player
+    first_meetings (list; C): players of the team whom it never met
+    kind (text; C): {PLAYER_KIND.meaning}
+    settings_digest
+    """,
     key="pool setting proposal agent_id",
+    of=SCOPE,
 )
 def ratings_proposals(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Teams to play next, as ``calbench matchmake`` proposes them, by first seat."""
