@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from calbench.analysis.audit_sample import read_samples, write_sample_table
-from calbench.analysis.metric_files import FOLDER
-from calbench.analysis.output import write_tables
-from calbench.analysis.settings import Settings
+from calbench.analysis.output import FOLDER, write_tables
+from calbench.analysis.registry import Settings
 from calbench.analysis.summary import write_summary
 from calbench.analysis.summary.pool import POOL
 from calbench.analysis.summary.runs import Runs, RunTables

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.tables.registry import Declared
+from calbench.analysis.registry import Declared
 from calbench.errors import FileError
 from calbench.facts.columns import Column, columns, keyed
 from calbench.facts.frames import cast, csv_text

@@ -11,7 +11,7 @@ import pandas as pd
 
 from calbench.analysis.measures import MIXED
 from calbench.facts.columns import DIGITS, columns
-from calbench.stats.permutation import adjusted_p_values
+from calbench.stats.resampling import adjusted_p_values
 from calbench.stats.spec import AnalysisSpec
 
 DIFFERENT = "different"

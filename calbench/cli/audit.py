@@ -22,6 +22,7 @@ from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.metrics.speech.audit_lines import (
     MAX_LINE,
+    Hearsay,
     MessageLine,
     audit,
     placed,
@@ -29,7 +30,6 @@ from calbench.metrics.speech.audit_lines import (
     written_line,
 )
 from calbench.metrics.speech.patterns import message_patterns
-from calbench.metrics.speech.secondhand.hearsay import Hearsay
 from calbench.runs.model_audit import ModelAudit, auditing_spec
 from calbench.runs.source import money, reply_source, spent
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from calbench.agents.completer import Completer
 from calbench.agents.judging import ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.cli.status import Status
 from calbench.cli.tables import new_table, show
 from calbench.cli.words import Words
@@ -33,8 +33,8 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.transport import Transport
+from calbench.metrics.judge.cases import Verdict, verdicts_of
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, scripted_verdicts
-from calbench.metrics.judge.verdicts import Verdict, verdicts_of
 from calbench.metrics.measure import MeasureSpec
 from calbench.pool import cut, mapped, workers
 from calbench.report.tables import read_table

@@ -11,8 +11,8 @@ import yaml
 
 from calbench.agents.scripted import STYLES
 from calbench.analysis.matchmaking import Proposal, propose
-from calbench.analysis.ratings.pools import ALL, GAME_COLUMNS, POOLS, Scenario, pool_seats
-from calbench.analysis.ratings.scopes import Scope, rated_scope, settings_of
+from calbench.analysis.rating_pools import ALL, GAME_COLUMNS, POOLS, Scenario, pool_seats
+from calbench.analysis.rating_scopes import Scope, rated_scope, settings_of
 from calbench.cli.status import Status, program_name
 from calbench.cli.words import Words, names
 from calbench.config.roster import Entry, Roster

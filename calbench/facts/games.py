@@ -9,9 +9,8 @@ from calbench.domain.canonical import digest
 from calbench.domain.ids import ItemId
 from calbench.facts.columns import columns, count, text
 from calbench.facts.fact import Fact, Find, MeasuredGame
-from calbench.metrics.agent_rounds import ROLES
 from calbench.metrics.game import AgentGame
-from calbench.metrics.outcomes import OUTCOMES
+from calbench.metrics.outcomes import OUTCOMES, ROLES
 from calbench.metrics.usage import PROBLEMS, ReplyCounts
 from calbench.scenarios.difficulty import obstacles
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 from calbench.facts.columns import columns, count
 from calbench.facts.fact import Fact, MeasuredGame
 from calbench.facts.storage import GameKey, MeasuredBatch, batch_of
+from calbench.metrics.judge.cases import Verdict, case_json
 from calbench.metrics.judge.comparison import JudgedGame, PrimaryLoss, judged_targets, moved_cells
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, scripted_verdicts
-from calbench.metrics.judge.verdicts import Verdict, case_json
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.players import players_of

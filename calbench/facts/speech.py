@@ -1,12 +1,19 @@
-"""Facts of messages in words: what each player of a game said, and every message that leaks."""
+"""Facts of messages in words: what players said, who leaks, who learnt what, and a case of each.
+
+An agent learns a label once: by the first delivered message that tells it, if it may not know it
+already, being neither its owner nor a participant of the meeting that it labels. Told by an owner
+of the item it is first-hand, told by anybody else second-hand [C].
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+from calbench.domain.ids import AgentId, ItemId
 from calbench.facts.columns import Column, columns, count
 from calbench.facts.fact import Fact, Find, MeasuredGame
+from calbench.metrics.speech.cases import KINDS, CaseCount, case_counts
 from calbench.metrics.speech.conversation import (
     Conversation,
     LeakingMessage,
@@ -17,10 +24,14 @@ from calbench.metrics.speech.conversation import (
     second_hand_leaks,
     speeches,
 )
-from calbench.metrics.speech.honesty import KINDS, ClaimKind
-from calbench.metrics.speech.own_slot import NAMES
+from calbench.metrics.speech.honesty import KINDS as CLAIMS
+from calbench.metrics.speech.honesty import ClaimKind
+from calbench.metrics.speech.leakage import Leak
+from calbench.metrics.speech.messages import Said
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.scenarios.labels import TIERS, Tier
+from calbench.metrics.speech.rules import NAMES
+from calbench.metrics.speech.secondhand import owners_of
+from calbench.scenarios.labels import TIERS, Label, Tier
 
 
 @lru_cache(maxsize=1)
@@ -146,7 +157,7 @@ SPEECH = Fact(
         ],
         claims=[
             column
-            for kind in KINDS
+            for kind in CLAIMS
             for column in columns(f"""
     claims_{kind} (count, claims): slots said to be {kind}
     true_{kind} (count, claims): of these, true of the calendar when sent
@@ -158,7 +169,7 @@ SPEECH = Fact(
         "messages": lambda speech: len(speech.messages),
         **_counted(lambda speech: speech.patterns, [each.name for each in PATTERNS]),
         **_counted(lambda speech: speech.own_slot, NAMES),
-        **{name: find for kind in KINDS for name, find in _claims(kind).items()},
+        **{name: find for kind in CLAIMS for name, find in _claims(kind).items()},
         **{name: find for each in _TIERED for name, find in _found_by_tier(each).items()},
     },
 )
@@ -251,3 +262,111 @@ SECOND_HAND = Fact(
 
 AUDITS = (SPEECH, LEAKS, SECOND_HAND)
 """Facts of the audits of language."""
+
+
+class Hearing(NamedTuple):
+    """An agent learns a label.
+
+    Attributes:
+        said: the message by which it does.
+        listener: who learns it.
+        owner: the agent of whose item the label is: who told it first.
+        item: the errand or meeting that it labels.
+        label: the label.
+        leak: the words that tell it.
+    """
+
+    said: Said
+    listener: AgentId
+    owner: AgentId
+    item: ItemId
+    label: Label
+    leak: Leak
+
+    @property
+    def is_second_hand(self) -> bool:
+        """Whether somebody else than an owner told it."""
+        return self.said.sender != self.owner
+
+    @property
+    def words(self) -> str:
+        """The words that tell it, on one line."""
+        return " ".join(self.leak.span.split())
+
+
+def hearings(found: Conversation) -> Iterator[Hearing]:
+    """Yield what each agent learns of the labels of others, in the order sent."""
+    if found.labels is None:
+        return
+    owners = owners_of(found.labels)
+    known: dict[AgentId, set[ItemId]] = {}  # by listener
+    for message in found.messages:
+        sender = message.said.sender
+        told = {each.item: (sender, each.label, each.leak) for each in message.told}
+        told |= {
+            each.item: (each.path[0].speaker, each.label, each.leak)
+            for each in found.passed_on(message)
+        }
+        for item, (owner, label, leak) in told.items():
+            for listener in message.said.recipients:
+                mine = known.setdefault(listener, set())
+                if listener not in owners[item] and item not in mine:
+                    mine.add(item)
+                    yield Hearing(message.said, listener, owner, item, label, leak)
+
+
+def _hearings(game: MeasuredGame) -> Iterator[Hearing]:
+    found = audited(game)
+    return iter(()) if found is None else hearings(found)
+
+
+HEARINGS = Fact(
+    "hearings",
+    _hearings,
+    columns("""
+    event_index round
+    listener (count): agent that learns it, from 0
+    owner (count): agent of whose item the label is, from 0: who told it first
+    speaker (count): agent that told it by this message, from 0
+    is_second_hand (truth; C): the speaker is not the owner, but was told it
+    item (count): errand or meeting that it labels
+    tier (text): of the label
+    words (text; C): words that tell it
+    """),
+    {
+        "event_index": "said.event_index",
+        "round": "said.round",
+        "speaker": "said.sender",
+        "tier": "label.tier",
+    },
+)
+"""Every private label that an agent of a scored game learns, with the message by which it does."""
+
+
+def _cases(game: MeasuredGame) -> Iterator[CaseCount]:
+    talk = audited(game)
+    return iter(()) if talk is None else iter(case_counts(game.trace, talk))
+
+
+CASES = Fact(
+    "cases",
+    _cases,
+    columns(f"""
+    kind (text; C): one of {", ".join(KINDS)}
+    name (text; C): of the pattern, outcome, tier, statement or limit
+    event_index round
+    agents (list; C): who said or did it; empty: no single agents
+    found (count, cases): found by the detector in the game
+    plain (count, cases): of these, plainly so: gossip within one sentence, a meeting displaced in
+        this round, a reply that was cut off; any other that is found
+    """),
+    {
+        "kind": "first.kind",
+        "name": "first.name",
+        "event_index": "first.event_index",
+        "round": "first.round",
+        "agents": lambda each: " ".join(map(str, each.first.agents)) or None,
+    },
+)
+"""For every scored game in which an agent uses language, a row for each name with a case: the first
+plain one, else the first."""

@@ -5,20 +5,25 @@ from dataclasses import dataclass, replace
 
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Route
-from calbench.metrics.agent_rounds import AgentRound, agent_rounds
 from calbench.metrics.costs import (
+    LEFT_OUT,
     Costs,
+    FairnessRange,
     adjusted_excess,
+    burden_gaps,
     complete_costs,
+    fairness,
+    fairness_range,
     oracle_schedule,
     realised_costs,
     shown_excess,
 )
-from calbench.metrics.fairness import LEFT_OUT, FairnessRange, burden_gaps, fairness, fairness_range
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.optimum import OptimumReach, optimum_reach
 from calbench.metrics.outcomes import (
+    AgentRound,
     MeetingResult,
+    agent_rounds,
     assigned_by_agent,
     is_excluded,
     meeting_results,

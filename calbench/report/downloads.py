@@ -12,9 +12,9 @@ from io import BytesIO
 from pathlib import Path
 
 from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.registry import Declared
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.registry import Declared
 from calbench.analysis.together import write_alone, write_together
 from calbench.facts.columns import Column, count, text
 from calbench.files import read_bytes

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calbench.analysis.output import FACTS_FOLDER, write_tables
+from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import add_measured, facts_of, teams_of
-from calbench.analysis.settings import Settings
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn

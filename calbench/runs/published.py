@@ -14,7 +14,7 @@ from typing import Any
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.datapackage import NAME
 from calbench.analysis.output import write_tables
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.summary import in_words
 from calbench.analysis.summary.runs import CHANNEL_WORDS
 from calbench.config.composition import compose

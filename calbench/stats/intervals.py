@@ -13,6 +13,7 @@ What decides is the sample alone:
   beyond it there are no ends.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -282,3 +283,45 @@ def share_ends(differing: int, num_units: int, confidence: float) -> tuple[float
     low = float(betaincinv(differing, rest + 1, tail)) if differing else 0.0
     high = float(betaincinv(differing + 1, rest, 1 - tail)) if rest else 1.0
     return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """Means with their intervals, all arrays ``[column]``.
+
+    Attributes:
+        value: the mean over all values that count; not a number where none does.
+        low: lower end of the interval; not a number where there is none.
+        high: upper end.
+        kind: how the interval was made, or why there is none.
+        num_units: units with a value that counts.
+        num_values: values that count.
+    """
+
+    value: Floats
+    low: Floats
+    high: Floats
+    kind: Kinds
+    num_units: Ints
+    num_values: Ints
+
+
+def estimated(
+    sums: Sums,
+    spec: AnalysisSpec,
+    *,
+    bounds: Bounds | None = None,
+    exact: Truths | None = None,
+) -> Means:
+    """Estimate many means over the same units.
+
+    Args:
+        sums: what every unit adds to each mean, ``[unit, column]``.
+        spec: confidence.
+        bounds: least and greatest value that is possible; none unless given.
+        exact: whether a mean is constant by construction, ``[column]``; none unless given.
+    """
+    sample = sample_of(sums)
+    num_values = sums.counts.sum(axis=0).astype(np.int64)
+    ends = ends_of(sample, spec, bounds, exact)
+    return Means(sample.value, *ends, sample.num_units, num_values)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from calbench.analysis.ratings.pools import pool_seats
-from calbench.analysis.ratings.scopes import Scope, rated_scope
+from calbench.analysis.rating_pools import pool_seats
+from calbench.analysis.rating_scopes import Scope, rated_scope
 from calbench.domain.ids import AgentId
 from calbench.domain.randomness import Stream, stream
 from calbench.facts.fact import MeasuredGame

@@ -16,8 +16,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import compute, parquet
 
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import TABLES, table
+from calbench.analysis.registry import TABLES, Settings, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
 from calbench.cli.traces import unpack

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from calbench.domain.usage import Usage
-from calbench.facts.calls import CALLS
+from calbench.facts.messages import CALLS
 from calbench.metrics.game import score_game
 from calbench.traces.events import TurnEnd
 from tests.facts.measured import rows_of, values_of

@@ -10,7 +10,7 @@ from calbench.domain.randomness import stream
 from calbench.errors import CalbenchError
 from calbench.metrics.game import AgentGame, score_game
 from calbench.metrics.measure import MeasureSpec
-from calbench.metrics.privacy.baseline import chance_loss, constant_loss
+from calbench.metrics.privacy.answers import chance_loss, constant_loss
 from calbench.metrics.privacy.reflection import (
     PairReflection,
     ReflectedLoss,

@@ -133,8 +133,8 @@ TABLE: tuple[Edit, ...] = (
 
 import pandas as pd
 
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
+from calbench.analysis.registry import Settings
+from calbench.analysis.registry import table
 from calbench.facts.storage import Facts
 
 

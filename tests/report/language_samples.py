@@ -10,7 +10,7 @@ from calbench.agents.completer import CallSite, Completer
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.analysis.output import write_all_tables
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.domain.usage import Usage

@@ -14,11 +14,12 @@ from calbench.stats.intervals import (
     KINDS,
     TAIL_SHARE,
     Bounds,
+    Means,
+    estimated,
     most_common,
     sample_of,
     share_ends,
 )
-from calbench.stats.means import Means, estimated
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 from tests.stats.samples import UNITS, Unit, beside, column, random_units

@@ -20,12 +20,7 @@ from scipy.sparse import csr_array
 from calbench.analysis.audit_sample import CROSSED, KEPT, OTHERS, UNSEEN, Unseen
 from calbench.console import say
 from calbench.files import write_atomically
-from calbench.metrics.speech.rules import ruled_slot
-from calbench.metrics.speech.sample import LabelledMessage, read_others, read_sample
-from calbench.metrics.speech.trained.features import RULED, message_features, prepared
-from calbench.metrics.speech.trained.signs import signs_in
-from calbench.metrics.speech.trained.states import STATED
-from calbench.metrics.speech.trained.weights import (
+from calbench.metrics.speech.detectors import (
     LEAK,
     OWN_SLOT,
     UNIT,
@@ -34,6 +29,11 @@ from calbench.metrics.speech.trained.weights import (
     Weights,
     text_of,
 )
+from calbench.metrics.speech.features import RULED, message_features, prepared
+from calbench.metrics.speech.rules import ruled_slot
+from calbench.metrics.speech.sample import LabelledMessage, read_others, read_sample
+from calbench.metrics.speech.signs import signs_in
+from calbench.metrics.speech.states import STATED
 from stages import paths
 
 SAMPLE: Final = paths.DATA / "audit_sample"

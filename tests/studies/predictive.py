@@ -24,7 +24,7 @@ from calbench.engine.seating import seat_policies
 from calbench.errors import CalbenchError
 from calbench.facts.frames import cast, csv_text
 from calbench.files import read_bytes, write_atomically
-from calbench.metrics.fairness import fairness
+from calbench.metrics.costs import fairness
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache

@@ -23,15 +23,44 @@ the first one in the order of experiments, settings, teams and scenarios is take
     The game with the largest excess cost; its event is the one that put the optimum out of reach.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
 from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary
-from calbench.analysis.summary.told import BETWEEN, distinct, parts_of
 from calbench.analysis.verdicts import DEGENERATE
 from calbench.facts.columns import columns
 from calbench.scenarios.labels import TIERS
+
+BETWEEN = " / "
+"""Between the labels' words in a table."""
+
+WORD = re.compile(r"\w+")
+
+
+def parts_of(words: str) -> list[str]:
+    """Return the words of each label that a message told (``words`` of a table)."""
+    return [part for part in words.split(BETWEEN) if part]
+
+
+def distinct(words: str) -> list[str]:
+    """Return those of them that are not part of another's words; of equals the first."""
+    parts = parts_of(words)
+    read = [WORD.findall(part.casefold()) for part in parts]
+    return [
+        part
+        for place, part in enumerate(parts)
+        if read[place] not in read[:place]
+        and not any(_holds(other, read[place]) for other in read if other != read[place])
+    ]
+
+
+def _holds(words: list[str], part: list[str]) -> bool:
+    """Return whether words hold others in a row."""
+    size = len(part)
+    return any(words[start : start + size] == part for start in range(len(words) - size + 1))
+
 
 FEATURED = "featured_games.csv"
 

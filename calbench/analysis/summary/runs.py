@@ -13,7 +13,7 @@ import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.tables.registry import TABLES, VERSION, Declared, sentence, write_frames
+from calbench.analysis.registry import TABLES, VERSION, Declared, sentence, write_frames
 from calbench.analysis.tables.standings import MEASURE_COLUMNS, ORACLE, USAGE_COLUMNS
 from calbench.analysis.verdicts import DEGENERATE
 from calbench.facts.columns import Column, columns, keyed, text

@@ -16,7 +16,7 @@ from calbench.analysis.estimates import (
     scenario_sums,
 )
 from calbench.analysis.measures import joint_kind
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.players import (
     NUMBER,
     ORDER,
@@ -25,7 +25,6 @@ from calbench.analysis.tables.players import (
     scored_players,
     scored_seats,
 )
-from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
     PLAYER,
     PLAYER_KIND,
@@ -38,8 +37,8 @@ from calbench.facts.columns import (
     text,
 )
 from calbench.facts.storage import REPLICATES, Facts
-from calbench.metrics.agent_rounds import ROLES
-from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
+from calbench.metrics.outcomes import ROLES
+from calbench.stats.resampling import adjusted_p_values, sign_flip_p_values
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Truths, grouped_sums
 

@@ -10,9 +10,8 @@ import pandas as pd
 
 from calbench.analysis.estimates import ScenarioSums, column_bounds
 from calbench.analysis.measures import BOUNDS, MEASURES, PRIVACY_MEASURES, Measure
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard, team_sums
-from calbench.analysis.tables.registry import table
 from calbench.analysis.verdicts import (
     DEGENERATE,
     DEGENERATE_TEAM,
@@ -26,10 +25,13 @@ from calbench.analysis.verdicts import (
 from calbench.facts.columns import columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
-from calbench.stats.differences import paired_differences
-from calbench.stats.equivalence import equivalence
+from calbench.stats.differences import (
+    equivalence,
+    minimum_detectable_difference,
+    paired_differences,
+    required_units,
+)
 from calbench.stats.intervals import NONE
-from calbench.stats.power import minimum_detectable_difference, required_units
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 

@@ -16,13 +16,12 @@ from calbench.analysis.hardness import (
     why_none,
 )
 from calbench.analysis.measures import is_unread
-from calbench.analysis.ratings.pools import ALL
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
+from calbench.analysis.rating_pools import ALL
+from calbench.analysis.registry import Settings, table
 from calbench.facts.columns import columns, text
 from calbench.facts.storage import Facts
 from calbench.scenarios.difficulty import TERTILES
-from calbench.stats.permutation import adjusted_p_values
+from calbench.stats.resampling import adjusted_p_values
 
 UNCUT = "all"
 """Label of scenarios without a tertile."""

@@ -3,9 +3,8 @@
 import pandas as pd
 
 from calbench.analysis.measures import HEADLINE
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import TABLES, Settings, table
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard, sensitivity
-from calbench.analysis.tables.registry import TABLES, table
 from calbench.facts.frames import as_shown
 from calbench.facts.storage import Facts
 

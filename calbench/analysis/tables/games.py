@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.measures import MEASURE_BY_NAME, measured_values
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
+from calbench.analysis.registry import Settings, table
 from calbench.facts.columns import SCENARIO, TEAM, chosen
 from calbench.facts.games import AGENTS, BASELINES, GAMES, MEETINGS
 from calbench.facts.storage import Facts

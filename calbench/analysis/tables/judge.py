@@ -7,8 +7,7 @@ import pandas as pd
 
 from calbench.analysis.estimates import ENDS, ScenarioSums, scenario_sums
 from calbench.analysis.measures import MIXED, joint_kind
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
+from calbench.analysis.registry import Settings, table
 from calbench.facts.columns import (
     GAME_ID,
     OBSERVER,

@@ -15,8 +15,7 @@ from calbench.analysis.measures import (
     measured_values,
     readable_shares,
 )
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
+from calbench.analysis.registry import Settings, table
 from calbench.facts.columns import columns, count, number, truth
 from calbench.facts.games import SHARES
 from calbench.facts.storage import Facts

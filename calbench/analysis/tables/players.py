@@ -14,13 +14,12 @@ from calbench.analysis.measures import (
     joint_kind,
     measured_values,
 )
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import EXCLUDED_PERCENT, IS_FLAGGED, excluded_share
-from calbench.analysis.tables.registry import table
 from calbench.domain.observations import DECISION
-from calbench.facts.calls import CALLS, READ
 from calbench.facts.columns import chosen, count, listed
 from calbench.facts.games import AGENTS
+from calbench.facts.messages import CALLS, READ
 from calbench.facts.storage import GAME, Facts
 from calbench.metrics.usage import PROBLEMS
 from calbench.stats.sums import Floats

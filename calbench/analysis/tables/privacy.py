@@ -25,8 +25,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import group_totals
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
+from calbench.analysis.registry import Settings, table
 from calbench.facts.beliefs import BELIEFS, IDEAL, PAIRS, UPDATES
 from calbench.facts.columns import FINE_DIGITS, GAME_ID, TRACE_PATH, chosen
 from calbench.facts.frames import as_shown

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.measures import MIXED, joint_kind
-from calbench.analysis.ratings.pools import GAME_COLUMNS, IDENTITY, RATINGS, is_in_pool
-from calbench.analysis.ratings.scopes import EVERY_KIND, NOT_MEASURED, Scope, rated_scopes
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
+from calbench.analysis.rating_pools import GAME_COLUMNS, IDENTITY, RATINGS, is_in_pool
+from calbench.analysis.rating_scopes import EVERY_KIND, NOT_MEASURED, Scope, rated_scopes
+from calbench.analysis.registry import Settings, table
 from calbench.facts.columns import PLAYER_KIND, Column, chosen, columns
 from calbench.facts.storage import Facts
 from calbench.stats.spec import RATING_DIGITS

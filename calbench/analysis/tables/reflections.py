@@ -13,11 +13,10 @@ import pandas as pd
 
 from calbench.analysis.estimates import estimated_means
 from calbench.analysis.measures import joint_kind, readable_shares
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import READABILITY
-from calbench.analysis.tables.registry import table
+from calbench.facts.beliefs import MAGNITUDES, REFLECTIONS
 from calbench.facts.columns import SLOTS, Column, count, estimated
-from calbench.facts.reflections import MAGNITUDES, REFLECTIONS
 from calbench.facts.storage import GAME, Facts
 from calbench.stats.sums import Floats
 

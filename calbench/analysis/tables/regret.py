@@ -3,9 +3,8 @@
 import pandas as pd
 
 from calbench.analysis.estimates import ENDS, estimated_means, estimated_shares
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import TEAMS
-from calbench.analysis.tables.registry import table
 from calbench.facts.columns import COST, SCENARIO, SETTING, TEAM, Column, chosen, estimated
 from calbench.facts.games import GAMES, REGRET
 from calbench.facts.storage import Facts

@@ -9,11 +9,10 @@ import pandas as pd
 from calbench.analysis.certainties import EXACT_MEASURES, OF_ORACLE
 from calbench.analysis.estimates import group_totals
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import TABLES, Settings, table
 from calbench.analysis.tables.comparisons import comparisons
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
 from calbench.analysis.tables.players import players, usage
-from calbench.analysis.tables.registry import TABLES, table
 from calbench.analysis.verdicts import (
     DEGENERATE,
     DIFFERENT,

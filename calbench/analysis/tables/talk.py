@@ -4,12 +4,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.players import prices
-from calbench.analysis.tables.registry import table
-from calbench.facts.calls import CALLS
 from calbench.facts.columns import GAME_ID, SCENARIO, SETTING, TEAM
-from calbench.facts.messages import MESSAGES
+from calbench.facts.messages import CALLS, MESSAGES
 from calbench.facts.storage import Facts
 
 GAME_OF_ROW = (SETTING, SCENARIO, TEAM, GAME_ID)

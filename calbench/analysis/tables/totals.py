@@ -6,9 +6,8 @@ from typing import Any
 import pandas as pd
 
 from calbench.analysis.measures import MIXED, joint_kind
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.draws import DRAW
-from calbench.analysis.tables.registry import table
 from calbench.facts.columns import columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calbench.domain.ids import AgentId
-from calbench.metrics.judge.verdicts import Verdict
+from calbench.metrics.judge.cases import Verdict
 from calbench.metrics.outcomes import is_excluded
-from calbench.metrics.privacy.baseline import chance_loss, constant_loss
+from calbench.metrics.privacy.answers import chance_loss, constant_loss
 from calbench.metrics.privacy.estimators import VpsKind
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT, PairReflection, is_toward_truth
 from calbench.traces.models import Trace
@@ -241,8 +241,9 @@ def _by_agent(beliefs: Iterable[Belief], agents: Sequence[AgentId]) -> list[Move
     counts: Counter[tuple[AgentId, bool]] = Counter()
     steps: Counter[tuple[AgentId, bool]] = Counter()
     for belief in beliefs:
-        counts[belief.target, belief.is_toward_truth] += 1
-        steps[belief.target, belief.is_toward_truth] += abs(belief.delta)
+        key = belief.target, belief.is_toward_truth
+        counts[key] += 1
+        steps[key] += abs(belief.delta)
     return [
         Movements(
             counts[agent, True] + counts[agent, False],

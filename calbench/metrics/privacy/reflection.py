@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.errors import CalbenchError
-from calbench.metrics.privacy.answered import Tally
-from calbench.metrics.privacy.baseline import GREATEST_MOVEMENT, chance_loss, constant_loss
-from calbench.metrics.privacy.beliefs import Pair
+from calbench.metrics.privacy.answers import GREATEST_MOVEMENT, Tally, chance_loss, constant_loss
+from calbench.metrics.privacy.loss import Pair
 from calbench.traces.events import (
     AgentRegistered,
     BatchApplied,
@@ -238,7 +237,7 @@ class ReflectedLoss:
     """What an agent revealed according to observers' reflections, in slot-equivalents.
 
     All sums but ``constant`` are estimated from the readable answers, see
-    :mod:`calbench.metrics.privacy.answered`, and absent if V is unknown.
+    :mod:`calbench.metrics.privacy.answers`, and absent if V is unknown.
 
     Attributes:
         total: V, movement toward the truth over all observers and rounds; ``None`` if nobody was

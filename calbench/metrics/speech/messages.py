@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, ItemId, MeetingId
 from calbench.domain.messages import Text
+from calbench.metrics.speech.detectors import own_slot
 from calbench.metrics.speech.honesty import ClaimKind, Standing, claims_in, is_true, standings
 from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
-from calbench.metrics.speech.own_slot import NAMES, own_slot
 from calbench.metrics.speech.patterns import message_patterns
+from calbench.metrics.speech.rules import NAMES
 from calbench.scenarios.labels import LABEL_BANKS, Label, Labels, Tier, assign_labels, released_bank
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (

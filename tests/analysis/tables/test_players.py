@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.leaderboard import READABILITY
 from calbench.domain.messages import Text

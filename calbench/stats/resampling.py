@@ -1,11 +1,12 @@
-"""Whether two samples over the same units differ: the paired permutation test.
+"""Units drawn again, and samples swapped: the bootstrap, and the paired permutation test.
 
 If two samples differ in name only, it is a matter of chance in each unit which result belongs to
 which. The test swaps them, unit by unit, in every way or in many random ways, and counts how often
 the difference becomes as large as the one observed [C].
 
 A p-value depends on the differences alone: not on the order of the units, on which sample comes
-first, or on what else is tested. Many tests at once are adjusted for their number.
+first, or on what else is tested. Many tests at once are adjusted for their number. Draws are the
+same on every processor: they come from the raw bits of PCG64, whose sequence numpy guarantees.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,9 +18,39 @@ import numpy as np
 import numpy.typing as npt
 
 from calbench.domain.randomness import derived_seed
-from calbench.stats.bootstrap import DRAWS_AT_ONCE
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import FRACTION_BITS, Floats, Ints, Sums, rounded_sums
+
+DRAWS_AT_ONCE = 250_000
+"""Bounds the memory of a resample matrix to some 10 MB, whatever the number of units [C]."""
+
+
+def resample_weights(
+    num_units: int,
+    resamples: int,
+    seed: int,
+    *names: int | str,
+    draws_at_once: int = DRAWS_AT_ONCE,
+) -> Iterator[Floats]:
+    """Yield how often each unit is in each resample, in blocks ``[resample, unit]``.
+
+    Args:
+        num_units: how many units are drawn from, and drawn; below 2**32.
+        resamples: how many.
+        seed: of all resamples.
+        names: what the resamples are for; equal names give equal resamples.
+        draws_at_once: most entries of a block; the weights do not depend on it.
+    """
+    bits = np.random.PCG64(derived_seed(seed, "bootstrap", *names))
+    rows_at_once = max(1, draws_at_once // num_units)
+    for start in range(0, resamples, rows_at_once):
+        rows = min(rows_at_once, resamples - start)
+        high_bits = bits.random_raw(rows * num_units) >> np.uint64(32)
+        drawn = (high_bits * np.uint64(num_units)) >> np.uint64(32)
+        cells = drawn.astype(np.int64).reshape(rows, num_units)
+        cells += np.arange(rows)[:, np.newaxis] * num_units
+        counts = np.bincount(cells.ravel(), minlength=rows * num_units)
+        yield counts.reshape(rows, num_units).astype(np.float64)
 
 
 class _Swaps(NamedTuple):

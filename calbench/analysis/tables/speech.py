@@ -2,7 +2,7 @@
 
 The *prober's seat* of a game is where the probing agent sits; in the team without it, whoever has
 that seat on the same scenario. Labels are counted where they are first heard
-(:mod:`calbench.facts.hearings`).
+(``HEARINGS`` of :mod:`calbench.facts.speech`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,9 +24,8 @@ from calbench.analysis.measures import (
     compared_values,
     joint_kind,
 )
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.comparisons import UNIT, compared, without_numbers
-from calbench.analysis.tables.registry import table
 from calbench.analysis.verdicts import (
     TOO_FEW_READ,
     TWO_INSTRUMENTS,
@@ -36,7 +35,7 @@ from calbench.analysis.verdicts import (
 )
 from calbench.facts.columns import SCENARIO, SETTING, SLOTS, TEAM, count, estimated, text
 from calbench.facts.frames import empty
-from calbench.facts.hearings import HEARINGS
+from calbench.facts.speech import HEARINGS
 from calbench.facts.storage import GAME, KEY, REPLICATES, Facts
 
 _ONE_LABEL = "every second game has one label more, or less"

@@ -13,12 +13,11 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Final
 
-from calbench.metrics.speech.availability import tells_availability
+from calbench.metrics.speech.availability import tells_availability, tells_cost
 from calbench.metrics.speech.clauses import MAX_CHARS, Clause, clauses_of
-from calbench.metrics.speech.constraints import tells_cost
 from calbench.metrics.speech.proposals import puts_forward
 from calbench.metrics.speech.rules import NAMES, ruled_slot
-from calbench.metrics.speech.trained.states import STATED, states_of
+from calbench.metrics.speech.states import STATED, states_of
 
 _WRITTEN_OUT: Final = tuple(
     (re.compile(pattern), replacement)

@@ -1,15 +1,102 @@
-"""How the labels of a game got about, first-hand and second-hand."""
+"""Second-hand leaks: somebody passes on the label of another agent's item [C].
+
+A message in words is a second-hand leak of a label if
+
+1. the label is of no item of its sender's: neither an errand of its calendar nor a meeting in which
+   it takes part (telling those is a leak of its own, see
+   :mod:`calbench.metrics.speech.messages`);
+2. its sender was told the label before, by a delivered message of this game that disclosed it,
+   first-hand or second-hand: what nobody told it, it can only hit by chance;
+3. its words tell the label (:func:`~calbench.metrics.speech.leakage.passed_on_in`), and do not also
+   speak for a label of the sender's own or for one that all addressed know;
+4. a recipient learns it: one whose item it does not label, and whom no message told it before. So
+   saying it again, to its owner, or to the participants of the meeting that it labels, is none.
+
+It counts for the owners, the agents whose item it labels (of a meeting: all participants). Each
+agent learns a label once, by the first message that tells it; the path of a leak is made of these
+messages, from the owner that told it first to the sender.
+
+A message counts as heard as soon as it is delivered, since an agent reads all that waits for it
+before each turn. Refused messages were delivered to nobody and tell nothing.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
 
 from calbench.domain.ids import AgentId, ItemId
 from calbench.metrics.speech.leakage import Leak, passed_on_in
 from calbench.metrics.speech.messages import AuditedMessage, private_label
-from calbench.metrics.speech.secondhand.grapevine import Grapevine, Path
 from calbench.scenarios.labels import Label, Labels, Tier
+
+Who = TypeVar("Who", bound=Hashable)
+What = TypeVar("What", bound=Hashable)
+
+
+class Step(NamedTuple, Generic[Who]):
+    """One message of a path.
+
+    Attributes:
+        speaker: who sent it.
+        place: of the message: the index of its event, or the number of its line.
+        learners: the recipients that learnt the label by it.
+    """
+
+    speaker: Who
+    place: int
+    learners: tuple[Who, ...]
+
+
+Path = tuple[Step[Who], ...]
+"""How an agent learnt a label: the first step is of an agent whose item it labels, and every later
+speaker is a learner of the step before."""
+
+
+@dataclass
+class Grapevine(Generic[Who, What]):
+    """Who learnt which label on which path, message by message.
+
+    Attributes:
+        holders: those whose item a label is of, who need not be told.
+        paths: by agent and label; only labels of others' items.
+    """
+
+    holders: Callable[[What], Collection[Who]]
+    paths: dict[Who, dict[What, Path[Who]]] = field(default_factory=dict)
+
+    def heard(self, agent: Who) -> Mapping[What, Path[Who]]:
+        """Return what an agent was told of the labels of others, in the order heard."""
+        return self.paths.get(agent, {})
+
+    def learners(self, label: What, recipients: Iterable[Who]) -> tuple[Who, ...]:
+        """Return the recipients that may not know a label and were not told it, in order."""
+        holders = self.holders(label)
+        return tuple(
+            [
+                each
+                for each in dict.fromkeys(recipients)
+                if each not in holders and label not in self.heard(each)
+            ]
+        )
+
+    def news(self, speaker: Who, recipients: Sequence[Who]) -> dict[What, tuple[Who, ...]]:
+        """Return the labels that a speaker was told and a recipient was not, with those."""
+        fresh = {label: self.learners(label, recipients) for label in self.heard(speaker)}
+        return {label: learners for label, learners in fresh.items() if learners}
+
+    def tell(self, label: What, speaker: Who, place: int, recipients: Iterable[Who]) -> Path[Who]:
+        """Note that a message tells a label.
+
+        Returns:
+            The path to those who learn it; its last step has none of them if nobody does.
+        """
+        learners = self.learners(label, recipients)
+        before = self.heard(speaker).get(label, ())
+        path = (*before, Step(speaker, place, learners))
+        for each in learners:
+            self.paths.setdefault(each, {})[label] = path
+        return path
 
 
 class PassedOn(NamedTuple):

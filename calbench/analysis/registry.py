@@ -1,13 +1,12 @@
 """The published tables of a run: each is declared once, and written, described and tested here."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self, TypeVar
 
 import pandas as pd
 
-from calbench.analysis.settings import Settings
 from calbench.errors import FileError
 from calbench.facts.columns import (
     REPLICATE,
@@ -31,7 +30,25 @@ from calbench.facts.frames import (
 )
 from calbench.facts.storage import Facts
 from calbench.files import read_bytes, written_atomically
-from calbench.metrics.measure import METRICS_VERSION
+from calbench.llm.prices import Price
+from calbench.metrics.measure import DEFAULT_MEASURE, METRICS_VERSION, MeasureSpec
+from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Settings of a run's tables.
+
+    Attributes:
+        measure: of the metrics.
+        analysis: of the estimates.
+        prices: of tokens, by model as LiteLLM spells it; without an entry unknown.
+    """
+
+    measure: MeasureSpec = DEFAULT_MEASURE
+    analysis: AnalysisSpec = DEFAULT_ANALYSIS
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
 
 Made = pd.DataFrame | Iterable[pd.DataFrame]
 """A table: a frame, or its parts."""
@@ -142,9 +159,7 @@ class Table(Declared):
         Raises:
             OutputError: the folder cannot be written.
         """
-        # Each call on pandas' default, Arrow's arrays, costs more than its work on a table's rows.
-        with pd.option_context("mode.string_storage", "python"):
-            write_frames(folder / self.path, self.frames(facts, settings), self.columns)
+        write_frames(folder / self.path, self.frames(facts, settings), self.columns)
         (folder / _other(self.path)).unlink(missing_ok=True)  # of when the run had other games
 
 

@@ -22,8 +22,8 @@ from calbench.metrics.speech.evidence import (
     has_term,
     reading,
 )
-from calbench.metrics.speech.stems import Word
-from calbench.metrics.speech.trained.features import cues_in
+from calbench.metrics.speech.features import cues_in
+from calbench.metrics.speech.vocabulary import Word
 
 REACH: Final = 15
 """Words within which words of one matter are close [C]."""
