@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.metrics.costs import shown_cost_by_item
-from calbench.metrics.privacy.estimators import AgentLoss
+from calbench.metrics.privacy.loss import AgentLoss
 from calbench.metrics.usage import MESSAGES
 from calbench.scenarios.models import ErrandEntry, MeetingEntry, Scenario
 from calbench.traces.events import (

@@ -13,7 +13,6 @@ What decides is the sample alone:
   beyond it there are no ends.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -285,8 +284,7 @@ def share_ends(differing: int, num_units: int, confidence: float) -> tuple[float
     return low, high
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
+class Means(NamedTuple):
     """Means with their intervals, all arrays ``[column]``.
 
     Attributes:
@@ -295,7 +293,6 @@ class Means:
         high: upper end.
         kind: how the interval was made, or why there is none.
         num_units: units with a value that counts.
-        num_values: values that count.
     """
 
     value: Floats
@@ -303,7 +300,6 @@ class Means:
     high: Floats
     kind: Kinds
     num_units: Ints
-    num_values: Ints
 
 
 def estimated(
@@ -322,6 +318,5 @@ def estimated(
         exact: whether a mean is constant by construction, ``[column]``; none unless given.
     """
     sample = sample_of(sums)
-    num_values = sums.counts.sum(axis=0).astype(np.int64)
     ends = ends_of(sample, spec, bounds, exact)
-    return Means(sample.value, *ends, sample.num_units, num_values)
+    return Means(sample.value, *ends, sample.num_units)

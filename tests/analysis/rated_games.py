@@ -19,7 +19,7 @@ from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.optimum import OptimumReach
 from calbench.metrics.players import Player
-from calbench.metrics.privacy.estimators import VpsKind
+from calbench.metrics.privacy.loss import VpsKind
 from calbench.metrics.usage import Tokens
 from calbench.oracle.problem import Problem
 from calbench.stats.spec import RatingSpec

@@ -14,8 +14,8 @@ from calbench.domain.ids import AgentId
 from calbench.metrics.judge.cases import Verdict
 from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.privacy.answers import chance_loss, constant_loss
-from calbench.metrics.privacy.estimators import VpsKind
-from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT, PairReflection, is_toward_truth
+from calbench.metrics.privacy.loss import VpsKind
+from calbench.metrics.privacy.reflection import PairReflection, is_toward_truth
 from calbench.traces.models import Trace
 
 Integers = npt.NDArray[np.int64]
@@ -35,11 +35,6 @@ class Belief(NamedTuple):
     slot: int
     delta: int
     is_occupied: bool
-
-    @property
-    def slot_equivalents(self) -> float:
-        """``|delta| / 3`` [P, appendix I.2]."""
-        return abs(self.delta) / GREATEST_MOVEMENT
 
     @property
     def is_toward_truth(self) -> bool:

@@ -90,16 +90,6 @@ def weights_of(text: str) -> Weights:
     return Weights({name: found[name] for name in OWN_SLOT}, found[LEAK])
 
 
-def text_of(weights: Weights) -> str:
-    """Return the file of some detectors, one feature a line."""
-    detectors = {**weights.own_slot, LEAK: weights.leak}
-    parts = {
-        name: {"start": each.start, "weights": dict(sorted(each.weights.items()))}
-        for name, each in detectors.items()
-    }
-    return json.dumps(parts, indent=0, separators=(",", ":")) + "\n"
-
-
 @lru_cache(maxsize=4096)  # players repeat themselves
 def own_slot(message: str) -> OwnSlot:
     """Return which of the labels a message has."""
