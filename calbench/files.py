@@ -208,7 +208,7 @@ def first_problem(error: "ValidationError") -> str:
     if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
         return f"{_dotted([*_field(loc[:-1]), loc[-1]])}: is not a known key"
     text = shorten(printable(problem["msg"]), LONGEST_PROBLEM)
-    if kind not in {"missing", "scenario"} and isinstance(shown, str | int | float):
+    if kind not in {"missing", "scenario", "secret"} and isinstance(shown, str | int | float):
         text = f"{text}, got {shorten(ascii(shown))}"
     place = _dotted(_field(loc))
     return f"{place}: {text}" if place else text

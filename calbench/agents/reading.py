@@ -10,12 +10,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from calbench.domain.replies import Problem, Unreadable
 from calbench.files import shorten
-from calbench.llm.completion import Completion, well_formed
+from calbench.llm.completion import GREATEST_INTEGER, Completion, well_formed
 
 T = TypeVar("T")
-
-GREATEST_INTEGER = 2**53 - 1
-"""The greatest integer that every reader of JSON keeps exactly [C]."""
 
 _START = re.compile(r'\{\s*["}]')
 """How a JSON object begins; braces in prose rarely do."""

@@ -16,7 +16,7 @@ from calbench.domain.observations import REFLECTION, Briefing, Observation
 from calbench.domain.replies import Beliefs, Reply, Unreadable
 from calbench.errors import ReplayError, ReplayMissError
 from calbench.llm.completion import Completion, ModelSpec
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 

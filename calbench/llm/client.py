@@ -20,10 +20,8 @@ from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.noise import hushed, told
 from calbench.llm.prices import Price, Prices
 from calbench.llm.provider import Outcome, Provider, Surroundings
-from calbench.llm.replies.difference import nearest_difference
 from calbench.llm.replies.games import BegunGame
-from calbench.llm.replies.record import recorded
-from calbench.llm.replies.request import NamedRequest, named
+from calbench.llm.replies.record import NamedRequest, named, recorded
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
@@ -280,7 +278,7 @@ class ModelClient:
         self.source.totals.spent_usd = self.budget.spent_usd
 
     def _miss(self, store: ReplyStore, asked: NamedRequest, site: Site) -> str:
-        difference = nearest_difference(store, asked)
+        difference = store.nearest_difference(asked)
         near = (
             "nothing is recorded there"
             if difference is None

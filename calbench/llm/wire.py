@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from calbench.llm.model import FEWEST_SECRET
 from calbench.llm.transport import Delivery
 
 MOST_BYTES = 64 * 2**20
@@ -27,9 +28,6 @@ ENCODINGS = "gzip, deflate"
 
 _SECRETS = ("authorization", "api-key", "x-api-key", "x-goog-api-key", "x-amz-security-token")
 """Headers of a request that hold a key."""
-
-FEWEST_SECRET = 8
-"""Characters of the shortest text that is taken for a key: `none` and `EMPTY` are words [C]."""
 
 
 class UnreadableBodyError(Exception):

@@ -14,8 +14,7 @@ from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_l
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import Price
 from calbench.llm.provider import Surroundings
-from calbench.llm.replies.record import Attempt, Record
-from calbench.llm.replies.request import NamedRequest, named
+from calbench.llm.replies.record import Attempt, NamedRequest, Record, asked_of, named
 from calbench.llm.replies.store import ReplyStore
 from tests.llm.stub_server import StubServer
 
@@ -43,17 +42,9 @@ def request(
 
 
 def record(asked: NamedRequest, text: str | None = "fine", **fields: Any) -> Record:
-    spec = asked.request.spec
     return Record(
         **{
-            "key": asked.key,
-            "model": spec.model,
-            "sampling": spec.sampling,
-            "response_format": spec.response_format,
-            "reply_schema": asked.schema_digest,
-            "asked_logprobs": asked.request.logprobs,
-            "replicate": spec.replicate,
-            "thread": asked.thread,
+            **asked_of(asked),
             "text": text,
             "finish_reason": "stop",
             "usage": Usage(input_tokens=10, cached_tokens=4, output_tokens=2),

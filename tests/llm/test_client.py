@@ -17,7 +17,7 @@ from calbench.llm.client import Source, Totals, open_completer
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import Prices, read_prices
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.llm.transport import AttemptError
 from tests.llm.asking import SITE, THEN, FakeTime, Script, model, reply, request

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from calbench.errors import FileError, OutputError
 from calbench.llm.replies import database, schema
-from calbench.llm.replies.difference import nearest_difference
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 from calbench.llm.replies.schema import STORE_VERSION, Extent, read_mark
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
@@ -96,10 +95,10 @@ def test_difference_is_to_the_request_with_the_longest_common_beginning(
     texts: tuple[str, ...], expected: str
 ) -> None:
     with ReplyStore.in_memory() as store:
-        assert nearest_difference(store, named(request(*texts))) is None
+        assert store.nearest_difference(named(request(*texts))) is None
         put(store, *recorded("Hi", "Ho"))
 
-        assert (nearest_difference(store, named(request(*texts))) or "").startswith(expected)
+        assert (store.nearest_difference(named(request(*texts))) or "").startswith(expected)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -108,7 +107,7 @@ def test_difference_is_to_the_request_whose_next_message_parts_last(place: int) 
     with ReplyStore.in_memory() as store:
         for game in range(20):
             put(store, *recorded(*before, f"game {game}: slot 1", "Ho"))
-        difference = nearest_difference(store, named(request(*before, "game 7: slot 2")))
+        difference = store.nearest_difference(named(request(*before, "game 7: slot 2")))
     role = request(*before, "game").messages[-1].role
     assert difference == f"message {place + 1}: recorded {role} '...1', asked {role} '...2'"
 
@@ -117,7 +116,7 @@ def test_difference_names_the_model_when_the_messages_are_the_same() -> None:
     with ReplyStore.in_memory() as store:
         put(store, *recorded("Hi"))
 
-        difference = nearest_difference(store, named(request("Hi", model="openai/b")))
+        difference = store.nearest_difference(named(request("Hi", model="openai/b")))
 
     assert difference == "model: recorded 'openai/stub', asked 'openai/b'"
 
@@ -280,7 +279,7 @@ def test_changed_reply_is_found_whenever_it_is_read(tmp_path: Path, change: str)
             lambda: store.get(asked.key),
             lambda: store.find(asked),
             lambda: list(store.records()),
-            lambda: store.below(None),
+            lambda: store._below(None),
             store.stats,
             lambda: other.merge(store),
         ):
@@ -312,8 +311,8 @@ def test_changed_request_is_found_and_makes_no_endless_circle(tmp_path: Path, ch
             store.thread(asked.thread)
         with pytest.raises(FileError):
             other.merge(store)
-        store.below(asked.thread)
-        store.below(None)
+        store._below(asked.thread)
+        store._below(None)
 
 
 @pytest.mark.parametrize(
