@@ -18,8 +18,7 @@ from typing import Literal
 from calbench.agents.base import Agent
 from calbench.agents.completer import Completer
 from calbench.agents.prompts import Prompts, load_prompts, load_variant
-from calbench.agents.prompts.folder import own_templates
-from calbench.agents.prompts.variants import variants
+from calbench.agents.prompts.folder import own_templates, variants
 from calbench.agents.questions import Questions
 from calbench.agents.recorded import RecordedAgent, RecordedSpeaker
 from calbench.agents.scripted import STYLES

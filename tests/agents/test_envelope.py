@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.agents.envelope import parse_envelope
-from calbench.agents.reading import GREATEST_INTEGER, Read
+from calbench.agents.reading import Read
 from calbench.agents.reflection import parse_partial_reflection
 from calbench.domain.actions import (
     Action,
@@ -26,7 +26,7 @@ from calbench.domain.actions import (
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import Text
 from calbench.domain.replies import Beliefs, Problem, Unreadable
-from calbench.llm.completion import Completion
+from calbench.llm.completion import GREATEST_INTEGER, Completion
 from tests.agents.mutants import mutant
 from tests.agents.replies import (
     ACTIONS,

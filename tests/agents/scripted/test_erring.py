@@ -8,15 +8,21 @@ import pytest
 
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
-from calbench.agents.scripted import STYLES, erring
-from calbench.agents.scripted.difficulty import IMPOSSIBLE, POSSIBLE, Level
+from calbench.agents.scripted import STYLES, erring, phrases
 from calbench.agents.scripted.erring import Moment, YesOrNo, happens
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.agents.scripted.understanding import Claim, Confirm, understood
+from calbench.agents.scripted.understanding import (
+    IMPOSSIBLE,
+    POSSIBLE,
+    Claim,
+    Confirm,
+    Level,
+    understood,
+)
 from calbench.domain.actions import CalendarAction, DirectMessage, Reschedule, Schedule
 from calbench.domain.calendars import Booking
-from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
+from calbench.domain.ids import MeetingId, Slot
 from calbench.domain.messages import Channel, Text
 from calbench.domain.observations import Observation, Phase
 from calbench.domain.randomness import Stream, stream
@@ -211,11 +217,12 @@ def test_hearsay_and_errands_are_taken_for_no_claim() -> None:
     voice = Voice(Stream(1))
     for _ in range(20):
         for text in (
-            *(voice.hearsay(AgentId(2), Slot(4), level) for level in Level),
-            voice.hearsay_reason(AgentId(2), "Free yoga, slot 3", Slot(4)),
-            voice.errand(Slot(4)),
-            voice.errand_cost(10, Slot(4)),
-            voice.errand_number(ErrandId(117), Slot(4)),
+            voice.say(phrases.HEARSAY, agent=2, slot=4, word="free"),
+            *(voice.say(phrases.HEARSAY, agent=2, slot=4, word=each.word) for each in Level),
+            voice.say(phrases.HEARSAY_REASON, agent=2, label="Free yoga, slot 3", slot=4),
+            voice.say(phrases.ERRAND, slot=4),
+            voice.say(phrases.ERRAND_COST, cost=10, slot=4),
+            voice.say(phrases.ERRAND_NUMBER, errand=117, slot=4),
         ):
             assert understood(text) == (), text
 

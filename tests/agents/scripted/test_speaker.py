@@ -12,7 +12,7 @@ from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.reflection import parse_reflection
 from calbench.agents.scripted import GOALS, STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.agents.scripted.style import Style
+from calbench.agents.scripted.talk import Style
 from calbench.domain.actions import CalendarAction, DirectMessage, Reschedule, Schedule
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
