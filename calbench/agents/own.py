@@ -18,7 +18,7 @@ from typing import Final, Protocol
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.domain.actions import RecordedAction, Turn
 from calbench.domain.observations import Briefing, Observation
 from calbench.domain.replies import Reply

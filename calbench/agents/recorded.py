@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from calbench.agents.envelope import parse_envelope
-from calbench.agents.language import Thread, extended, opened, request_of
-from calbench.agents.questions import Questions
+from calbench.agents.language import Questions, Thread, extended, opened, request_of
 from calbench.agents.reflection import MOST_CHANGE, reflection_parser
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.messages import Text

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from calbench.agents.completer import Completer
+from calbench.agents.base import Completer
 from calbench.agents.judging import ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.settings import Settings

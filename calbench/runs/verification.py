@@ -15,11 +15,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
-from calbench.agents.base import Agent
-from calbench.agents.completer import Completer
+from calbench.agents.base import Agent, Completer
+from calbench.agents.language import Questions
 from calbench.agents.prompts import Prompts, load_prompts, load_variant
 from calbench.agents.prompts.folder import own_templates, variants
-from calbench.agents.questions import Questions
 from calbench.agents.recorded import RecordedAgent, RecordedSpeaker
 from calbench.agents.scripted import STYLES
 from calbench.domain.ids import AgentId

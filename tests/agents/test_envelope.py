@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.envelope import parse_envelope
-from calbench.agents.reading import Read
+from calbench.agents.envelope import Read, parse_envelope
 from calbench.agents.reflection import parse_partial_reflection
 from calbench.domain.actions import (
     Action,

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from calbench.agents.envelope import Read
 from calbench.agents.judging import (
     JudgeCase,
     judge_prompt,
@@ -11,7 +12,6 @@ from calbench.agents.judging import (
     read_verdict,
     templates_of,
 )
-from calbench.agents.reading import Read
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import CostReport, Message, Text
 from calbench.domain.replies import Unreadable

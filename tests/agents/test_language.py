@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.agents.language import NO_REPLY, LanguageAgent
 from calbench.agents.prompts import load_prompts, load_variant
 from calbench.agents.schemas import envelope_schema, reflection_schema

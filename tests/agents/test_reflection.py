@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.reading import Read
+from calbench.agents.envelope import Read
 from calbench.agents.reflection import parse_partial_reflection, parse_reflection
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Unreadable

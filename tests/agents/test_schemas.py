@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from calbench.agents.envelope import parse_envelope
-from calbench.agents.reading import Read
+from calbench.agents.envelope import Read, parse_envelope
 from calbench.agents.reflection import parse_reflection
 from calbench.agents.schemas import MOST_MOVES, envelope_schema, reflection_schema
 from calbench.domain.messages import CHANNELS

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.envelope import parse_envelope
+from calbench.agents.envelope import Read, parse_envelope
 from calbench.agents.prompts import load_prompts
 from calbench.agents.prompts.messages import EXAMPLE_ITEM, example_of
 from calbench.agents.prompts.templates import versions
-from calbench.agents.reading import Read
 from calbench.agents.schemas import LONGEST_TEXT, MOST_PAIRED, Schema, envelope_schema, tied_schema
 from calbench.domain.actions import CalendarAction, Reschedule, Schedule, Turn
 from calbench.domain.calendars import Errand, HiddenMeeting, Item, Meeting

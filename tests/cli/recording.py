@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.agents.scripted import scripted_speaker
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec

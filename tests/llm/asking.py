@@ -5,7 +5,7 @@ import random
 from datetime import UTC, datetime
 from typing import Any
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.domain.usage import Usage

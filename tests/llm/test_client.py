@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from calbench.agents.completer import Completer
+from calbench.agents.base import Completer
 from calbench.errors import ConfigError, FileError, OutputError, ReplayMissError, UnavailableError
 from calbench.llm.client import Source, Totals, open_completer
 from calbench.llm.completion import Completion, Request

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.scripted import phrases
 from calbench.agents.scripted.erring import Moment
 from calbench.agents.scripted.ledger import Ledger

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.agents.judging import JudgeCase
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Message
