@@ -186,6 +186,9 @@ def located(name: str) -> Path:
     return here
 
 
+STORE = "replies.sqlite"
+"""The recorded replies in the folder of a run."""
+
 LONGEST_PROBLEM = 800
 """Most characters of a problem in pydantic's words, which quote tags whole [C]."""
 

@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from calbench.console import say
 from calbench.errors import ConfigError, OutputError, ReplayMissError
+from calbench.files import STORE
 from calbench.llm.budget import Budget
 from calbench.llm.completion import ChatMessage, Completion, Request, Site, well_formed
 from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
@@ -177,7 +178,7 @@ def _store(source: Source, stack: ExitStack) -> ReplyStore | None:
     if source.store.is_dir():
         raise ConfigError(
             f"replies: {source.store} is a folder; record into a file such as "
-            f"{source.store / 'replies.sqlite'}"
+            f"{source.store / STORE}"
         )
     store = stack.enter_context(ReplyStore.open(source.store))
     store.check()  # a damaged one would be asked, and paid for, again

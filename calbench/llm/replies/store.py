@@ -242,17 +242,6 @@ class ReplyStore(BegunGames):
             ]
         return [row[0] for row in rows]
 
-    def orphan(self) -> str | None:
-        """Return the key of a reply whose messages are not all there."""
-        with self._reporting():
-            row = self._connection.execute(
-                "SELECT key FROM replies WHERE thread NOT IN (SELECT t.digest FROM threads t"
-                " JOIN messages m ON m.digest = t.message"
-                " WHERE t.parent IS NULL OR t.parent IN (SELECT digest FROM threads))"
-                " ORDER BY key LIMIT 1"
-            ).fetchone()
-        return None if row is None else str(row[0])
-
     # --- the whole of it ---------------------------------------------------------------
 
     def count(self) -> int:
