@@ -3,7 +3,7 @@
 What it is told and asked does not depend on who answers: :class:`Questions` words it.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from calbench.agents.base import CallSite, Completer
 from calbench.agents.envelope import parse_envelope
@@ -115,11 +115,9 @@ class LanguageAgent:
             raise RuntimeError("a language agent is introduced before it is asked")
         question = self._questions.question(observation)
         completion = await self._complete(observation, question)
-        if observation.phase is REFLECTION:
-            reply = _reflected(observation, question, completion, self.prompts.edition)
-        else:
+        reply = _replied(observation, question, completion, self.prompts.edition)
+        if observation.phase is not REFLECTION:
             self.thread = extended(self.thread, question, completion.text)
-            reply = _acted(question, completion)
         self._questions.answered(observation, reply.unreadable)
         return reply
 
@@ -189,28 +187,18 @@ def _schema(spec: ModelSpec, observation: Observation, edition: int) -> Schema |
     return tied_schema(observation, is_counted=is_counted, max_tokens=max_tokens)
 
 
-def _acted(question: str, completion: Completion) -> Reply:
-    found = parse_envelope(completion)
-    keys = _keys(completion)
-    if isinstance(found, Unreadable):
-        return Reply(PASS, question, completion.usage, keys, unreadable=found)
-    return Reply(found.value, question, completion.usage, keys, recovered=found.recovered)
-
-
-def _reflected(
+def _replied(
     observation: Observation, question: str, completion: Completion, edition: int
 ) -> Reply:
-    parse = reflection_parser(edition)
-    found = parse(
-        completion, observation.agent_ids, observation.agent_id, len(observation.calendar)
-    )
-    keys = _keys(completion)
-    if isinstance(found, Unreadable):
-        return Reply(PASS, question, completion.usage, keys, unreadable=found)
-    return Reply(
-        PASS, question, completion.usage, keys, recovered=found.recovered, beliefs=found.value
-    )
-
-
-def _keys(completion: Completion) -> tuple[str, ...]:
-    return () if completion.key is None else (completion.key,)
+    keys = () if completion.key is None else (completion.key,)
+    reply = Reply(PASS, question, completion.usage, keys)
+    if observation.phase is not REFLECTION:
+        turn = parse_envelope(completion)
+        if isinstance(turn, Unreadable):
+            return replace(reply, unreadable=turn)
+        return replace(reply, turn=turn.value, recovered=turn.recovered)
+    asked = observation.agent_ids, observation.agent_id, len(observation.calendar)
+    beliefs = reflection_parser(edition)(completion, *asked)
+    if isinstance(beliefs, Unreadable):
+        return replace(reply, unreadable=beliefs)
+    return replace(reply, recovered=beliefs.recovered, beliefs=beliefs.value)

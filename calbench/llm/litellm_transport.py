@@ -13,7 +13,7 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -29,6 +29,7 @@ from calbench.llm.transport import (
     CONNECTION_REFUSED,
     CONTEXT_EXCEEDED,
     DELIVERY,
+    EXCHANGE,
     FAULTS,
     HOST_NOT_FOUND,
     NO_CREDIT,
@@ -37,9 +38,11 @@ from calbench.llm.transport import (
     TOO_LONG,
     AttemptError,
     Delivery,
+    Exchange,
+    UnreadableBodyError,
     is_retryable,
+    watch_httpx,
 )
-from calbench.llm.wire import EXCHANGE, Exchange, UnreadableBodyError, watch_httpx
 
 SIGNS = {name: re.compile(sign["pattern"], re.IGNORECASE) for name, sign in FAULTS["signs"].items()}
 """How servers and libraries say what is wrong, by what that is."""
@@ -235,7 +238,7 @@ async def prepare_litellm() -> None:
 
     LiteLLM imports much at its first call only, so one is made of which nothing is sent.
     """
-    if _process.is_prepared:
+    if _prepared:
         return
     rehearsal = Exchange(Delivery(), 1.0, is_rehearsal=True)
     arguments = {
@@ -248,7 +251,7 @@ async def prepare_litellm() -> None:
     }
     with hushed():
         await _called(load_litellm(), arguments, rehearsal)
-    _process.is_prepared = True
+    _prepared.append(True)
 
 
 async def _called(litellm: Any, arguments: Mapping[str, Any], exchange: Exchange) -> Any:
@@ -311,14 +314,8 @@ def _secrets(endpoint: Endpoint) -> set[str]:
     return {key} if len(key) >= FEWEST_SECRET else set()
 
 
-@dataclass(slots=True)
-class _Process:
-    """What was done once in this process."""
-
-    is_prepared: bool = False
-
-
-_process = _Process()
+_prepared: list[bool] = []
+"""Not empty once it is loaded in this process."""
 
 
 async def close_litellm() -> None:

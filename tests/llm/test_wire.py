@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from calbench.llm import wire
+from calbench.llm import transport
 from calbench.llm.completion import Completion
 from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import Endpoint
@@ -105,7 +105,7 @@ BOMBS = {
 @pytest.mark.parametrize("coding", BOMBS)
 def test_reply_without_end_is_given_up(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     packed = BOMBS[coding]
-    monkeypatch.setattr(wire, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(transport, "MOST_BYTES", 1_000_000)
     raw = head(content_length=len(packed), content_encoding=coding) + packed
     with serving(Answer(raw=raw)) as server:
         error = failure(server.url)
@@ -115,7 +115,7 @@ def test_reply_without_end_is_given_up(coding: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its queue of connections is Linux's")
 def test_connection_that_is_never_made_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "CONNECTING", 0.005)
+    monkeypatch.setattr(transport, "CONNECTING", 0.005)
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
