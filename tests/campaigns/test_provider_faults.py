@@ -233,7 +233,7 @@ def play(server: StubServer, store: Path, mode: Mode, fault: Fault) -> list[Any]
         async with open_completer({"stub": config}, source) as completer:
             calls = (completer.complete(request(f"turn {i}"), SITE) for i in range(CALLS))
             found = await asyncio.gather(*calls, return_exceptions=True)
-            assert completer.budget.reserved_usd == 0
+            assert completer.budget.reserved == 0
             spent = round(completer.budget.spent_usd * NANO)
         if mode == "record":
             with ReplyStore.open(store) as ledger:
