@@ -71,10 +71,6 @@ def test_end_of_reasoning_may_be_written_in_a_reply() -> None:
     assert read(f"<think>hm</think>{text}").value.thinking == "after </think> comes the reply"
 
 
-def test_empty_turn_is_read() -> None:
-    assert read(' {"actions": [], "thinking": ""}\n').value == Turn((), "")
-
-
 GOOD = envelope(SCHEDULE)
 
 
@@ -191,21 +187,6 @@ def test_provider_says_what_is_wrong_first(given: Completion, problem: Problem) 
     found = parse_envelope(given)
     assert isinstance(found, Unreadable)
     assert found.problem == problem
-
-
-def test_every_problem_has_an_example() -> None:
-    examples = {
-        unreadable(text, finish_reason=reason).problem
-        for text, reason in [
-            ("no", "stop"),
-            ("[]", "stop"),
-            ("", "stop"),
-            (GOOD, "length"),
-            (GOOD, "content_filter"),
-            (GOOD, "context_exceeded"),
-        ]
-    }
-    assert examples == set(get_args(Problem))
 
 
 def test_details_repeat_no_more_than_a_short_key() -> None:

@@ -115,9 +115,6 @@ def test_reply_says_how_it_came_about() -> None:
     ("given_completion", "problem"),
     [
         (completion("I pass."), "not_json"),
-        (completion(""), "empty"),
-        (completion(None), "empty"),
-        (completion(None, refusal="No."), "refused"),
         (completion(None, "context_exceeded"), "context_exceeded"),
         (completion(envelope(DM), "length"), "truncated"),
     ],

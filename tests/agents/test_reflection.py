@@ -68,12 +68,6 @@ def test_misshapen_beliefs_say_where(text: str, detail: str) -> None:
     assert parse(text) == Unreadable("wrong_shape", detail)
 
 
-def test_problems_of_the_provider_come_first() -> None:
-    found = parse(GOOD, finish_reason="length")
-    assert isinstance(found, Unreadable)
-    assert found.problem == "truncated"
-
-
 def token(text: str, **top: float) -> TokenLogprob:
     """Return a token with probabilities of alternatives; ``m`` stands for a minus."""
     named = {name.removeprefix("_").replace("m", "-"): math.log(p) for name, p in top.items()}

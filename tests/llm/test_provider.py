@@ -148,16 +148,6 @@ def test_call_that_was_never_sent_costs_nothing() -> None:
     assert budget.spent_usd == budget.reserved == 0
 
 
-def test_budget_stops_before_the_call() -> None:
-    script = Script()
-
-    with pytest.raises(UnavailableError) as caught:
-        ask(script, budget=Budget(0.0))
-
-    assert caught.value.reason == "budget_stop"
-    assert script.asked == []
-
-
 @given(
     answers=st.lists(st.sampled_from([BUSY, LOST, reply()]), min_size=1, max_size=6),
     cap=st.integers(0, 5_000_000),
@@ -324,11 +314,8 @@ def test_no_minute_holds_more_calls_than_allowed(count: int, per_minute: float, 
         assert within <= per_minute + 1
 
 
-def test_tokens_space_calls_by_their_size() -> None:
+def test_tokens_space_calls_by_their_size_where_they_are_limited() -> None:
     assert starts(3, 1000, tokens_per_minute=6000.0) == [100.0, 110.0, 120.0]
-
-
-def test_without_limits_nothing_waits() -> None:
     assert starts(3, 1000) == [100.0, 100.0, 100.0]
 
 
