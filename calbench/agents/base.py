@@ -7,11 +7,11 @@ a :class:`Completer`; it cannot tell which one it asks.
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from calbench.domain.actions import Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.replies import Reply
 from calbench.llm.completion import Completion, Request
+from calbench.protocols.base import Policy
 
 
 class Agent(Protocol):
@@ -26,19 +26,11 @@ class Agent(Protocol):
         ...
 
 
-class Acting(Protocol):
-    """A pure policy: a turn for an observation."""
-
-    def act(self, observation: Observation) -> Turn:
-        """Return the turn."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class PolicyAgent:
     """Seats a pure policy where agents are expected."""
 
-    policy: Acting
+    policy: Policy
 
     def introduce(self, briefing: Briefing) -> None:
         """Policies need no introduction: observations tell them everything."""
@@ -46,6 +38,11 @@ class PolicyAgent:
     async def act(self, observation: Observation) -> Reply:
         """Answer at once."""
         return Reply(self.policy.act(observation))
+
+
+def place_of(asked: "Observation | CallSite") -> str:
+    """Return where in a game an agent is asked, for errors."""
+    return f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"
 
 
 class CallSite(NamedTuple):

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from calbench.agents.base import place_of
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.language import Questions, Thread, extended, opened, request_of
 from calbench.agents.reflection import MOST_CHANGE, reflection_parser
@@ -89,7 +90,7 @@ class RecordedSpeaker:
             return ()
         keys = recorded.reply_keys
         if len(keys) != 1 or not _KEY.fullmatch(keys[0]):
-            raise ReplayError(f"{_place(observation)}: a model's reply has one key, a SHA-256")
+            raise ReplayError(f"{place_of(observation)}: a model's reply has one key, a SHA-256")
         if self._thread is None:
             return keys
         edition = self.questions.prompts.edition
@@ -106,11 +107,6 @@ def _next(replies: deque[Reply], observation: Observation) -> Reply:
     return replies.popleft()
 
 
-def _place(observation: Observation) -> str:
-    asked = observation
-    return f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"
-
-
 def _check_text(recorded: Reply, observation: Observation, edition: int) -> None:
     """Raise a :class:`ReplayError` if no text of a language model is read as this reply."""
     if recorded.unreadable is not None:
@@ -121,7 +117,7 @@ def _check_text(recorded: Reply, observation: Observation, edition: int) -> None
     else:
         problem = _misfit_turn(recorded.turn)
     if problem is not None:
-        raise ReplayError(f"{_place(observation)}: no reply reads like this: {problem}")
+        raise ReplayError(f"{place_of(observation)}: no reply reads like this: {problem}")
 
 
 def _misfit_turn(turn: Turn) -> str | None:
