@@ -221,6 +221,7 @@ def test_answer_that_breaks_off_counts_as_paid_and_is_asked_once(
         ("llama-4-maverick", ["reasoning_effort=low"], "does not take reasoning_effort"),
         ("gpt-5.4-mini", ["reasoning_effort=low"], "or not together: reasoning_effort, logprobs"),
         ("gemini", ["logprobs=true"], "does not take logprobs"),
+        ("claude-sonnet-4.6", ["options={user_id: 1, presence_penalty: 1}"], "model.options.pres"),
     ],
 )
 def test_setting_that_the_provider_does_not_take_is_named_and_nothing_is_sent(
@@ -234,6 +235,24 @@ def test_setting_that_the_provider_does_not_take_is_named_and_nothing_is_sent(
     ):
         ask(config, asked_of(config, logprobs=config.logprobs))
     assert not server.asked
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [
+        ("deepseek-v4-pro", "provider", {"order": ["one", "two"], "allow_fallbacks": False}),
+        ("claude-sonnet-4.6", "thinking", {"type": "enabled", "budget_tokens": 1024}),
+    ],
+)
+def test_option_arrives_where_its_provider_documents_it(
+    name: str, option: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    route = ROUTES[name]
+    config = route.model().model_copy(update={"options": {option: value}})
+    with speaking(route.dialect, monkeypatch) as server:
+        ask(config, asked_of(config))
+    assert not server.refusals
+    assert server.asked[0][option] == value
 
 
 @pytest.mark.heavy
