@@ -133,18 +133,21 @@ def price(fresh: float, cached: float, output: float) -> Price:
     return Price(input=fresh, cached_input=cached, output=output, source="test")
 
 
-def ask_stub(
-    server: StubServer, asked: Request | None = None, timeout_s: float = 60.0
-) -> Completion:
-    """Make one attempt through the real LiteLLM."""
+def attempt(asked: Request, where: Endpoint) -> Completion:
+    """Make one attempt through the real LiteLLM, in an event loop of its own."""
 
     async def run() -> Completion:
         try:
             await prepare_litellm()
-            return await ask_litellm(
-                asked or request("Hi"), Endpoint(api_base=server.url, timeout_s=timeout_s)
-            )
+            return await ask_litellm(asked, where)
         finally:
             await close_litellm()
 
     return asyncio.run(run())
+
+
+def ask_stub(
+    server: StubServer, asked: Request | None = None, timeout_s: float = 60.0
+) -> Completion:
+    """Make one attempt to ask a server of one's own."""
+    return attempt(asked or request("Hi"), Endpoint(api_base=server.url, timeout_s=timeout_s))

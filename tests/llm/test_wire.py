@@ -1,6 +1,5 @@
 """What an attempt sends and receives, through the real LiteLLM."""
 
-import asyncio
 import gzip
 import json
 import socket
@@ -13,11 +12,10 @@ import pytest
 
 from calbench.llm import transport
 from calbench.llm.completion import Completion
-from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import Endpoint
 from calbench.llm.transport import REDIRECTED, TIMEOUT, TOO_LONG, AttemptError
-from tests.llm.asking import request
-from tests.llm.stub_server import Answer, StubServer, chat, serving
+from tests.llm.asking import attempt, request
+from tests.llm.stub_server import Answer, chat, serving
 
 KEY = "sk-canary-0123456789"
 PLENTY_S = 60.0
@@ -25,17 +23,8 @@ PLENTY_S = 60.0
 
 
 def ask(url: str, model: str = "openai/stub", timeout_s: float = PLENTY_S) -> Completion:
-    async def run() -> Completion:
-        try:
-            await prepare_litellm()
-            return await ask_litellm(
-                request("Hi", model=model),
-                Endpoint(api_base=url, api_key_env="STUB_KEY", timeout_s=timeout_s),
-            )
-        finally:
-            await close_litellm()
-
-    return asyncio.run(run())
+    where = Endpoint(api_base=url, api_key_env="STUB_KEY", timeout_s=timeout_s)
+    return attempt(request("Hi", model=model), where)
 
 
 def failure(url: str, **keys: Any) -> AttemptError:
@@ -146,16 +135,9 @@ def test_key_that_a_reply_repeats_is_masked() -> None:
 
 def test_key_out_of_the_providers_own_variable_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-    async def run(server: StubServer) -> Completion:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        try:
-            return await ask_litellm(request("Hi"), Endpoint(timeout_s=PLENTY_S))
-        finally:
-            await close_litellm()
-
     with serving(Answer(chat(KEY))) as server:
-        assert asyncio.run(run(server)).text == "[key]"
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert attempt(request("Hi"), Endpoint(timeout_s=PLENTY_S)).text == "[key]"
 
 
 @pytest.mark.heavy
@@ -164,7 +146,7 @@ def test_first_attempt_loads_nothing_and_sends_one_request() -> None:
 import asyncio, sys
 from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import Endpoint
-from tests.llm.asking import request
+from tests.llm.asking import attempt, request
 from tests.llm.stub_server import serving
 async def run(url):
     await prepare_litellm()
