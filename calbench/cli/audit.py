@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.judging import Finding, MessageCase, audit_request, read_finding
 from calbench.cli.status import Status
 from calbench.cli.words import Words

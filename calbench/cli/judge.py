@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from calbench.agents.completer import Completer
+from calbench.agents.base import Completer
 from calbench.agents.judging import ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.registry import Settings
@@ -27,6 +27,7 @@ from calbench.errors import ConfigError, StoppedError
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter, MeasuredBatch
+from calbench.files import STORE
 from calbench.folders import scratch_folder
 from calbench.llm.client import Totals
 from calbench.llm.litellm_transport import ask_litellm
@@ -42,7 +43,7 @@ from calbench.runs.folder import check_folder, locked
 from calbench.runs.model_audit import ModelAudit, auditing_spec
 from calbench.runs.recorded import RecordedGame, read_games, team_rank
 from calbench.runs.slices import told_apart
-from calbench.runs.source import STORE, money, reply_source, spent
+from calbench.runs.source import money, reply_source, spent
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from calbench.agents.prompts.variants import variants
+from calbench.agents.prompts.folder import variants
 from calbench.agents.scripted import STYLES
 from calbench.config.composition import compose_choice, composed
 from calbench.config.groups import known_names

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from calbench.agents.completer import Completer
+from calbench.agents.base import Completer
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.engine.batch import Stoppable, first_leaf

@@ -16,7 +16,7 @@ from calbench.engine.batch import Halted
 from calbench.engine.batch import Source as Opener
 from calbench.engine.jobs import Job
 from calbench.errors import ConfigError
-from calbench.files import located, printable, shorten
+from calbench.files import STORE, located, printable, shorten
 from calbench.llm.client import ModelClient, Source, open_completer
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
@@ -77,9 +77,6 @@ def _unpriced(spec: RunSpec, prices: Prices | None) -> list[str]:
     known = {} if prices is None else prices.models
     return [player for player, model in spec.models.items() if model.spec.model not in known]
 
-
-STORE = "replies.sqlite"
-"""The reply store in the folder of a run."""
 
 REASON_LENGTH = 160
 """Most characters of a reason why a game was cut short [C]; its trace has all of them."""

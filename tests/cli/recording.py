@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.agents.scripted import scripted_speaker
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
@@ -16,7 +16,7 @@ from calbench.domain.observations import Phase
 from calbench.domain.usage import Usage
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 from calbench.llm.transport import Transport
 from calbench.runs.play import execute
 

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.analysis.output import write_all_tables

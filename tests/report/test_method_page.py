@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from calbench.agents.prompts.variants import variants
+from calbench.agents.prompts.folder import variants
 from calbench.agents.reflection import MOST_CHANGE
 from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.agents.scripted.style import STYLES
+from calbench.agents.scripted.talk import STYLES
 from calbench.llm.completion import ChatMessage
 from tests.cli.runs import calbench
 from tests.llm.stub_server import chat

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.agents.judging import Judge, JudgeCase, read_verdict
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId

@@ -22,7 +22,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from calbench.domain.actions import PASS, Turn
-from calbench.domain.messages import Confirm, Message, Propose, ProposeReschedule, RescheduleRequest
+from calbench.domain.messages import (
+    Channel,
+    Confirm,
+    Message,
+    Propose,
+    ProposeReschedule,
+    RescheduleRequest,
+)
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import First, own_meeting
 from calbench.protocols.sd_map.decision import confirmed_moves, decide
@@ -37,6 +44,8 @@ class SdMap:
     """Scheduling-difficulty MAP; participants and outsiders play by the same rules."""
 
     speaks_first: ClassVar[First] = "initiator"
+    talks_on: ClassVar[tuple[Channel, ...]] = ("dm",)
+    takes_weights: ClassVar[bool] = True
 
     __slots__ = ("_cache",)
 
