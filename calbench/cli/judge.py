@@ -15,13 +15,11 @@ from calbench.agents.base import Completer
 from calbench.agents.judging import ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
 from calbench.analysis.registry import Settings
-from calbench.cli.status import Status
-from calbench.cli.tables import new_table, show
-from calbench.cli.words import Words
+from calbench.cli.words import Status, Words
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import noting_interrupt, progress, tell, verdict, warn
+from calbench.console import noting_interrupt, progress, show, tell, verdict, warn
 from calbench.endings import removed
 from calbench.errors import ConfigError, StoppedError
 from calbench.facts.frames import rounded
@@ -40,10 +38,10 @@ from calbench.metrics.measure import MeasureSpec
 from calbench.pool import cut, mapped, workers
 from calbench.report.tables import read_table
 from calbench.runs.folder import check_folder, locked
-from calbench.runs.model_audit import ModelAudit, auditing_spec
 from calbench.runs.recorded import RecordedGame, read_games, team_rank
 from calbench.runs.slices import told_apart
-from calbench.runs.source import money, reply_source, spent
+from calbench.runs.source import ModelAudit, auditing_spec, money, reply_source, spent
+from calbench.terminal import new_table
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 

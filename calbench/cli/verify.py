@@ -11,8 +11,7 @@ import orjson
 from pydantic import ValidationError
 
 from calbench.agents.prompts import use_prompts
-from calbench.cli.status import Status
-from calbench.cli.words import Words
+from calbench.cli.words import Status, Words
 from calbench.console import alert, progress, say, tell, verdict
 from calbench.engine.batch import begun_game
 from calbench.errors import ConfigError, FileError

@@ -41,16 +41,17 @@ class Pages:
     Args:
         site: what to show.
         docs: the folder that they are written to.
+        only: path of the one page that is wanted; absent: all.
 
     Raises:
         CalbenchError: two results would share a page.
         FileError: a table does not fit.
     """
 
-    def __init__(self, site: Site, docs: Path) -> None:
+    def __init__(self, site: Site, docs: Path, only: str = "") -> None:
         self._site = site
         self._docs = docs
-        self._contents = pages_of(site)
+        self._contents = pages_of(site, only)
 
     @property
     def listed(self) -> list[Page]:
@@ -161,10 +162,7 @@ def write_site(site: Site, out: Path, pool: Pool | None = None) -> None:
 
 def _write(site: Site, out: Path, pool: Pool | None) -> None:
     docs = out / "docs"
-    shutil.copytree(site.sources / "assets", docs / "assets")
-    if not card_fits(site):  # it would show the numbers of another site
-        (docs / "assets" / CARD).unlink(missing_ok=True)
-    _write_plotly(docs / "assets")
+    write_assets(site, docs / "assets")
     write_games(site.played, docs / "pagedata", pool)
     _copy_tables(site, docs / TABLES)
     _write_schemas(docs / "schemas")
@@ -177,17 +175,20 @@ def _write(site: Site, out: Path, pool: Pool | None) -> None:
     write_config(site.sources / CONFIG, pages.listed, out / CONFIG)
 
 
-def _write_plotly(assets: Path) -> None:
-    """Write Plotly's script once; only pages with a figure load it.
+def write_assets(site: Site, assets: Path) -> None:
+    """Write styles, scripts and pictures, and Plotly's script: only pages with a figure load it.
 
     The sources have a bundle without what no figure of ours draws. An installed package does not:
     there it is the one of the Python package, three times as large.
     """
-    path = assets / "vendor" / "plotly.min.js"
-    if not path.is_file():
+    shutil.copytree(site.sources / "assets", assets)
+    if not card_fits(site):  # it would show the numbers of another site
+        (assets / CARD).unlink(missing_ok=True)
+    script = assets / "vendor" / "plotly.min.js"
+    if not script.is_file():
         from plotly.offline import get_plotlyjs
 
-        path.write_text(get_plotlyjs(), encoding="utf-8")
+        script.write_text(get_plotlyjs(), encoding="utf-8")
 
 
 def _copy_tables(site: Site, target: Path) -> None:

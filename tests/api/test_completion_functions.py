@@ -14,8 +14,7 @@ import pytest
 from calbench import score_game
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.api import play_game
-from calbench.config.players import Player
+from calbench.api import Player, play_game
 from calbench.domain.randomness import derived_seed
 from calbench.errors import AgentError
 from calbench.llm.completion import ChatMessage

@@ -10,9 +10,8 @@ import pytest
 
 from calbench import score_game
 from calbench.agents.example import Announcer
-from calbench.api import play_game
+from calbench.api import Player, play_game
 from calbench.config.groups import known_names
-from calbench.config.players import Player
 from calbench.domain.actions import Turn
 from calbench.domain.observations import Observation
 from calbench.errors import ConfigError

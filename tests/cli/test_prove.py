@@ -19,7 +19,6 @@ from pyarrow import compute, parquet
 from calbench.analysis.registry import TABLES, Settings, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
-from calbench.cli.traces import unpack
 from calbench.config.composition import compose
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
@@ -101,7 +100,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
         analyze.write(each)
         write_release(Path("data"), Path("data/release"))
         shutil.move("data/traces/tiny", "shards")
-        unpack(Path("shards"), Path("data/traces/tiny"))
+        assert answer(["-q", "traces", "unpack", "shards", "out=data/traces/tiny"]) == 0
     return folder
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.cli.status import Status
+from calbench.cli.words import Status
 from calbench.config.spec import RunSpec
 from calbench.errors import OutputError
 from calbench.report.tables import read_table

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from calbench.cli.matchmake import Roster
 from calbench.config.composition import compose
-from calbench.config.roster import Roster
 from calbench.errors import ConfigError
 from calbench.traces.models import PromptVariant, Seat
 

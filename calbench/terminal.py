@@ -1,9 +1,11 @@
-"""Bars on a terminal: one for each task under way, all in one display."""
+"""What Rich draws on a terminal: tables, and bars for the tasks under way in one display."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NoReturn
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -14,6 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 
 from calbench.files import printable, shorten
 
@@ -82,3 +85,33 @@ def _columns() -> Iterator[ProgressColumn]:
 
 DISPLAY = Display()
 """That of this process: a terminal has one."""
+
+
+class _Output(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave the status to the command: 1 would say that a check found a difference."""
+        raise BrokenPipeError
+
+
+def new_table(
+    title: str | None, heads: Sequence[str], left: int = 1, *, wraps: bool = False
+) -> Table:
+    """Return an empty table.
+
+    Args:
+        title: the line above it.
+        heads: of its columns.
+        left: how many columns hold names and are left-aligned; the others hold numbers.
+        wraps: whether cells are wrapped if the terminal is narrow; else they are cut.
+    """
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="left" if place < left else "right", no_wrap=not wraps)
+    return table
+
+
+def print_tables(*tables: Table) -> None:
+    """Print tables on standard output."""
+    output = _Output(highlight=False)
+    for table in tables:
+        output.print(table)
