@@ -18,7 +18,7 @@ from calbench.scenarios.labels import (
     Labels,
     Tier,
     assign_labels,
-    released_bank,
+    read_label_bank,
 )
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
@@ -91,7 +91,7 @@ def labels_of_game(trace: Trace, label_banks: Path = LABEL_BANKS) -> Labels | No
     version = trace.config.label_bank
     if version is None:
         return None
-    return assign_labels(trace.scenario, released_bank(version, label_banks))
+    return assign_labels(trace.scenario, read_label_bank(version, label_banks))
 
 
 class Concern(NamedTuple):
