@@ -16,8 +16,7 @@ from pydantic import ValidationError
 from calbench.agents.prompts import PROMPT_VERSION
 from calbench.config.players import Player, named_team, own_agents, team_of_players
 from calbench.domain.messages import CHANNELS, Channel
-from calbench.engine.drivers import run, run_async
-from calbench.engine.outside import OutsideGame, play_outside
+from calbench.engine.drivers import OutsideGame, play_outside, run, run_async
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import ConfigError
 from calbench.files import first_problem, printable, shorten

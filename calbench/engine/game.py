@@ -10,8 +10,7 @@ from calbench.domain.ids import AgentId, ItemId, MeetingId
 from calbench.domain.observations import NO_LABELS, Briefing, Observation
 from calbench.domain.randomness import derived_seed
 from calbench.domain.rules import RULES_VERSION
-from calbench.engine.decide import decision, voluntary
-from calbench.engine.reflect import reflection
+from calbench.engine.decide import decision, reflection, voluntary
 from calbench.engine.rounds import halt, resolve, round_start
 from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk
