@@ -27,8 +27,7 @@ from calbench.runs.results import Results, read_results, read_run
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.labels import LABEL_BANK
 from calbench.scenarios.models import Scenario
-from calbench.scenarios.published import published_suite
-from calbench.scenarios.storage import read_suite
+from calbench.scenarios.storage import published_suite, read_suite
 from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team, Trace
 
 __all__ = ["Results", "load_suite", "play", "play_game", "read_results", "read_run", "score_game"]
