@@ -28,7 +28,7 @@ from calbench.pool import Pool, mapped
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import SETTINGS, Role
 from calbench.runs.entries import Entry, Place, Run
-from calbench.scenarios.published import published_suite
+from calbench.scenarios.storage import published_suite
 from calbench.tree import in_tree
 
 Digests = Mapping[str, str]

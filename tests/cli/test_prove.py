@@ -28,7 +28,7 @@ from calbench.release.manifest import read_manifest
 from calbench.release.writer import write_release
 from stages import analyze
 from stages.compose import PARTS
-from stages.parts import read_parts, write_parts
+from stages.paths import read_parts, write_parts
 from tests.cli.runs import REPO, SMALL, environment, files, python, without_progress
 
 jsonschema = pytest.importorskip("jsonschema")

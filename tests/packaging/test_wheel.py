@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.scenarios.published import suite_names
+from calbench.scenarios.storage import suite_names
 from tests.cli.runs import REPO, Ended, environment, files, python
 
 pytestmark = pytest.mark.heavy

@@ -13,7 +13,14 @@ from calbench.metrics.speech.honesty import ClaimKind, Standing, claims_in, is_t
 from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
 from calbench.metrics.speech.patterns import message_patterns
 from calbench.metrics.speech.rules import NAMES
-from calbench.scenarios.labels import LABEL_BANKS, Label, Labels, Tier, assign_labels, released_bank
+from calbench.scenarios.labels import (
+    LABEL_BANKS,
+    Label,
+    Labels,
+    Tier,
+    assign_labels,
+    read_label_bank,
+)
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
     AgentRegistered,
@@ -85,7 +92,7 @@ def labels_of_game(trace: Trace, label_banks: Path = LABEL_BANKS) -> Labels | No
     version = trace.config.label_bank
     if version is None:
         return None
-    return assign_labels(trace.scenario, released_bank(version, label_banks))
+    return assign_labels(trace.scenario, read_label_bank(version, label_banks))
 
 
 class Concern(NamedTuple):

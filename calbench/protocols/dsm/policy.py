@@ -25,9 +25,15 @@ from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observ
 from calbench.files import first_problem
 from calbench.protocols.base import First, others, own_meeting
 from calbench.protocols.dsm.account import Purse, account
-from calbench.protocols.dsm.choice import best_rank, required
 from calbench.protocols.dsm.negotiation import Negotiation, negotiation
-from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers, visible_moves
+from calbench.protocols.dsm.offers import (
+    best_rank,
+    joint_feasibility,
+    offer_size,
+    offers,
+    required,
+    visible_moves,
+)
 from calbench.protocols.dsm.placing import decide, volunteer
 from calbench.protocols.dsm.plans import OwnPlans, Plan, outsiders
 from calbench.protocols.dsm.scores import scored
