@@ -30,9 +30,8 @@ from calbench.config.composition import compose_team
 from calbench.config.groups import known_names
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import CHANNELS, Channel
-from calbench.engine.drivers import run, run_async
+from calbench.engine.drivers import OutsideGame, play_outside, run, run_async
 from calbench.engine.game import game_id
-from calbench.engine.outside import OutsideGame, play_outside
 from calbench.engine.seating import seat_agents, seat_policies, team_of
 from calbench.errors import ConfigError
 from calbench.extensions import extension_names
@@ -45,8 +44,7 @@ from calbench.runs.results import Results, read_results, read_run
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.labels import LABEL_BANK
 from calbench.scenarios.models import Scenario
-from calbench.scenarios.published import published_suite
-from calbench.scenarios.storage import read_suite
+from calbench.scenarios.storage import published_suite, read_suite
 from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team, Trace
 
 __all__ = ["Results", "load_suite", "play", "play_game", "read_results", "read_run", "score_game"]

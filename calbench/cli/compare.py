@@ -13,17 +13,17 @@ import pandas as pd
 from rich.table import Table
 
 from calbench.analysis.certainties import exact_values
-from calbench.analysis.findings import finding
 from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.registry import write_frames
 from calbench.analysis.run_comparison import (
     COMPARISON_TABLES,
     EXACT,
     PRIVACY,
     Comparison,
     compare_teams,
+    finding,
 )
 from calbench.analysis.scoring import measure_games
-from calbench.analysis.tables.registry import write_frames
 from calbench.cli.words import Status, Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import among

@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.table import Table
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.scripted import scripted_speaker
 from calbench.cli.jobs import for_each_job
 from calbench.cli.words import Status

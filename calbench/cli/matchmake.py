@@ -18,11 +18,11 @@ import yaml
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from calbench.agents.prompts.variants import variants
+from calbench.agents.prompts.folder import variants
 from calbench.agents.scripted import STYLES
 from calbench.analysis.matchmaking import Proposal, propose
-from calbench.analysis.ratings.pools import ALL, GAME_COLUMNS, POOLS, Scenario, pool_seats
-from calbench.analysis.ratings.scopes import Scope, rated_scope, settings_of
+from calbench.analysis.rating_pools import ALL, GAME_COLUMNS, POOLS, Scenario, pool_seats
+from calbench.analysis.rating_scopes import Scope, rated_scope, settings_of
 from calbench.cli.words import Status, Words, names, program_name
 from calbench.config.composition import compose_choice, composed
 from calbench.config.groups import known_names

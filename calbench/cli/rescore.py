@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from calbench.analysis.output import write_all_tables
+from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import facts_of
-from calbench.analysis.settings import Settings
 from calbench.cli.run import summary_tables
 from calbench.cli.words import Status, Words, names
 from calbench.config.composition import compose

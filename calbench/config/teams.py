@@ -12,7 +12,7 @@ from calbench.agents.prompts import PROMPT_VERSION, load_prompts, load_variant, 
 from calbench.agents.prompts.folder import LATEST
 from calbench.agents.prompts.templates import Templates, read_templates
 from calbench.agents.prompts.trial import worded
-from calbench.agents.prompts.variants import PLAYED
+from calbench.agents.scripted import GOALS
 from calbench.agents.scripted.reading import read_briefing, read_message
 from calbench.config.groups import among
 from calbench.errors import ConfigError
@@ -228,8 +228,8 @@ def _with_variant(seat: dict[str, Any], variant: object) -> dict[str, Any]:
         raise ConfigError("variant: a name, or name and version")
     name, version = str(keys["name"]), str(keys.get("version", "v1"))
     found = load_variant(name, version)
-    if seat["kind"] == "scripted" and (name, version) not in PLAYED:
-        played = ", ".join(f"{{name: {one}, version: {other}}}" for one, other in sorted(PLAYED))
+    if seat["kind"] == "scripted" and (name, version) not in GOALS:
+        played = ", ".join(f"{{name: {one}, version: {other}}}" for one, other in sorted(GOALS))
         raise ConfigError(
             f"variant: a scripted speaker cannot follow {printable(name)} {printable(version)}; "
             f"it plays {played}"

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from calbench.analysis.output import write_tables
+from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import FACT_BY_NAME
-from calbench.analysis.settings import Settings
 from calbench.analysis.summary import write_summary
 from calbench.config.composition import compose
 from calbench.console import ending_on_interrupt, progress

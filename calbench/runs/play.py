@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from calbench.analysis.output import FACTS_FOLDER, write_tables
+from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import (
     add_measured,
     facts_of,
@@ -19,7 +20,6 @@ from calbench.analysis.scoring import (
     measured_traces,
     teams_of,
 )
-from calbench.analysis.settings import Settings
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
@@ -144,14 +144,15 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         jobs = planned(spec, scenarios)
         _say_who_plays_once(spec)
         largest = max(scenarios, key=lambda scenario: scenario.num_agents)
-        with _saying_what_is_kept(jobs, out):
+        paths = [job.path for job in jobs]
+        with _saying_what_is_kept(paths, out):
             for config in spec.game_configs:
                 check_seats(largest, config)
         replies = reply_source(spec, transport=transport)
         store = open_store(out / "traces", spec.traces.format)
         code = SeatCode.of(out, spec.teams)
         missing = code.missing(jobs, is_fresh=spec.fresh)
-        kept = len(jobs) - len(missing)
+        played, kept = len(missing), len(jobs) - len(missing)
         if kept:
             say(f"{kept} of {len(jobs)} games are already in {out / 'traces'}")
         if missing:
@@ -160,7 +161,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         tables = out / "tables"
         facts, place = facts_of(spec.facts, spec.judge), tables / FACTS_FOLDER
         with (
-            _saying_what_is_kept(jobs, out),
+            _saying_what_is_kept(paths, out),
             workers(spec.jobs, spec.executor, games=effort(jobs)) as pool,
             pruned(tables),
             removed(place),
@@ -169,12 +170,13 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             names = tuple(fact.name for fact in facts)
             measuring = MeasuringStore(store, spec.measure, names, writer)
             halts = _play(jobs, missing, spec, code, replies, measuring, pool)
-            with ending_on_interrupt(lambda: _progress(jobs, out)):
+            with ending_on_interrupt(lambda: _progress(paths, out)):
                 _measure_rest(jobs, spec, measuring, writer, pool)
+                del scenarios, largest, jobs, missing  # 50 kB a scenario, while tables are made
                 settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
                 write_tables(writer.write(), tables, settings)
     totals = Totals() if replies is None else replies.totals
-    return RunSummary(len(missing), kept, halts, totals, tables, spent(spec, replies))
+    return RunSummary(played, kept, halts, totals, tables, spent(spec, replies))
 
 
 SAMPLE = 50
@@ -233,9 +235,9 @@ class MeasuringStore:
         self._store.commit(batch.kept)
         if batch.measured is not None:
             self._writer.add(batch.measured)
-            for path, digest in zip(batch.paths, _digests(batch.measured), strict=True):
+            for number, path in enumerate(batch.paths):
                 if len(self.paths) % SAMPLE == 0 or path.parent.name not in self._teams:
-                    self._sample[path] = digest
+                    self._sample[path] = _digest(batch.measured, number)
                 self._teams.add(path.parent.name)
                 self.paths.add(path)
 
@@ -248,23 +250,21 @@ class MeasuringStore:
         tasks = ([path] for path in self._sample)
         again = measured_batches(tasks, self._measure, pool, self._facts)
         for (path, digest), batch in zip(self._sample.items(), again, strict=True):
-            if [digest] != list(_digests(batch)):
+            if len(batch.keys) != 1 or _digest(batch, 0) != digest:
                 raise CalbenchError(
                     f"{path}: not the game that was played and measured; the trace was changed, "
                     "or this is an error of ours: run calbench rescore, and report it"
                 )
 
 
-def _digests(batch: MeasuredBatch) -> Iterator[str]:
-    """Yield a digest of the facts of each game."""
-    starts = dict.fromkeys(batch.tables, 0)
-    for number, key in enumerate(batch.keys):
-        digest = sha256(repr(key).encode())
-        for name, table in batch.tables.items():
-            length = batch.lengths[name][number]
-            digest.update(repr(table.slice(starts[name], length).to_pydict()).encode())
-            starts[name] += length
-        yield digest.hexdigest()
+def _digest(batch: MeasuredBatch, number: int) -> str:
+    """Return a digest of the facts of one game of a batch."""
+    digest = sha256(repr(batch.keys[number]).encode())
+    for name, table in batch.tables.items():
+        lengths = batch.lengths[name]
+        rows = table.slice(sum(lengths[:number]), lengths[number])
+        digest.update(repr(rows.to_pydict()).encode())
+    return digest.hexdigest()
 
 
 def _measure_rest(
@@ -299,7 +299,8 @@ def _play(
     out = Path(spec.out)
     halts: Counter[str] = Counter()
     done = len(jobs) - len(missing)
-    with noting_interrupt(lambda: _progress(jobs, out)) as is_interrupted:
+    paths = [job.path for job in jobs]
+    with noting_interrupt(lambda: _progress(paths, out)) as is_interrupted:
         try:
             _check_models(missing, spec, replies, is_interrupted)
             code.begin(missing)
@@ -324,7 +325,7 @@ def _play(
         except StoppedError:
             if pool is not None:
                 pool.stop()  # what is under way still counts
-            raise StoppedError(_progress(jobs, out)) from None
+            raise StoppedError(_progress(paths, out)) from None
     return halts
 
 
@@ -352,20 +353,20 @@ def _raise_if(is_interrupted: bool) -> None:
         raise StoppedError
 
 
-def _progress(jobs: Sequence[Job], out: Path) -> str:
+def _progress(paths: Sequence[Path], out: Path) -> str:
     catalog = Catalog()
-    count = sum(catalog.has(job.path) for job in jobs)
+    count = sum(map(catalog.has, paths))
     return (
-        f"Stopped: {count} of {len(jobs)} games are in {out / 'traces'}; the same command resumes"
+        f"Stopped: {count} of {len(paths)} games are in {out / 'traces'}; the same command resumes"
     )
 
 
 @contextmanager
-def _saying_what_is_kept(jobs: Sequence[Job], out: Path) -> Iterator[None]:
+def _saying_what_is_kept(paths: Sequence[Path], out: Path) -> Iterator[None]:
     """Add to a failure of the user's own code, or of workers, that games are kept."""
     try:
         yield
     except WorkerError as error:
-        raise WorkerError(f"{error}. {_progress(jobs, out)}") from error
+        raise WorkerError(f"{error}. {_progress(paths, out)}") from error
     except AgentError as error:
-        raise error.followed_by(_progress(jobs, out)) from error.__cause__
+        raise error.followed_by(_progress(paths, out)) from error.__cause__

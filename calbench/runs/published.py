@@ -14,7 +14,7 @@ from typing import Any
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.datapackage import NAME
 from calbench.analysis.output import write_tables
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.summary import in_words
 from calbench.analysis.summary.runs import CHANNEL_WORDS
 from calbench.config.composition import compose
@@ -28,7 +28,7 @@ from calbench.pool import Pool, mapped
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import SETTINGS, Role
 from calbench.runs.entries import Entry, Place, Run
-from calbench.scenarios.published import published_suite
+from calbench.scenarios.storage import published_suite
 from calbench.tree import in_tree
 
 Digests = Mapping[str, str]

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from calbench.agents.completer import Completer
+from calbench.agents.base import Completer
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
@@ -22,7 +22,7 @@ from calbench.engine.batch import Halted, Stoppable, first_leaf
 from calbench.engine.batch import Source as Opener
 from calbench.engine.jobs import Job
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
-from calbench.files import located, printable, shorten
+from calbench.files import STORE, located, printable, shorten
 from calbench.llm.client import ModelClient, Source, open_completer
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
@@ -83,9 +83,6 @@ def _unpriced(spec: RunSpec, prices: Prices | None) -> list[str]:
     known = {} if prices is None else prices.models
     return [player for player, model in spec.models.items() if model.spec.model not in known]
 
-
-STORE = "replies.sqlite"
-"""The reply store in the folder of a run."""
 
 REASON_LENGTH = 160
 """Most characters of a reason why a game was cut short [C]; its trace has all of them."""

@@ -125,13 +125,6 @@ def test_objects_get_observations_of_their_own_seat_and_nothing_else() -> None:
             assert seen.calendar == trace.scenario.shown_calendars[agent]
 
 
-def test_one_object_may_sit_in_several_seats() -> None:
-    watcher = Watcher()
-    played(watcher, "silent", watcher)
-    asked = {seen.agent_id for seen in watcher.seen if isinstance(seen, Observation)}
-    assert asked == {0, 2}
-
-
 def test_labels_are_shown_to_objects_only_where_asked_for() -> None:
     for uses_language in (True, False):
         watcher = Watcher()

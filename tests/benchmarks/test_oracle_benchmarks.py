@@ -10,8 +10,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from calbench.config.composition import compose
 from calbench.domain.randomness import stream
-from calbench.oracle.count import count_feasible
-from calbench.oracle.estimate import Estimate, estimate_fraction
+from calbench.oracle.count import Estimate, count_feasible, estimate_fraction
 from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Optimal, solve_best, solve_worst
 from calbench.scenarios.models import Scenario

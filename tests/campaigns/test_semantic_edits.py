@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from calbench.agents.completer import Completer
+from calbench.agents.base import Completer
 from calbench.engine.game import game_id
 from calbench.errors import CalbenchError
 from calbench.llm.client import open_recorded

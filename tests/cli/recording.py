@@ -8,7 +8,7 @@ import os
 import sys
 from itertools import count
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.agents.scripted import scripted_speaker
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
@@ -17,7 +17,7 @@ from calbench.domain.observations import Phase
 from calbench.domain.usage import Usage
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 from calbench.llm.transport import AttemptError, Transport
 from calbench.runs.play import execute
 

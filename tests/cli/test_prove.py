@@ -16,8 +16,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import compute, parquet
 
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import TABLES, table
+from calbench.analysis.registry import TABLES, Settings, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
 from calbench.config.composition import compose
@@ -29,7 +28,7 @@ from calbench.release.manifest import read_manifest
 from calbench.release.writer import write_release
 from stages import analyze
 from stages.compose import PARTS
-from stages.parts import read_parts, write_parts
+from stages.paths import read_parts, write_parts
 from tests.cli.runs import REPO, SMALL, environment, files, python, without_progress
 
 jsonschema = pytest.importorskip("jsonschema")

@@ -21,7 +21,7 @@ from calbench.config.spec import RunSpec
 from calbench.domain.usage import Usage
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 from calbench.llm.transport import Transport
 from calbench.runs.play import execute
 from calbench.traces.storage import read_trace

@@ -12,7 +12,7 @@ from calbench.engine.seating import seat_agents
 from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.model import Endpoint, ModelConfig
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 from calbench.llm.transport import Transport
 from calbench.scenarios.difficulty import completed
 from calbench.traces.models import GameConfig, Limits, PromptVariant, Seat, Team, Trace

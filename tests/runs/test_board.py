@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.agents.scripted.style import STYLES
+from calbench.agents.scripted.talk import STYLES
 from calbench.api import load_suite
 from calbench.cli.main import answer
 from calbench.cli.site import serve
@@ -35,7 +35,7 @@ from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP
 from tests.cli.recording import STAND_IN
 from tests.cli.runs import REPO, SMALL, calbench, files, started
 from tests.effort import GUARD_S
-from tests.report.unpacking import file_value
+from tests.report.unpacking import file_value, page_csv, page_table
 
 pytestmark = pytest.mark.heavy
 
@@ -54,8 +54,7 @@ class Board:
     site: Path
 
     def rows(self, table: str, **where: str) -> list[dict[str, str]]:
-        with (self.site / "tables" / table).open(encoding="utf-8", newline="") as file:
-            found = list(csv.DictReader(file))
+        found = page_table(self.site, table)
         return [row for row in found if all(row[key] == cell for key, cell in where.items())]
 
     def page_rows(self, page: str, team: str) -> list[str]:
@@ -162,7 +161,7 @@ def test_published_team_played_again_is_beside_the_published_one(board: Board) -
 
 def test_other_views_are_what_is_published(board: Board) -> None:
     for name in ("language", "language-everyone", "varied", "smollm2"):
-        shown = (board.site / "tables" / name / "leaderboard.csv").read_bytes()
+        shown = page_csv(board.site, f"{name}/leaderboard.csv")
         release = REPO / "data" / "release" / "tables" / name / "leaderboard.csv"
         assert shown == release.read_bytes()
 
@@ -174,13 +173,14 @@ def test_texts_of_a_model_stay_text(board: Board) -> None:
         if path.suffix in {".html", ".js"} and b"<script>window.hacked" in path.read_bytes()
     ]
     assert scripts == []
+    games = (board.site / "pagedata" / "games").rglob("*.js")
+    held = [(path.parent.name, file_value(path)) for path in games]
     said = [
-        gzip.decompress(b64decode(packed))
-        for path in (board.site / "pagedata" / "games").rglob("*.js")
-        for team, packed in file_value(path)
-        if board.speaker in {team, path.parent.name}
+        gzip.decompress(b64decode(file["games"]))
+        for experiment, file in held
+        if board.speaker in {*file["teams"], experiment}
     ]
-    assert any(b"window.hacked" in game for game in said)
+    assert any(b"window.hacked" in lines for lines in said)
 
 
 @pytest.mark.slow
@@ -233,9 +233,8 @@ def test_one_run_is_built_and_served_to_this_machine(board: Board) -> None:
         process.communicate()
     assert "Not published" not in text
     assert "silent" not in text
-    tables = files(board.speaking / "site" / "tables")
-    assert b"3,3" in tables["varied/leaderboard.csv"]
-    assert not any(name.startswith("uniform/") for name in tables)
+    assert b"3,3" in page_csv(board.speaking / "site", "varied/leaderboard.csv")
+    assert not (board.speaking / "site" / "pagedata" / "tables" / "uniform.js").exists()
 
 
 @pytest.mark.slow
@@ -262,6 +261,6 @@ def test_run_with_replicates_is_shown_with_all_its_games(
     execute(compose([*SMALL, "teams=example-agent", "subset=1", "replicates=2", f"out={run}"]))
     assert answer(["-q", "view", str(run), "serve=false", "jobs=1"]) == 0
     assert capsys.readouterr().out == f"{run / 'site' / 'index.html'}\n"
-    with (run / "site" / "tables" / "leaderboard.csv").open(newline="") as file:
-        (row,) = (each for each in csv.DictReader(file) if each["team"] == "example-agent")
+    rows = page_table(run / "site", "leaderboard.csv")
+    (row,) = (each for each in rows if each["team"] == "example-agent")
     assert (row["games"], row["scenarios"]) == ("2", "1")
