@@ -29,11 +29,6 @@ ENDING = tuple(
 """Signals that ask a command to end: Ctrl-C, the system, and a terminal that is closed."""
 
 
-def ended_by(number: int) -> int:
-    """Return the exit status after a signal, as shells have it: 130 after Ctrl-C."""
-    return 128 + number
-
-
 @dataclass(slots=True)
 class _Voice:
     """What this process says, and the last signal that it was sent."""
@@ -188,8 +183,11 @@ def say_error(error: CalbenchError) -> None:
 
 
 def stopped_status() -> int:
-    """Return the exit status of a command that stopped because it was asked to."""
-    return ended_by(_voice.last_signal)
+    """Return the exit status of a command that stopped because it was asked to, as shells have it.
+
+    That is 130 after Ctrl-C.
+    """
+    return 128 + _voice.last_signal
 
 
 @contextmanager

@@ -38,8 +38,9 @@ from calbench.report.columns import NO_INTERVAL
 from calbench.report.kind import VPS_KIND_NAMES
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import check_folder
-from calbench.runs.recorded import count_traces, recorded_games
+from calbench.runs.recorded import recorded_games
 from calbench.terminal import new_table
+from calbench.traces.catalog import trace_paths
 
 NAMES = tuple(MEASURE_BY_NAME)
 
@@ -142,7 +143,7 @@ def compare_runs(
 
 def _measured(run: Path, spec: RunSpec) -> _Side:
     with (
-        workers(spec.jobs, spec.executor, games=count_traces([run])) as pool,
+        workers(spec.jobs, spec.executor, games=len(list(trace_paths(run)))) as pool,
         scratch_folder("compare") as scratch,
     ):
         games = recorded_games([run], pool)

@@ -144,20 +144,15 @@ def _samples(jobs: Sequence[Job], is_missing: AbstractSet[Path]) -> Iterator[tup
 
     Of each team and setting, they are games on disk if there are any.
     """
-    for group in _groups(jobs):
+    groups: dict[tuple[str, str], list[Job]] = {}
+    for job in jobs:
+        groups.setdefault((job.team_id, job.scenario.setting), []).append(job)
+    for group in groups.values():
         open_jobs = [job for job in group if job.path in is_missing]
         finished = [job for job in group if job.path not in is_missing]
         sample = _spread(finished or open_jobs) if open_jobs else []
         for job in sample:
             yield job, len(open_jobs) / len(sample)
-
-
-def _groups(jobs: Sequence[Job]) -> Iterator[list[Job]]:
-    """Yield the games of each team and setting."""
-    groups: dict[tuple[str, str], list[Job]] = {}
-    for job in jobs:
-        groups.setdefault((job.config.team.team_id, job.scenario.setting), []).append(job)
-    yield from groups.values()
 
 
 def _spread(jobs: Sequence[Job]) -> list[Job]:

@@ -4,9 +4,8 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +14,17 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 
 from calbench.config.composition import (
     BROKEN,
     broken,
-    check_choices,
     composed,
+    for_hydra,
     initialized,
-    open_seats,
-    quoted,
     refusal,
     run_spec,
-    with_players,
 )
 from calbench.config.spec import RunSpec
 from calbench.console import say
@@ -69,9 +64,7 @@ def for_each_job(
         CalbenchError: one line about what is wrong; later runs are not started.
     """
     config_dir = _config_dir(options.get("config_dir"))
-    check_choices(overrides, config_dir)
-    seats = partial(open_seats, config_dir=config_dir)
-    words = with_players([quoted(each) for each in overrides], seats)
+    words = for_hydra(overrides, config_dir)
     others = [each for each in arguments if each not in overrides]
     if not options.get("multirun"):
         return _run(
@@ -230,11 +223,8 @@ def _jobs(
             (jobs,) = BasicSweeper.split_arguments(parsed, max_batch_size=None)
     except HydraException as error:
         raise refusal(error, (), config_dir) from error
-    return jobs, frozenset(_swept(parsed))
-
-
-def _swept(overrides: Iterable[Override]) -> Iterable[str]:
-    return (_key(each.get_key_element()) for each in overrides if each.is_sweep_override())
+    swept = (_key(each.get_key_element()) for each in parsed if each.is_sweep_override())
+    return jobs, frozenset(swept)
 
 
 def _key(override: str) -> str:

@@ -128,10 +128,18 @@ def compose(overrides: Sequence[str], config_dir: Path | None = None) -> RunSpec
     Raises:
         ConfigError: naming the key, the choice or the value that does not fit.
     """
+    return run_spec(composed(for_hydra(overrides, config_dir), config_dir))
+
+
+def for_hydra(overrides: Sequence[str], config_dir: Path | None = None) -> list[str]:
+    """Return overrides of a run as Hydra has to read them, with the team that they mean.
+
+    Raises:
+        ConfigError: naming a choice that does not fit.
+    """
     check_choices(overrides, config_dir)
     seats = partial(open_seats, config_dir=config_dir)
-    words = with_players([quoted(override) for override in overrides], seats)
-    return run_spec(composed(words, config_dir))
+    return with_players([quoted(override) for override in overrides], seats)
 
 
 @cache

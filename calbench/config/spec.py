@@ -18,13 +18,12 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from calbench.agents.prompts import load_prompts, use_prompts
-from calbench.documents import read_yaml
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
 from calbench.files import first_problem, printable, shorten, write_atomically
 from calbench.llm.model import ModelConfig
 from calbench.metrics.measure import MeasureSpec
-from calbench.pool import PROCESSES, ExecutorSpec
+from calbench.pool import ExecutorSpec
 from calbench.report.role import Role
 from calbench.scenarios.models import ID_PATTERN
 from calbench.scenarios.parameters import Subset, SuiteSpec
@@ -33,9 +32,9 @@ from calbench.traces.models import Format, GameConfig, Limits, Team
 
 SUBSET_FORM = "give a number of scenarios from 1 up, or their ids, e.g. subset=[varied-003]"
 
-OF_A_MACHINE = {"fresh": False, "jobs": None, "executor": PROCESSES.model_dump()}
-"""Keys on which no result depends, with what stages take: the workers of their own machine, and
-no games of before."""
+OF_A_MACHINE = ("fresh", "jobs", "executor")
+"""Keys on which no result depends: stages take the workers of their own machine, and no games of
+before."""
 
 
 class Channels(BaseModel):
@@ -272,18 +271,7 @@ def parse_spec(data: Mapping[str, Any], source: str) -> RunSpec:
 
 
 def write_params(path: Path, spec: RunSpec) -> None:
-    """Write resolved parameters for the later stages, but for :data:`OF_A_MACHINE`."""
+    """Write resolved parameters, which ``dvc params diff`` shows, but for :data:`OF_A_MACHINE`."""
     data = spec.model_dump(mode="json", exclude=set(OF_A_MACHINE))
     text = yaml.safe_dump(data, sort_keys=True, allow_unicode=True)
     write_atomically(path, text.encode())
-
-
-def read_params(path: Path) -> RunSpec:
-    """Read what :func:`write_params` wrote.
-
-    Raises:
-        FileError: if there is no such file.
-        ConfigError: naming the file and the key that does not fit.
-    """
-    data = read_yaml(path)
-    return parse_spec({**OF_A_MACHINE, **data} if isinstance(data, dict) else data, str(path))

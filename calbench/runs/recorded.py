@@ -152,15 +152,6 @@ class RecordedGame:
         return self.head.scenario_id
 
 
-def count_traces(paths: Iterable[Path]) -> int:
-    """Return how many traces there are below some paths.
-
-    Raises:
-        FileError: there is none below one of them.
-    """
-    return sum(1 for path in paths for _ in trace_paths(path))
-
-
 def recorded_games(paths: Iterable[Path], pool: Pool | None = None) -> list[RecordedGame]:
     """Return the games below some paths; those of one key must be one game.
 
@@ -224,8 +215,8 @@ def consistent(games: Iterable[RecordedGame]) -> list[RecordedGame]:
 def _read_heads(task: tuple[Sequence[Path], Catalog]) -> list[RecordedGame]:
     files, catalog = task
     with no_collection():
-        return [_read_head(file, catalog.read(file)) for file in files]
-
-
-def _read_head(file: Path, data: bytes) -> RecordedGame:
-    return RecordedGame(str(file), head_of(file, data), BYTE_SECONDS * len(data))
+        read = ((file, catalog.read(file)) for file in files)
+        return [
+            RecordedGame(str(file), head_of(file, data), BYTE_SECONDS * len(data))
+            for file, data in read
+        ]

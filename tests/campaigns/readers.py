@@ -11,7 +11,6 @@ from calbench.cli.audit import audited
 from calbench.cli.traces import pack
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
-from calbench.config.spec import read_params, write_params
 from calbench.facts.frames import read_parquet
 from calbench.llm.prices import read_prices
 from calbench.llm.replies.shards import read_shards, write_shards
@@ -136,7 +135,6 @@ READERS: Mapping[str, Reader] = {
     "shard of threads": Reader("shards/threads-*.jsonl", TEXT, _shards, "shards", INCOMPLETE),
     "shard of replies": Reader("shards/replies-*.jsonl", TEXT, _shards, "shards", INCOMPLETE),
     "prices": Reader("prices.yaml", YAML, read_prices),
-    "parameters": Reader("params.yaml", YAML, read_params),
     "team file": Reader("conf/teams/mine.yaml", YAML, _composed("teams=[mine]"), "conf", KEYS),
     "suite of a configuration": Reader(
         "conf/suite/mine.yaml", YAML, _composed("suite=mine", "teams=[imap]"), "conf", KEYS
@@ -176,7 +174,6 @@ def make_samples(folder: Path) -> None:
     spec = compose([*SMALL, *RUN, f"out={folder / 'run'}"])
     execute(spec)
     pack(folder / "run", folder / "games")
-    write_params(folder / "params.yaml", spec)
     write_suite(folder / "suite.jsonl", build_suite(spec.suite))
     _copied(DATA / "audit_sample" / "messages.jsonl", folder / "sample.jsonl", 30)
     _copied(DATA / "audit_sample" / "messages.jsonl", folder / "messages.jsonl", 30)

@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
+from calbench.config.spec import RunSpec, parse_spec
 from calbench.llm.replies.shards import open_replies
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
@@ -171,6 +174,12 @@ def files(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path != folder / ".lock"
     }
+
+
+def read_params(path: Path) -> RunSpec:
+    """Return the run that written parameters are of, on a machine without wishes."""
+    machine: dict[str, object] = {"fresh": False, "jobs": None, "executor": {}}
+    return parse_spec(machine | yaml.safe_load(path.read_text()), str(path))
 
 
 def repeated(scenarios: Sequence[Scenario], times: int) -> list[Scenario]:

@@ -9,12 +9,12 @@ import yaml
 
 from calbench.config.composition import compose
 from calbench.config.groups import GROUPS, known_names
-from calbench.config.spec import Channels, RunSpec, parse_spec, read_params, write_params
+from calbench.config.spec import Channels, RunSpec, parse_spec, write_params
 from calbench.errors import ConfigError
 from calbench.report.role import Role
 from calbench.tree import CONF
 from tests.cli.conftest import Command, command
-from tests.cli.runs import SMALL
+from tests.cli.runs import SMALL, read_params
 
 __all__ = ["command"]
 
@@ -183,18 +183,6 @@ def test_missing_key_is_refused_and_named(key: str) -> None:
     del data[key]
     with pytest.raises(ConfigError, match=f"^here: {key}: Field required$"):
         parse_spec(data, "here")
-
-
-@pytest.mark.parametrize("text", ["", "[]", "3", "a: [", "\x00"])
-def test_parameters_are_refused_with_their_file_when_they_are_no_parameters(
-    tmp_path: Path, text: str
-) -> None:
-    path = tmp_path / "params.yaml"
-    path.write_text(text)
-    with pytest.raises(ConfigError) as refusal:
-        read_params(path)
-    assert str(refusal.value).startswith(str(path))
-    assert str(refusal.value).isprintable()
 
 
 def test_command_composes_what_the_stages_compose(command: Command) -> None:

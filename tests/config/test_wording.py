@@ -11,12 +11,13 @@ from calbench.agents.prompts import Prompts, load_prompts, load_variant, use_pro
 from calbench.agents.prompts.folder import MOST_BYTES, PROBING_MARK, used_folders
 from calbench.agents.prompts.templates import FOLDER
 from calbench.config.composition import compose
-from calbench.config.spec import PromptsSpec, read_params, write_params
+from calbench.config.spec import PromptsSpec, write_params
 from calbench.config.teams import chosen_prompts
 from calbench.domain.observations import Briefing
 from calbench.errors import ConfigError
 from calbench.llm.client import open_recorded
 from calbench.runs.verification import verify_trace
+from tests.cli.runs import read_params
 from tests.runs.model_games import CANDID, IMAP, STUB, played
 
 TEAM = "teams=[candid]"

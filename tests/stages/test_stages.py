@@ -11,7 +11,7 @@ import pytest
 
 from calbench.analysis.scoring import facts_of
 from calbench.config.composition import compose
-from calbench.config.spec import PromptsSpec, RunSpec, read_params
+from calbench.config.spec import PromptsSpec, RunSpec
 from calbench.errors import ConfigError
 from calbench.facts.games import SCORES
 from calbench.runs.play import execute
@@ -20,7 +20,7 @@ from calbench.traces.catalog import Catalog, trace_paths
 from stages import paths
 from stages.compose import PARTS, role
 from stages.paths import write_parts
-from tests.cli.runs import REPO, SMALL, environment, files, python
+from tests.cli.runs import REPO, SMALL, environment, files, python, read_params
 
 pytestmark = pytest.mark.heavy
 

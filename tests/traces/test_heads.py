@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from calbench.domain.canonical import canonical_json, digest
 from calbench.errors import FileError
-from calbench.runs.recorded import TraceHead, count_traces, head_of
+from calbench.runs.recorded import TraceHead, head_of
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
-from tests.traces.kept_games import game, keep, name_of
+from tests.traces.kept_games import game
 
 PLACE = Path("game.json")
 
@@ -99,12 +99,3 @@ def test_document_that_ends_early_is_refused() -> None:
     data = trace_bytes(game(0))
     with pytest.raises(FileError, match="not a complete JSON document"):
         head_of(PLACE, data[: len(data) // 2])
-
-
-def test_games_are_counted_in_files_and_in_shards(tmp_path: Path) -> None:
-    keep(tmp_path / "run" / "traces", [game(0), game(1)], [game(2)])
-    beside = tmp_path / "files" / name_of(game(3))
-    beside.parent.mkdir(parents=True)
-    beside.write_bytes(trace_bytes(game(3)))
-    assert count_traces([tmp_path / "run"]) == 3
-    assert count_traces([tmp_path / "run", tmp_path / "files"]) == 4
