@@ -192,6 +192,7 @@ STORE = "replies.sqlite"
 LONGEST_PROBLEM = 800
 """Most characters of a problem in pydantic's words, which quote tags whole [C]."""
 
+# e.g. whole "constrained-str", "list[int]"; not "seats"
 _BRANCH = re.compile(r"(constrained-)?(bool|float|int|str)|.*\[.*\]")
 """What pydantic puts into the place of a problem for each type that a value might have."""
 

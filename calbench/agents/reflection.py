@@ -161,7 +161,9 @@ MIDDLE = {"-": 2.0, "": 1.5}
 """Size taken for the numbers of a sign about which a reply says nothing: the middle of 1..3 with a
 minus and of 0..3 without, from which the truth is at most 1 and 1.5 away [C]."""
 
+# e.g. "[-2, 0]", '"a \\" 3"'; not '"cut off'
 _SCALAR = re.compile(r'"(?:\\.|[^"\\])*"|-?\d+')
+# e.g. whole ", -3]", "+", "2"; not "12", "-4"
 _PIECE = re.compile(r'([\s\[\],:]*)([-+]?)(?:([0-3])[\s\[\]{},:"]*[-+]?)?')
 """What separates a number from the one before, its sign and its digit, and what separates it from
 the next: each may be absent."""

@@ -16,8 +16,9 @@ from calbench.report.role import SETTINGS
 from calbench.report.tables import Row, Tables
 from calbench.traces.catalog import Catalog
 
+# e.g. "Nobody talks [C]."; not "Nobody talks [X]."
 ORIGIN = re.compile(r" \[[PRFC]\]")
-"""Where a choice comes from: in "Nobody talks [C]." it is ours."""
+"""Where a choice comes from."""
 
 LEAKING = "leaking_messages.csv"
 """The messages that told private labels or passed them on."""

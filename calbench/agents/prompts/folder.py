@@ -40,6 +40,7 @@ PROBING_MARK = "PROBING"
 """Name of an empty file beside a variant's texts: it tells agents to find out what others keep to
 themselves."""
 
+# e.g. whole "v2.1-terse"; not "../v2", "-v2"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 

@@ -13,12 +13,17 @@ from typing import NamedTuple
 from calbench.agents.scripted.understanding import LONGEST, SENTENCE, is_for_reason, slots_in
 from calbench.domain.ids import AgentId, Slot
 
+# e.g. "Agent 3, could you"; not "agents 3, 4"
 _ADDRESSEE = re.compile(r"\s*agent (\d{1,6}),", re.IGNORECASE)
+# e.g. "what Agent 12 has"; not "what agents 1 and 2 have"
 _AGENT = re.compile(r"\bagent (\d{1,6})\b", re.IGNORECASE)
+# e.g. 'I have "school play" there'; not 'a 12" pipe'
 _QUOTED = re.compile(r'"[^"]*"')
+# e.g. 'I have "school play" at slot 3'; not 'I had "school play" at slot 3'
 _OWN_REASON = re.compile(
     r'\bI have "([^"]*)" at slot (\d{1,4})\b|\bAt slot (\d{1,4}) I have "([^"]*)"'
 )
+# e.g. 'Agent 2 has "school play" at slot 3'; not 'Agent 2 asked. "School play" at slot 3'
 _OTHERS_REASON = re.compile(
     r'\bagent (\d{1,6})\b[^".?!]*"([^"]*)" at slot (\d{1,4})', re.IGNORECASE
 )

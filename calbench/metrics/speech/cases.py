@@ -41,6 +41,7 @@ NAMES_BY_KIND: Final = {
 """Every name of a case, by its kind, in the order of tables."""
 
 _GOSSIP: Final = frozenset({"availability_gossip", "cost_gossip"})
+# e.g. "Slot 3 works. Thanks"; not "about 2.5 hours"
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 
 

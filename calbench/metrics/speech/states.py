@@ -29,6 +29,7 @@ DENIAL: Final = 4
 REACH: Final = 8
 """Words around a state in which its slot, or what makes it uncertain, stands [C]."""
 
+# e.g. "SLOT: i can't", "low-cost"; not "10 AM"
 _TOKEN: Final = re.compile(r"[A-Z]{4,}|[a-z]+(?:['-][a-z]+)*|[,:=]")
 _KINDS: Final = ("open", "fits", "taken", "reply")
 _LENGTHS: Final = {
@@ -43,6 +44,7 @@ _LENGTHS: Final = {
 _PERSONS: Final = ("me", "us", "them")
 _BREAKS: Final = frozenset({",", "because", "since", "so", "and", "as", "but", "or"})
 _CELL: Final = frozenset({"SLOT", ":", "="})
+# e.g. "4: yes", "4=busy"; not "at 4:30"
 _NUMBERED: Final = re.compile(r"(?<![\w.#:-])\d{1,2} ?(?=[:=] ?[a-z])")
 """A slot at the head of a cell, "4: yes", which rules for running prose do not read as one."""
 

@@ -70,6 +70,7 @@ class Word(NamedTuple):
     stem: str
 
 
+# e.g. "don't"; not "'--'"
 _ASCII = re.compile(r"[A-Za-z0-9](?:'*[A-Za-z0-9])*")
 """One word of a text of ASCII characters: *don't* and *dont'* are, with a mark left outside."""
 

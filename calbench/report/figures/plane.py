@@ -34,11 +34,11 @@ NAMES: Mapping[str, str] = {
     "w": "DSM, w varies, θ = {theta}",
 }
 
+# e.g. whole "dsm-theta-0.1", "dsm-theta-0.1-w-2"; not "dsm-private"
 TEAM = re.compile(
     r"dsm-(?:(?P<name>theta|lmax)-(?P<value>[0-9.]+)|theta-(?P<theta>[0-9.]+)-w-(?P<w>[0-9.]+))"
 )
-"""Team ids of the experiment say which setting they change, and to what: ``dsm-theta-0.1``, and not
-``dsm-private``."""
+"""Team ids of the experiment say which setting they change, and to what."""
 
 
 @dataclass(frozen=True, slots=True)

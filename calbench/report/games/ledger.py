@@ -108,6 +108,7 @@ FEW = 3
 LETTERS = {"proposal": "p", "availability": "a", "cost_or_constraint": "c", "exact_cost": "x"}
 """Own-slot claims as a span names them; ``claimNames`` of the page's script says the same."""
 
+# e.g. "Slot 3?! Or 4"; not "...\n"
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;]*")
 
 OPTIMUM_COLUMNS = ("is_searched", "event_index", "least_cost_before", "least_cost_after")

@@ -22,6 +22,7 @@ LONGEST = 32
 HEAD = 2
 """First letters of a word that choose its file [C]; with fewer, only the whole word is found."""
 
+# e.g. "Müller's"; not "_ -"
 WORD = re.compile(r"[^\W_]+")
 
 FACTOR = 31
