@@ -30,7 +30,7 @@ class ScenarioSums:
         quantities: whose means are estimated for each group.
         totals: ``[scenario, group, quantity]``, replicates averaged. Scenarios are numbered within
             their setting, by name; smaller settings add nothing in the last ones.
-        counts: number of rows in each total, likewise.
+        counts: number of rows in each total, ``[scenario, group, quantity]``.
         all_rows: both without averaging.
         is_exact: whether a mean is constant by construction, ``[group, quantity]``.
     """

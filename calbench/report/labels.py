@@ -24,10 +24,10 @@ DOUBT = 0.01
 """What a pixel of nearness to a wrong mark costs, in pixels of covered area [C]."""
 
 SLIGHT = 0.05
-"""Doubt, likewise, that is better than a name farther off [C]."""
+"""Doubt in the same unit that is better than a name farther off [C]."""
 
 OUTSIDE = 50.0
-"""What a pixel beyond the plot costs, likewise [C]."""
+"""What a pixel beyond the plot costs, in pixels of covered area [C]."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,7 @@ class Site:
 
     @cached_property
     def second_hand_leaks(self) -> list[Row]:
-        """The labels that messages passed on, likewise."""
+        """The labels that messages passed on, of the games that the trace browser has."""
         return self._browsed(SECOND_HAND)
 
     def _browsed(self, name: str) -> list[Row]:

@@ -100,7 +100,7 @@ class Against:
     Attributes:
         measure: its column.
         key: of its figures, before the setting.
-        title: of its figures, likewise.
+        title: of its figures, before the setting.
         axis: with its unit.
         ends: what a title says of those with the least, and of those with the most.
     """

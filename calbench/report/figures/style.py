@@ -111,7 +111,7 @@ def error_bars(
     Args:
         values: what has intervals.
         colour: of the bars.
-        thickness: likewise, in pixels.
+        thickness: of the bars, in pixels.
         at: where a number is on the axis.
     """
     bars = [_lengths(value, at) for value in values]

@@ -131,8 +131,8 @@ class GameTask:
         catalog: of the games.
         scenarios: each as JSON, which processes hand over faster than the object.
         unreachable: where the optimum of games became unreachable, by team and scenario.
-        rows: what tables say happened, likewise.
-        judged: what facts say of messages, likewise.
+        rows: what tables say happened, by team and scenario.
+        judged: what facts say of messages, by team and scenario.
         measure: settings of the metrics.
     """
 
