@@ -23,7 +23,7 @@ MOST_BYTES = 2**30
 
 
 PIECE = 2**20
-"""Bytes that are unpacked at a time."""
+"""Bytes unpacked at a time: what is too large is given up this soon behind its bound [C]."""
 
 
 def write_atomically(path: Path, data: bytes, *, is_synced: bool = True) -> None:

@@ -15,7 +15,7 @@ MARKER = 15.0
 """Width and height of a marker in pixels [C]."""
 
 DISTANCES = (0.0, 9.0, 18.0, 30.0, 44.0, 60.0, 80.0)
-"""By how much farther than next to its mark a name may be."""
+"""By how many pixels farther than next to its mark a name may be, tried in this order [C]."""
 
 MARGIN = 3.0
 """By how much a name should be nearer to its own mark than to any other [C]."""

@@ -204,7 +204,7 @@ def _write(results: Results) -> None:
 
 
 LONGEST_NAME = 56
-"""Most characters of the name of a view, before a number that tells it from another."""
+"""Most characters of the name of a view, before a number that tells it from another [C]."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class Obstacles(NamedTuple):
             for itself; ``None`` if a meeting has no slot.
         clashes: expected number of pairs of meetings with a common participant that choose the
             same slot, if each chooses at random among its cheapest ones.
-        greedy_cost: of :func:`calbench.oracle.problem.greedy_cost`; ``None`` if a meeting has no
+        greedy_cost: of :func:`calbench.oracle.problem.greedy_cost`; ``None`` if a meeting finds no
             slot.
     """
 

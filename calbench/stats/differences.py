@@ -190,7 +190,7 @@ def equivalence(first: Sums, second: Sums, margin: float | Floats) -> Equivalenc
 
 
 NORMAL_FROM = 500
-"""From this many units on, the normal distribution replaces t: closer than a table's digits."""
+"""From this many units on, the normal distribution replaces t: closer than a table's digits [C]."""
 
 MOST_UNITS = 10**9
 """A difference that takes a larger sample is zero but for rounding [C]."""

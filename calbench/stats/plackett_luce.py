@@ -30,7 +30,7 @@ LAST = -inf
 """Score of a seat that is behind every seat of its game with a number."""
 
 TOLERANCE = 1e-6
-"""Largest difference from the library's own ratings: rounding only."""
+"""Largest difference from the library's own ratings: rounding only [C]."""
 
 
 @dataclass(frozen=True, slots=True)

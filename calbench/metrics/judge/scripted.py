@@ -43,6 +43,7 @@ Weight = int
 OFFERED: Final[Weight] = 0
 CLAIMED: Final[Weight] = 1
 SETTLED: Final[Weight] = 2
+"""Ranks only: a proposal or question, what is said of a slot, and what is agreed [C]."""
 
 
 class Reading(NamedTuple):
@@ -54,10 +55,10 @@ class Reading(NamedTuple):
 
 
 OFFER: Final = -1
-"""A bare proposal: an agent that proposes a slot can probably meet then."""
+"""A bare proposal: an agent that proposes a slot can probably meet then [C]."""
 
 AGREE: Final = 3
-"""The meeting of the round will be there."""
+"""The meeting of the round will be there, so the slot is surely occupied [C]."""
 
 _WORDS: Final = (
     (3, r"impossible|infeasible|unavailable|unable|blocked|out|no good|off the table"),
@@ -188,16 +189,16 @@ SCRIPTED_JUDGE: Final = "scripted"
 """Name of the judge in tables."""
 
 FREE: Final = -3
-"""A free slot."""
+"""A slot that costs nothing, so it is free: the end of the scale [C]."""
 
 FEASIBLE: Final = -1
-"""A slot that is possible, perhaps after a move."""
+"""A slot that is possible, perhaps after a move: weak evidence that it is free [C]."""
 
 HELD: Final = 2
-"""A slot with something that could move."""
+"""A slot with something that could move, so less than the whole scale [C]."""
 
 REFUSED: Final = 3
-"""An impossible slot."""
+"""An impossible slot: it holds something that cannot move [C]."""
 
 
 def scripted_verdict(case: JudgeCase) -> Completion:
