@@ -27,10 +27,10 @@ Parser = Callable[[Completion, Sequence[AgentId], AgentId, int], Read[Beliefs] |
 
 
 PARTIAL = "partial"
-"""What is noted of an answer of which some lists could not be read."""
+"""Note on an answer of which some lists could not be read."""
 
 SURPLUS = "surplus"
-"""What is noted of an answer that held more than was asked for."""
+"""Note on an answer that held more than was asked for."""
 
 
 def parse_reflection(
@@ -190,7 +190,7 @@ class _Written(NamedTuple):
 
 
 class _Choices(NamedTuple):
-    """Probabilities of what may stand at a place, in no unit: they need not add up to 1.
+    """Weights of the signs and digits possible at a place; they need not add up to 1.
 
     Attributes:
         sizes: of whole numbers, each with its sign and weight.
@@ -278,7 +278,7 @@ def _choices(
 def _at(
     token: TokenLogprob, before: str, gap: str, sign: str, is_signed: bool, is_last: bool
 ) -> _Choices:
-    """Return what the likeliest tokens at one place make of a number.
+    """Return the numbers that the likeliest tokens at one place would have made.
 
     Tokens that do not fit a number in -3..3 are left out, as are those of another beginning.
 
@@ -287,7 +287,7 @@ def _at(
         before: text from its beginning to the gap.
         gap: text from its beginning to the number as written.
         sign: of the number as written.
-        is_signed: whether a minus stands before this place.
+        is_signed: whether a minus is before this place.
         is_last: whether the token ends the number.
     """
     found = _Choices([], dict.fromkeys(MIDDLE, 0.0), 0.0)

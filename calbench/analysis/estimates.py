@@ -200,7 +200,7 @@ def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 ENDS = ("", "_low", "_high", "_interval")
-"""What the columns of an estimate are called behind its name."""
+"""Endings of the columns of an estimate, behind its name."""
 
 
 def estimated_means(

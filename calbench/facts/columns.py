@@ -172,7 +172,7 @@ def columns(
     Args:
         entries: the declarations.
         of: columns that are known by name, before those that all tables share.
-        groups: columns that one name stands for.
+        groups: columns that one name means.
 
     Raises:
         ValueError: an entry is neither, or a name is not known.

@@ -60,7 +60,7 @@ class Sampling(BaseModel):
 
 
 MOST_OPTIONS = 10_000
-"""Bytes of JSON that options may take [C]: they stand in every trace of their model."""
+"""Bytes of JSON that options may take [C]: they are part of every trace of their model."""
 
 GREATEST_INTEGER = 2**53 - 1
 """The greatest integer that every reader of JSON keeps exactly [C]."""

@@ -108,7 +108,7 @@ MADE = environment(Path()).get_template("head.jinja").make_module()
 
 
 class _Article(HTMLParser):
-    """Collects a page's title and the paragraphs of its article that stand beside its headings."""
+    """Collects a page's title and the paragraphs of its article on the level of its headings."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -29,7 +29,7 @@ TABLE = re.compile(
 
 # e.g. '<table data-cut="3"></table>'; not '<table data-cut="3">text</table>'
 PLACE = re.compile(r'<(?:table) data-cut="(\d+)"></(?:table)>')
-"""What stands where a table was: one without anything."""
+"""What is put in the place of a table: one without anything."""
 
 MIXED = ' markdown="1"'
 
@@ -57,7 +57,7 @@ def on_page_context(_context: Any, page: Any, **_: Any) -> None:
     """Put the tables back.
 
     Raises:
-        ValueError: one has no place: it stands in code, where it is no table.
+        ValueError: one has no place: it is within code, where it is no table.
     """
     tables = _tables.pop(page.file.src_uri)
     if [int(number) for number in PLACE.findall(page.content)] != [*range(len(tables))]:

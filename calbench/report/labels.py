@@ -135,7 +135,7 @@ def size_of(name: str) -> Spot:
 
 
 def boxed(place: Spot, offset: Spot, size: Spot) -> Box:
-    """Return what a name covers."""
+    """Return the box that a name covers."""
     return Box(place[0] + offset[0], place[1] + offset[1], *size)
 
 

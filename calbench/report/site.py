@@ -174,7 +174,7 @@ class Site:
 
     @property
     def runs(self) -> Runs:
-        """What the tables over several experiments are made of."""
+        """The experiments, as the tables over several of them need them."""
         return Runs(
             compared=_run_tables(self.ranked),
             browsed=_run_tables(self.on(SETTINGS)),

@@ -157,7 +157,7 @@ def trimmed(sheet: str, classes: Iterable[str], values: Iterable[tuple[str, str]
 
     Args:
         sheet: minified CSS.
-        classes: names that may stand in a ``class``.
+        classes: names that a ``class`` may have.
         values: attributes of :data:`VALUED` with values that pages have.
     """
     known = frozenset(classes), frozenset(values)

@@ -1,4 +1,4 @@
-"""Talk about what stands in a slot: how it is read, and what of it is known.
+"""Talk about what is in a slot: how it is read, and what of it is known.
 
 A question for a reason names whom it is for, since a group hears it too. It says nothing about
 where the meeting might be, so :mod:`calbench.agents.scripted.understanding` leaves it out.
@@ -30,7 +30,7 @@ _OTHERS_REASON = re.compile(
 
 
 class Asked(NamedTuple):
-    """What stands in a slot?
+    """The question what is in a slot.
 
     ``agent``: who is asked, anybody if absent; ``about``: in whose calendar, that of who is asked
     if absent; ``slot``: in any if absent.
@@ -42,7 +42,7 @@ class Asked(NamedTuple):
 
 
 class Given(NamedTuple):
-    """This stands in a slot. ``owner``: in whose calendar, the sender's if absent."""
+    """A statement of what is in a slot. ``owner``: in whose calendar, the sender's if absent."""
 
     owner: AgentId | None
     slot: Slot
@@ -92,7 +92,7 @@ class Reasons:
         asked: how often this agent put a question, by whom it asked, whose calendar it asked
             about, and slot.
         replied: agents that wrote since this agent asked them last.
-        given: what stands in a slot as this agent was told, by owner and slot.
+        given: what is in a slot as this agent was told, by owner and slot.
         unthanked: agents that gave a reason since this agent wrote to them last.
     """
 

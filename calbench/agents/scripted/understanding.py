@@ -212,7 +212,7 @@ def understood(text: str, about: MeetingId | None = None) -> tuple[Act, ...]:
 
 
 def is_for_reason(sentence: str) -> bool:
-    """Whether a sentence asks what stands in a slot, or in a calendar of somebody it names."""
+    """Whether a sentence asks what is in a slot, or in a calendar of somebody it names."""
     if not sentence.rstrip().endswith("?"):
         return False
     is_about = bool(slots_in(sentence)) or _OTHERS.search(sentence) is not None

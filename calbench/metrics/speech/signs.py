@@ -1,7 +1,7 @@
 """What speaks for a private label in a message: the features of the trained detector of leaks [C].
 
 Beside what the rules find: how many words of the matter there are, and how close; whether another
-label has more; and the cues of the sentences in which they stand, since "like a custody battle" and
+label has more; and the cues of the sentences that they are in, since "like a custody battle" and
 "are you at the gym?" tell nothing about their speaker.
 """
 

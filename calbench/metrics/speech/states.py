@@ -24,10 +24,10 @@ MAX_WORDS: Final = 200
 """Words of one clause that are read, far above any clause [C]."""
 
 DENIAL: Final = 4
-"""Words before a state in which its denial stands [C]."""
+"""How many words before a state are searched for its denial [C]."""
 
 REACH: Final = 8
-"""Words around a state in which its slot, or what makes it uncertain, stands [C]."""
+"""How many words around a state are searched for its slot, or for doubt about it [C]."""
 
 # e.g. "SLOT: i can't", "low-cost"; not "10 AM"
 _TOKEN: Final = re.compile(r"[A-Z]{4,}|[a-z]+(?:['-][a-z]+)*|[,:=]")
@@ -234,7 +234,7 @@ def _is_passed(word: str) -> bool:
 
 
 def _subject(words: Sequence[str], at: int) -> str:
-    """Return what the verb at a place is said of."""
+    """Return the subject of the verb at a place."""
     if words[at] in ("i'm", "am", "we're"):
         return "me"
     if words[at] in ("it's", "that's"):

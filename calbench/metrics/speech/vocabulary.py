@@ -181,7 +181,7 @@ class Topic:
 
     Attributes:
         names: words that name it, in a label or a message.
-        hints: broader words that may stand for it in a message.
+        hints: broader words that may mean it in a message.
     """
 
     names: frozenset[str]
@@ -205,8 +205,8 @@ class Association:
 
     Attributes:
         keys: words of a label that is about the matter.
-        strong: words that hardly stand for anything else in talk about a calendar.
-        weak: words that stand for other things too.
+        strong: words that hardly mean anything else in talk about a calendar.
+        weak: words that mean other things too.
     """
 
     keys: frozenset[str]

@@ -96,7 +96,7 @@ class Value:
 
     @property
     def reach(self) -> tuple[float, float]:
-        """What a figure must have room for: the interval, or the number alone."""
+        """The range that an axis must show: the interval, or the number alone."""
         return self.ends or (self.number, self.number)
 
 

@@ -151,7 +151,7 @@ class GameTask:
 
 @dataclass(frozen=True, slots=True)
 class WrittenGame:
-    """What is left to say of a game when its files are written.
+    """A game whose files are written, as the index and the search need it.
 
     The kind of its team is in words; ``messages`` has the different words of each message that is
     text, in the order sent.

@@ -2,7 +2,7 @@
 
 Of typed agents it holds every belief that a message moved, so that a reader's page can replay
 the beliefs of each observer and add up the privacy loss message by message (paper, appendix
-F.2). What language agents give away is measured by reflections, which stand in the game's own
+F.2). What language agents give away is measured by reflections, which are in the game's own
 events (appendix F.3). Of messages in words it holds where they speak of the sender's own
 slots, which private labels they tell or pass on, and the patterns they show (appendices G.5
 and H).
