@@ -23,7 +23,7 @@ MOST_BYTES = 2**30
 
 
 PIECE = 2**20
-"""Bytes that are unpacked at a time."""
+"""Bytes unpacked at a time: what is too large is given up this soon behind its bound [C]."""
 
 
 def write_atomically(path: Path, data: bytes, *, is_synced: bool = True) -> None:
@@ -192,6 +192,7 @@ STORE = "replies.sqlite"
 LONGEST_PROBLEM = 800
 """Most characters of a problem in pydantic's words, which quote tags whole [C]."""
 
+# e.g. whole "constrained-str", "list[int]"; not "seats"
 _BRANCH = re.compile(r"(constrained-)?(bool|float|int|str)|.*\[.*\]")
 """What pydantic puts into the place of a problem for each type that a value might have."""
 

@@ -30,12 +30,15 @@ from calbench.llm.completion import GREATEST_INTEGER, Completion, well_formed
 
 T = TypeVar("T")
 
+# e.g. 'Sure: {"actions": []}'; not "{slot} is free"
 _START = re.compile(r'\{\s*["}]')
 """How a JSON object begins; braces in prose rarely do."""
 
+# e.g. '{"slot": 9007199254740993}'; not '{"slot": 999999999999999}'
 _LONG_NUMBER = re.compile(r"\d{16}")
 """What every integer beyond the greatest one contains."""
 
+# e.g. "Here it is:\n```json"; not "```json\n{}"
 _FENCE = re.compile(r"```[A-Za-z]*$")
 
 

@@ -6,7 +6,7 @@ the recipient wrote itself, or how the round ended.
 
 A reader of single messages is shown one, and what its sender's items are about. It answers the
 questions of the detectors of language, and is read strictly: what it calls the words of a leak must
-stand in the message.
+are in the message.
 """
 
 import json

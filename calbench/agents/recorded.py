@@ -18,8 +18,6 @@ from calbench.errors import ReplayError, ReplayMissError
 from calbench.llm.completion import Completion, ModelSpec
 from calbench.llm.replies.record import named
 
-_KEY = re.compile(r"[0-9a-f]{64}")
-
 
 @dataclass(frozen=True, slots=True)
 class RecordedAgent:
@@ -89,7 +87,7 @@ class RecordedSpeaker:
         if self.spec is None:
             return ()
         keys = recorded.reply_keys
-        if len(keys) != 1 or not _KEY.fullmatch(keys[0]):
+        if len(keys) != 1 or not re.fullmatch(r"[0-9a-f]{64}", keys[0]):
             raise ReplayError(f"{place_of(observation)}: a model's reply has one key, a SHA-256")
         if self._thread is None:
             return keys

@@ -27,10 +27,10 @@ Parser = Callable[[Completion, Sequence[AgentId], AgentId, int], Read[Beliefs] |
 
 
 PARTIAL = "partial"
-"""What is noted of an answer of which some lists could not be read."""
+"""Note on an answer of which some lists could not be read."""
 
 SURPLUS = "surplus"
-"""What is noted of an answer that held more than was asked for."""
+"""Note on an answer that held more than was asked for."""
 
 
 def parse_reflection(
@@ -161,7 +161,9 @@ MIDDLE = {"-": 2.0, "": 1.5}
 """Size taken for the numbers of a sign about which a reply says nothing: the middle of 1..3 with a
 minus and of 0..3 without, from which the truth is at most 1 and 1.5 away [C]."""
 
+# e.g. "[-2, 0]", '"a \\" 3"'; not '"cut off'
 _SCALAR = re.compile(r'"(?:\\.|[^"\\])*"|-?\d+')
+# e.g. whole ", -3]", "+", "2"; not "12", "-4"
 _PIECE = re.compile(r'([\s\[\],:]*)([-+]?)(?:([0-3])[\s\[\]{},:"]*[-+]?)?')
 """What separates a number from the one before, its sign and its digit, and what separates it from
 the next: each may be absent."""
@@ -188,7 +190,7 @@ class _Written(NamedTuple):
 
 
 class _Choices(NamedTuple):
-    """Probabilities of what may stand at a place, in no unit: they need not add up to 1.
+    """Weights of the signs and digits possible at a place; they need not add up to 1.
 
     Attributes:
         sizes: of whole numbers, each with its sign and weight.
@@ -276,7 +278,7 @@ def _choices(
 def _at(
     token: TokenLogprob, before: str, gap: str, sign: str, is_signed: bool, is_last: bool
 ) -> _Choices:
-    """Return what the likeliest tokens at one place make of a number.
+    """Return the numbers that the likeliest tokens at one place would have made.
 
     Tokens that do not fit a number in -3..3 are left out, as are those of another beginning.
 
@@ -285,7 +287,7 @@ def _at(
         before: text from its beginning to the gap.
         gap: text from its beginning to the number as written.
         sign: of the number as written.
-        is_signed: whether a minus stands before this place.
+        is_signed: whether a minus is before this place.
         is_last: whether the token ends the number.
     """
     found = _Choices([], dict.fromkeys(MIDDLE, 0.0), 0.0)

@@ -6,7 +6,7 @@ servers that know lists with a schema for each place (``prefixItems``) can they 
 batch ends with its one ``schedule``.
 
 Since prompts v2 an item goes with its slot, a slot with what is in it (:func:`tied_schema`). Each
-movable item is an alternative of its own with the slot in which it stands and the slots that can
+movable item is an alternative of its own with the slot that it is in and the slots that can
 take it. Where moves are counted, a pattern bounds their justification, which the grammars of
 llama.cpp know. There the slot of the meeting comes first: a model that writes its moves first has
 chosen before it says what for. The parser then reads what is allowed but for a blank justification
@@ -168,7 +168,7 @@ def tied_schema(
         view: what the agent is told.
         is_counted: whether a batch is its ``schedule`` and then, if its slot is taken, one or two
             moves that free it, for servers that know a schema for each place; otherwise any moves
-            may stand beside it, in any order.
+            may be beside it, in any order.
         max_tokens: of a reply, where ``is_counted``: its thinking has at most as many characters,
             up to :data:`LONGEST_TEXT`, and a message half of that, so that a model which repeats
             itself still comes to an end. 0: texts of any length.
@@ -224,7 +224,7 @@ def _pairs(movable: Sequence[Slot]) -> list[tuple[Sequence[Slot], Sequence[Slot]
 def _tied_move(
     calendar: Calendar, slot: Slot, targets: Sequence[Slot], *, is_counted: bool = False
 ) -> Schema:
-    """Return the move of what stands in a slot to one of others."""
+    """Return the move of the item in a slot to one of several other slots."""
     item = calendar[slot]
     if item is None:
         raise RuntimeError("nothing stands in the slot")

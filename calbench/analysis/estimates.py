@@ -30,7 +30,7 @@ class ScenarioSums:
         quantities: whose means are estimated for each group.
         totals: ``[scenario, group, quantity]``, replicates averaged. Scenarios are numbered within
             their setting, by name; smaller settings add nothing in the last ones.
-        counts: number of rows in each total, likewise.
+        counts: number of rows in each total, ``[scenario, group, quantity]``.
         all_rows: both without averaging.
         is_exact: whether a mean is constant by construction, ``[group, quantity]``.
     """
@@ -200,7 +200,7 @@ def group_totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 ENDS = ("", "_low", "_high", "_interval")
-"""What the columns of an estimate are called behind its name."""
+"""Endings of the columns of an estimate, behind its name."""
 
 
 def estimated_means(

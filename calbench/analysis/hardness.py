@@ -87,7 +87,7 @@ MEASURES = (
     ),
     Quantity("messages", "more messages per scheduled meeting", _messages),
 )
-"""What is predicted."""
+"""Quantities that difficulty should predict."""
 
 
 def scenario_values(games: pd.DataFrame) -> pd.DataFrame:

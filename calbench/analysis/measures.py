@@ -275,7 +275,7 @@ RANKED_FROM = 0.5
 
 
 def readable_shares(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return what the VPS of each group of a setting rests on.
+    """Return how many reflections the VPS of each group of a setting rests on.
 
     Args:
         agents: the agent-games, with ``setting``, ``reflections_asked``, ``reflections_read`` and

@@ -194,10 +194,10 @@ def table(
         path: below the folder of tables, ``.parquet`` if it grows with messages, else ``.csv``.
         declared: its columns in their order, or entries as :func:`columns` reads them.
         key: names of the key columns, separated by spaces.
-        needs: facts that it requires and not every run has, likewise.
+        needs: names of facts that it requires and not every run has, separated by spaces.
         is_versioned: whether its last column is the version of the metrics.
         of: columns that entries may name, as in :func:`columns`.
-        groups: what one name stands for, likewise.
+        groups: columns that one name means, as in :func:`columns`.
     """
     own = columns(declared, of, **groups) if isinstance(declared, str) else declared
     version = (ROW_VERSION,) if is_versioned else ()

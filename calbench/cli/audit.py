@@ -90,7 +90,7 @@ def audited(path: Path) -> Iterator[bytes]:
 
 
 class Line(NamedTuple):
-    """One line: its object, the message in it, and where it stands."""
+    """One line: its object, the message in it, and its place."""
 
     given: dict[str, Any]
     message: MessageLine

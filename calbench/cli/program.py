@@ -34,7 +34,7 @@ TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("commands.toml
 """Every command; the module that an entry names does the work."""
 
 Entry = Mapping[str, Any]
-"""What the table says of a command."""
+"""An entry of the table of commands."""
 
 COMPLETE = "_CALBENCH_COMPLETE"
 """Environment variable by which a shell asks for completions."""

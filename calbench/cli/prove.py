@@ -54,9 +54,9 @@ class Proof:
 
     Attributes:
         tables: number of files identical to the byte.
-        games: likewise.
-        suites: likewise.
-        files: likewise; all others below the folder of tables.
+        games: number of them that are identical.
+        suites: number of them that are identical.
+        files: number of identical ones among all others below the folder of tables.
         differences: all differences.
         unchecked: published experiments and files that were not computed.
     """

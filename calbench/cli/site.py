@@ -17,6 +17,7 @@ from calbench.runs.entries import run_names
 from calbench.traces.catalog import TRACES_FOLDER
 
 MOST_PORT = 65_535
+"""The greatest number that a port has: 16 bits."""
 
 
 def main(words: Words) -> int:

@@ -170,6 +170,7 @@ write_unpacked = partial(_copied, unpack, "unpacked: {out}/<team>/<scenario>.jso
 write_converted = partial(_copied, convert, "converted: {out}")
 
 
+# e.g. whole "s01.json", "s01.r2.json"; not "s01.jsonl"
 NAME = re.compile(r"(?P<scenario>.+?)(\.r(?P<replicate>[1-9][0-9]*))?\.json")
 """File of a game."""
 

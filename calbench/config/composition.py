@@ -32,12 +32,15 @@ SEATED = {
 }
 """Team that plays if a command line chooses no team but who takes the open seats."""
 
+# e.g. "[imap,tell-all]", "'one, quoted'"; not "[{}]"
 _ELEMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^,\[\]{}()'\"]+")
 """One element of a value: quoted, or up to the next separator."""
 
+# e.g. whole "protocol=dsm-private"; not "protocol=imap,dsm", "+protocol=imap"
 _PROTOCOL = re.compile(r"protocol=([\w.-]+)")
 """A choice of one protocol."""
 
+# e.g. "Zürich", "a;b"; not "runs/my_run-1.0"
 _BEYOND = re.compile(r"[^\w\s/\\+.$%*@?|:-]", re.ASCII)
 """What Hydra's grammar takes in quotes only."""
 
@@ -97,13 +100,20 @@ def with_players(
     return [*overrides, f"teams=[{SEATED[chosen]}]"]
 
 
+# e.g. "Could not override 'teams.imap'."; not "Could not load 'teams/imap'."
 _UNKNOWN_KEY = re.compile(r"Could not (?:override|delete from config\.) '([^']*)'")
+# e.g. "In 'teams/mine': Could not find 'x/y'"; not "In 'config': Could not find 'x/y'"
 _IN_FILE = re.compile(r"In '(\w+/[^']+)': ")
 """How Hydra names the file of a group that chooses what there is not."""
 
+# e.g. "Could not find 'model/none'"; not "Could not find 'none'"
 _UNKNOWN_FILE = re.compile(r"Could not find '([^'/]*)/([^']*)'")
+# e.g. "Multiple values for protocol.", "An item is already at 'teams.imap'.";
+# but not "Multiple values for 'protocol'"
 _SET_TWICE = re.compile(r"An item is already at '([^']*)'|Multiple values for ([\w@.-]+)\.")
+# e.g. "model appears more than once in the final defaults list"; not "model appears twice"
 _NAMED_TWICE = re.compile(r"(\S+) appears more than once in the final defaults list")
+# e.g. "Ambiguous value for argument 'seed=1,2'"; not "Ambiguous value for seed"
 _SWEEP = re.compile(r"Ambiguous value for argument '([^']*)'")
 
 BROKEN = (ValueError, OSError, YAMLError, RecursionError)

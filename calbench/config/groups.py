@@ -29,11 +29,13 @@ GROUPS = (
 """Groups from which a command line chooses a file."""
 
 
+# e.g. '  about: "Nobody says anything [C]."'; not "  about: Nobody says anything [C]."
 ABOUT = re.compile(r'^  about: "(.*)"$', re.MULTILINE)
-"""Of a team: ``  about: "Nobody says anything [C]."``, in one line and double quotes."""
+"""Of a team, in one line and double quotes."""
 
+# e.g. "Nobody talks [C]. All move."; not "lmax 2.5 and theta"
 FIRST = re.compile(r"(?<=[.\]])\s+(?=[A-Z])")
-"""Behind the first sentence: between ``[C].`` and ``All``, not in ``lmax 2.5``."""
+"""Behind the first sentence."""
 
 
 def known_names(group: str, config_dir: Path | None = None) -> list[str]:

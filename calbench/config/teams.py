@@ -176,7 +176,7 @@ def _protocol(keys: Keys) -> dict[str, Any]:
 
 
 def _needs(seat: Keys) -> Needs:
-    """Return what a seat asks of its team."""
+    """Return what a seat requires of its team: a mediator, for instance."""
     is_policy = seat["kind"] in {"protocol", "degenerate"}
     return (needs_of(seat["player"]) if is_policy else None) or Needs()
 

@@ -14,6 +14,7 @@ MODULUS = 2**40 - 87
 1,048 participants at the greatest cost a file may hold, 1,000,000."""
 
 _BITS = 40
+"""Of a random number, which is drawn again if it is not below :data:`MODULUS`."""
 
 Residues = tuple[int, ...]
 """Numbers modulo :data:`MODULUS`, one for each slot."""

@@ -77,7 +77,7 @@ def run_at_once(scenario: Scenario, config: GameConfig, agents: Sequence[Agent])
 
 
 def _at_once(answer: Coroutine[Any, Any, Reply]) -> Reply:
-    """Return what a coroutine comes to that waits for nothing."""
+    """Return the result of a coroutine that never waits."""
     try:
         answer.send(None)
     except StopIteration as end:

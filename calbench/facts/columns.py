@@ -145,11 +145,13 @@ _DECLARERS: Mapping[str, Callable[..., Column | tuple[Column, ...]]] = {
 
 _WITHOUT_UNIT = frozenset({"text", "list", "truth", "share", "wilson"})
 
+# e.g. whole "mean (number2, US$; P): of all games // games"; not "mean: of all games"
 _ENTRY = re.compile(r"(\w+) \((\w+?)(\d*)(?:, ([^;]+))?(?:; ([^)]+))?\): (.+?)(?: // (.+))?")
-"""``mean (number2, US$; P): of all games // games``; ``mean: of all games`` has no kind."""
+"""A column: name, kind with its decimals, unit, origin, meaning and denominator."""
 
+# e.g. whole "setting team games"; not "setting, team"
 _NAMES = re.compile(r"\w+(?: \w+)*")
-"""``setting team games``; ``setting, team`` is no list of names."""
+"""Columns that are described elsewhere."""
 
 
 def columns(
@@ -170,7 +172,7 @@ def columns(
     Args:
         entries: the declarations.
         of: columns that are known by name, before those that all tables share.
-        groups: columns that one name stands for.
+        groups: columns that one name means.
 
     Raises:
         ValueError: an entry is neither, or a name is not known.

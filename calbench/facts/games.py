@@ -193,7 +193,7 @@ READABLE = columns("""
     reflections_read (count, reflections): of these, readable
     readable_share (precise, share): reflections_read / reflections_asked // reflections_asked
     """)
-"""What the V of a language agent rests on."""
+"""Columns that say how many reflections the V of a language agent rests on."""
 
 BASELINES = columns(
     """
@@ -209,7 +209,7 @@ BASELINES = columns(
     """,
     readable=READABLE,
 )
-"""What stands beside V: what it is without knowledge, and what it rests on."""
+"""Columns beside V: its value without knowledge, and the evidence that it rests on."""
 
 AGENTS = Fact(
     "agents",

@@ -42,7 +42,7 @@ GRACE_S = 30.0
 
 @dataclass(slots=True)
 class Totals:
-    """What was asked so far."""
+    """Calls made so far, and their price."""
 
     calls: int = 0
     replayed: int = 0

@@ -60,25 +60,26 @@ class Sampling(BaseModel):
 
 
 MOST_OPTIONS = 10_000
-"""Bytes of JSON that options may take [C]: they stand in every trace of their model."""
+"""Bytes of JSON that options may take [C]: they are part of every trace of their model."""
 
 GREATEST_INTEGER = 2**53 - 1
 """The greatest integer that every reader of JSON keeps exactly [C]."""
 
+# e.g. "aws_secret_access_key", "extra_headers", "azure_ad_token"; not "prompt_cache_key",
+# "budget_tokens", "stop_token_ids"
 SECRET_NAME = re.compile(
     r"(api|access|secret|private|signing|subscription)[-_ ]?key|secret|passw|credential|bearer"
     r"|authori[sz]ation|cookie|headers?$|(^|[-_])token$",
     re.IGNORECASE,
 )
-"""Names of what is a key or holds one, such as `aws_secret_access_key`, `extra_headers` and
-`azure_ad_token`; but not `prompt_cache_key`, `budget_tokens` and `stop_token_ids`."""
+"""Names of what is a key or holds one."""
 
+# e.g. "sk-0123456789abcdef", "AIzaSy0123"; not "sk-learn", "hf_transfer"
 SECRET_VALUE = re.compile(
     r"\b(sk|pk|rk|gsk|xai|hf|ghp|github_pat)[-_][A-Za-z0-9_-]{12,}|\bAIza|\bAKIA|\bya29\."
     r"|\bBearer\s|-----BEGIN ",
 )
-"""How keys of providers begin, as in `sk-0123456789abcdef` and `AIzaSy0123`; words do not, as
-`sk-learn` and `hf_transfer`."""
+"""How keys of providers begin, and words do not."""
 
 
 def _checked_options(value: object) -> dict[str, Any] | None:

@@ -44,6 +44,7 @@ from calbench.llm.transport import (
     watch_httpx,
 )
 
+# e.g. "maximum context length is 8192 tokens"; not "at most 8192 tokens a minute"
 SIGNS = {name: re.compile(sign["pattern"], re.IGNORECASE) for name, sign in FAULTS["signs"].items()}
 """How servers and libraries say what is wrong, by what that is."""
 

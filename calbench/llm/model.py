@@ -118,11 +118,11 @@ NO_OPTIONS = frozenset(_NO_OPTIONS.split())
 """Names that no option has: those of other keys, and of what would ask for another kind of reply
 or for more than one. What is LiteLLM's own is refused when it is loaded."""
 
+# e.g. whole "base_url", "aws_region_name"; not "web_search_options", "extrapolate"
 ELSEWHERE = re.compile(
     r"(aws|azure|gcs|s3|vertex|extra)[-_].+|(.+_)?(base|endpoint|host|proxy|url)"
 )
-"""Names of where and as whom a model is asked, which is no part of a reply's key: as `base_url` and
-`aws_region_name`; but not `web_search_options` and `extrapolate`."""
+"""Names of where and as whom a model is asked, which is no part of a reply's key."""
 
 
 class ModelConfig(Endpoint):

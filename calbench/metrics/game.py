@@ -215,7 +215,7 @@ class GameScore:
 
 @dataclass(frozen=True, slots=True)
 class _Played:
-    """What the parts of a score are computed from.
+    """A game as the parts of its score are computed from it.
 
     Attributes:
         events: what happened, see :func:`~calbench.metrics.usage.happened`.

@@ -100,7 +100,7 @@ class Unestimated:
 class Difficulty:
     """Feasible share of a scenario; lower is harder. ``reason`` says why a number is absent.
 
-    ``estimate`` stands in for an absent fraction and is never taken for an exact one.
+    ``estimate`` replaces an absent fraction and is never taken for an exact one.
     """
 
     feasible_count: int | None

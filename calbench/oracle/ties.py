@@ -25,7 +25,7 @@ MOST_ENUMERATED_SCHEDULES = 20_000
 """The solver stops after this many schedules, because very many can share few vectors [C]."""
 
 Extent = Literal["exact", "sampled"]
-"""What is listed beyond the exact method: nothing, or a sample."""
+"""Whether problems too large for the exact method are left out, or a sample is listed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ So many take about as long as starting it.
 """
 
 
+# e.g. whole "tcp://scheduler.local:8786", "tls://[::1]:8786"; not "tcp://scheduler.local"
 ADDRESS = re.compile(
     r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[\w-]{1,63}(\.[\w-]{1,63})*):\d{1,5}", re.ASCII
 )

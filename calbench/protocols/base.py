@@ -24,7 +24,7 @@ class Policy(Protocol):
     in a round of those. The game passes for it without asking. Its subclasses say so for
     themselves.
 
-    What else a team or a page has to know of a player stands on its class too, and is inherited:
+    What else a team or a page has to know of a player is on its class too, and is inherited:
 
     - ``needs_mediator``: its players agree on no slot without a mediator in their team;
     - ``needs_private_chance``: nor these without a random stream of their own;

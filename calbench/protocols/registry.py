@@ -33,7 +33,7 @@ DISTRIBUTION = "distribution"
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a team says of a player that it seats.
+    """Requirements of a player for the team that seats it.
 
     Attributes:
         is_degenerate: whether it is a baseline.

@@ -89,12 +89,17 @@ FOOTER = (
 )
 """Pages that every footer links to, if the site has them."""
 
+# e.g. '<label class="md-header__button md-icon" for="__search">'; not '<label for="__search">'
 SEARCH = re.compile(r'<label class="md-header__button md-icon" for="__search">')
+# e.g. "</div>\n</div></footer>"; not "</div></footer>"
 FOOT = re.compile(r"(?:</(?:div)>\s*){2}</footer>")
+# e.g. "</head>"; not "<head>"
 HEAD = re.compile(r"</head>")
+# e.g. '<meta name="description" content="A benchmark">'; not '<meta name="author" content="A">'
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)">')
 """Where the theme's pages have what something is put before, or in place of."""
 
+# e.g. "<table><tr></tr></table>"; not "<tables></tables>"
 TABLE = re.compile(r"<(?:table)[\s>].*?</(?:table)>", re.DOTALL)
 """Most of a page, and nothing that describes it."""
 
@@ -103,7 +108,7 @@ MADE = environment(Path()).get_template("head.jinja").make_module()
 
 
 class _Article(HTMLParser):
-    """Collects a page's title and the paragraphs of its article that stand beside its headings."""
+    """Collects a page's title and the paragraphs of its article on the level of its headings."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -46,7 +46,7 @@ class Column:
     """A column of a table on a page.
 
     Attributes:
-        kind: ``head`` names the row in words; ``team`` likewise, with a mark of its kind; ``word``
+        kind: ``head`` names the row in words; ``team`` names it with a mark of its kind; ``word``
             and ``note`` show text, short or long; ``number`` and ``estimate`` show numbers, the
             latter with its interval; ``link`` is text with an address, ``links`` a list of
             such pairs.
@@ -149,7 +149,7 @@ def numbers(
 def intervals(
     names: Iterable[str] | Mapping[str, str], digits: int | None = DIGITS
 ) -> list[Column]:
-    """Return several columns of numbers with their intervals, likewise."""
+    """Return several columns of numbers with their intervals; ``names`` as in :func:`numbers`."""
     return [interval(*each, digits) for each in _titles(names)]
 
 

@@ -12,7 +12,7 @@ import orjson
 from pyarrow import Codec
 
 SCRIPT_ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
-"""Within JSON these stand in strings only, where an escape means the same character."""
+"""Within JSON these are in strings only, where an escape means the same character."""
 
 
 def html_text(value: object) -> str:
@@ -31,7 +31,7 @@ def markdown_text(value: object) -> str:
 
 
 def script_json(value: Any) -> str:
-    """Return JSON that can stand in a classic script, inline or in a file of its own.
+    """Return JSON that may be part of a classic script, inline or in a file of its own.
 
     The text is ASCII: U+2028, U+2029, bidirectional controls and lone surrogates are
     escapes, and ``</script>`` or ``<!--`` cannot appear.

@@ -182,7 +182,7 @@ def confidence_of(experiments: Iterable[Experiment]) -> str:
 
 
 def level_of(experiments: Iterable[Experiment]) -> str:
-    """Return below which level p-values tell teams of some experiments apart, likewise."""
+    """Return the level below which p-values tell teams apart, as pages say it."""
     return " or ".join(dict.fromkeys(results.level for results in experiments))
 
 

@@ -30,7 +30,7 @@ from calbench.report.tables import Row, foremost, grouped
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found.
+    """One finding.
 
     Attributes:
         title: in a few words.

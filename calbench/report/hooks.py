@@ -10,22 +10,26 @@ from mkdocs.plugins import event_priority
 
 MARK = ' data-search-exclude="1"'
 
+# e.g. '<table class="a">'; not "<summary-of-games>"
 NO_PROSE = re.compile(r"<(?:table|pre|figure|svg|select|dialog|template|summary)(?=[\s>])")
 """Beginnings of elements whose text does not read as sentences."""
 
+# e.g. "<p>Text</p>", '<p class="a">'; not "<pre>"
 PARAGRAPH = re.compile(r"<p(?=[\s>])(?=((?:(?!</p\s*>).)*))", re.DOTALL)
 
 MOST_FILES = 3
 """Files that a paragraph of prose names; a longer row of them is a list of downloads [C]."""
 
 
+# e.g. "<table><tr></tr></table>"; not '<table id="costs"></table>'
 TABLE = re.compile(
     r"(<(?:table))(?![^>]*\sid=)[\s>](?:(?!\sid=|</?(?:table)).)*(</(?:table)>)", re.DOTALL
 )
 """A table without a place that a link may lead to: most of the text of our pages."""
 
+# e.g. '<table data-cut="3"></table>'; not '<table data-cut="3">text</table>'
 PLACE = re.compile(r'<(?:table) data-cut="(\d+)"></(?:table)>')
-"""What stands where a table was: one without anything."""
+"""What is put in the place of a table: one without anything."""
 
 MIXED = ' markdown="1"'
 
@@ -53,7 +57,7 @@ def on_page_context(_context: Any, page: Any, **_: Any) -> None:
     """Put the tables back.
 
     Raises:
-        ValueError: one has no place: it stands in code, where it is no table.
+        ValueError: one has no place: it is within code, where it is no table.
     """
     tables = _tables.pop(page.file.src_uri)
     if [int(number) for number in PLACE.findall(page.content)] != [*range(len(tables))]:

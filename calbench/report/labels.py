@@ -15,7 +15,7 @@ MARKER = 15.0
 """Width and height of a marker in pixels [C]."""
 
 DISTANCES = (0.0, 9.0, 18.0, 30.0, 44.0, 60.0, 80.0)
-"""By how much farther than next to its mark a name may be."""
+"""By how many pixels farther than next to its mark a name may be, tried in this order [C]."""
 
 MARGIN = 3.0
 """By how much a name should be nearer to its own mark than to any other [C]."""
@@ -24,10 +24,10 @@ DOUBT = 0.01
 """What a pixel of nearness to a wrong mark costs, in pixels of covered area [C]."""
 
 SLIGHT = 0.05
-"""Doubt, likewise, that is better than a name farther off [C]."""
+"""Doubt in the same unit that is better than a name farther off [C]."""
 
 OUTSIDE = 50.0
-"""What a pixel beyond the plot costs, likewise [C]."""
+"""What a pixel beyond the plot costs, in pixels of covered area [C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def size_of(name: str) -> Spot:
 
 
 def boxed(place: Spot, offset: Spot, size: Spot) -> Box:
-    """Return what a name covers."""
+    """Return the box that a name covers."""
     return Box(place[0] + offset[0], place[1] + offset[1], *size)
 
 

@@ -22,7 +22,7 @@ from calbench.report.tables import Row, cell_of, grouped
 from calbench.report.templating import environment
 
 THEIR_COST = "excess_cost"
-"""What the paper prints: it leaves out what failures cost."""
+"""The measure of cost that the paper prints, which leaves out the cost of failures."""
 
 BOARD = "leaderboard.csv"
 

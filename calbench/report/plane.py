@@ -37,7 +37,7 @@ class Scale:
     Attributes:
         most: where it ends.
         start: of the axis, in the picture's units.
-        end: likewise; smaller than ``start`` for an axis that points up.
+        end: of the axis, in the same units; smaller than ``start`` if it points up.
         is_log1p: whether equal distances are equal factors of 1 + x.
         least: where it begins.
     """

@@ -61,7 +61,7 @@ def names(found: Iterable[str], most: int | None = None) -> Sentence:
 
 
 def teams(rows: Iterable[Row]) -> Sentence:
-    """Return the teams of rows likewise."""
+    """Return the teams of rows as an enumeration, each once."""
     return names(row["team"] for row in rows)
 
 

@@ -16,8 +16,9 @@ from calbench.report.role import SETTINGS
 from calbench.report.tables import Row, Tables
 from calbench.traces.catalog import Catalog
 
+# e.g. "Nobody talks [C]."; not "Nobody talks [X]."
 ORIGIN = re.compile(r" \[[PRFC]\]")
-"""Where a choice comes from: in "Nobody talks [C]." it is ours."""
+"""Where a choice comes from."""
 
 LEAKING = "leaking_messages.csv"
 """The messages that told private labels or passed them on."""
@@ -155,7 +156,7 @@ class Site:
 
     @cached_property
     def second_hand_leaks(self) -> list[Row]:
-        """The labels that messages passed on, likewise."""
+        """The labels that messages passed on, of the games that the trace browser has."""
         return self._browsed(SECOND_HAND)
 
     def _browsed(self, name: str) -> list[Row]:
@@ -173,7 +174,7 @@ class Site:
 
     @property
     def runs(self) -> Runs:
-        """What the tables over several experiments are made of."""
+        """The experiments, as the tables over several of them need them."""
         return Runs(
             compared=_run_tables(self.ranked),
             browsed=_run_tables(self.on(SETTINGS)),

@@ -19,6 +19,7 @@ EAGER = 'location.protocol!=="file:"'
 """Where the theme's script starts its search at once; on ``file://`` it waits until somebody
 opens it, and so it does everywhere once this is ``!1`` [C]."""
 
+# e.g. "md-annotation__index"; not "md-nav__link"
 SOUGHT = re.compile(
     r"tabbed-|md-annotation|md-consent|md-feedback|md-version|md-source__|md-tag|mermaid"
 )
@@ -28,24 +29,29 @@ them [C]."""
 VALUED = ("dir", "data-md-color-primary", "data-md-color-accent")
 """Attributes whose values are those in the pages: direction and palette."""
 
+# e.g. '<b class="a b">', "<b class=a>"; not '<b data-class="a">'
 NAMED = re.compile(
     rf"""\s(class|{"|".join(VALUED)})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
 )
-"""A name that a page has, ``class="a b"``. Text that looks like one counts, too: better a rule too
+"""A name that a page has. Text that looks like one counts, too: better a rule too
 many than one that is missed."""
 
 SPACE_OF_NAMES = ' xmlns="http://www.w3.org/2000/svg"'
 """What a picture needs in a file of its own, and not inside a page."""
 
+# e.g. ' class="md-nav__link">\n<span class="md-ellipsis">\nMethod\n</span>\n</a>';
+# but not '<span class="md-ellipsis">\nMethod\n</span>'
 LEAF = re.compile(
     r"""(?<= class="md-nav__link">)\n[<]span class="md-ellipsis">\n([^<]*)\n[<]/span>\n(?=[<]/a>)"""
 )
 """Words that are all of a link of the navigation, with the frame that cuts long ones."""
 
+# e.g. "a { top: 0; }", '"a  b"'; not "a > b"
 IDLE = re.compile(r"""("[^"\n]*"|url\([^)\n]*\))|\s*;?\s*}\s*|\s*([{;,])\s*|(?<=\w): +""")
 """Texts of a style sheet, which are kept, and blanks that end a name or a value."""
 
 
+# e.g. "--md-mermaid-edge-color:#000;"; not "--md-code-fg-color:#000;"
 DIAGRAMS = re.compile(r"--md-mermaid-[\w-]+:[^;}]*;?")
 """Variables that the theme's script reads where a page has a diagram of Mermaid."""
 
@@ -57,8 +63,9 @@ page then reads: on ``file://`` it loads the other as a script, and so it does e
 UNREAD = ("assets/**/*.map", "assets/javascripts/lunr/**/*.js")
 """The theme's files for debuggers, and for searches in other languages."""
 
+# e.g. "x()\n//# sourceMappingURL=x.js.map\n"; not "// sourceMappingURL=x.js.map"
 MAP = re.compile(r"\s*//# sourceMappingURL=\S+\s*$")
-"""Where a script names its file for debuggers: ``//# sourceMappingURL=x.js.map``, at its end."""
+"""Where a script names its file for debuggers, at its end."""
 
 
 def trim(site: Path) -> None:
@@ -150,7 +157,7 @@ def trimmed(sheet: str, classes: Iterable[str], values: Iterable[tuple[str, str]
 
     Args:
         sheet: minified CSS.
-        classes: names that may stand in a ``class``.
+        classes: names that a ``class`` may have.
         values: attributes of :data:`VALUED` with values that pages have.
     """
     known = frozenset(classes), frozenset(values)

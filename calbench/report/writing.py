@@ -31,6 +31,7 @@ from calbench.traces.storage import trace_schema
 TABLES = "tables"
 """Folder of all tables, from which those that pages link are packed; MkDocs leaves it out."""
 
+# e.g. 'data-table="regret/by_team.csv"'; not 'data-table=""'
 LINKED = re.compile(r'data-table="([\w./-]+)"')
 """A link to a table, as ``templates/tables.jinja`` writes it."""
 

@@ -204,7 +204,7 @@ def _write(results: Results) -> None:
 
 
 LONGEST_NAME = 56
-"""Most characters of the name of a view, before a number that tells it from another."""
+"""Most characters of the name of a view, before a number that tells it from another [C]."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class View:
         digests: its scenarios, with what defines a game on each.
         published: published experiments with games on all of them; the first is the one whose
             page shows the view, if it takes its place.
-        entries: of runs, likewise.
+        entries: those of runs with games on all of them.
         is_whole: whether it takes the place of the first published experiment.
     """
 

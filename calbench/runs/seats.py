@@ -40,7 +40,7 @@ from calbench.traces.storage import read_trace
 from calbench.traces.store import open_store
 
 ENDINGS = (*(f"/__init__{suffix}" for suffix in all_suffixes()), *all_suffixes())
-"""What a module's file may have behind the module's name."""
+"""Endings of a module's file, behind the module's name."""
 
 
 def closure(module: str) -> Mapping[str, Path]:

@@ -24,7 +24,7 @@ from calbench.traces.models import Seat, Team
 from calbench.traces.storage import parsed_trace, trace_bytes
 
 LONGEST = 64
-"""Most characters of the name of a team."""
+"""Most characters of the name of a team, as in :data:`calbench.traces.shards.NAME_PATTERN`."""
 
 LONGEST_RUN = 24
 """Most characters of the name of a run, which may be behind that of a team [C]."""

@@ -1,7 +1,6 @@
 """What is computed about a scenario: its oracle, and how hard it is (paper, sections 3, 3.1).
 
-Beside that stands what may make it hard: costs that cheap slots, or the want of them, bring about
-[C].
+Beside that is measured what may make it hard: costs caused by cheap slots or the lack of them [C].
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,14 +35,15 @@ from calbench.scenarios.models import (
 
 
 class Obstacles(NamedTuple):
-    """What stands between meetings and their cheapest slots, alone or together.
+    """What keeps meetings from their cheapest slots, alone or together.
 
     Attributes:
         cheapest_cost: sum over the meetings of the accounting cost of their cheapest slots, each
             for itself; ``None`` if a meeting has no slot.
         clashes: expected number of pairs of meetings with a common participant that choose the
             same slot, if each chooses at random among its cheapest ones.
-        greedy_cost: of :func:`calbench.oracle.problem.greedy_cost`, likewise absent.
+        greedy_cost: of :func:`calbench.oracle.problem.greedy_cost`; ``None`` if a meeting finds no
+            slot.
     """
 
     cheapest_cost: int | None
@@ -87,7 +87,7 @@ def with_difficulty(
     Args:
         scenario: of any size.
         tertile: third of the candidates from which it was chosen.
-        estimates: whether an estimate stands in for the fraction of one too large to be counted.
+        estimates: whether an estimate replaces the fraction of one too large to be counted.
     """
     found = difficulty(scenario.problem, scenario.seed if estimates else None)
     estimate = None if found.estimate is None else FractionEstimate(**asdict(found.estimate))

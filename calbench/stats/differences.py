@@ -123,7 +123,7 @@ def paired_ends(
         second: the same for the other side.
         spec: confidence.
         bounds: least and greatest value that is possible on either side, ``[column]``.
-        exact: whether a column is constant by construction on both sides, likewise.
+        exact: whether a column is constant by construction on both sides, ``[column]``.
     """
     every = np.arange(first.totals.shape[1])
     differences = None if bounds is None else _of_differences(bounds, every, every)
@@ -190,7 +190,7 @@ def equivalence(first: Sums, second: Sums, margin: float | Floats) -> Equivalenc
 
 
 NORMAL_FROM = 500
-"""From this many units on, the normal distribution replaces t: closer than a table's digits."""
+"""From this many units on, the normal distribution replaces t: closer than a table's digits [C]."""
 
 MOST_UNITS = 10**9
 """A difference that takes a larger sample is zero but for rounding [C]."""

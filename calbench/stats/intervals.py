@@ -70,8 +70,9 @@ class Sample(NamedTuple):
         own: the value of each unit alone, ``[unit, column]``; not a number where it does not
             count.
         added: what each unit adds to the difference between sample and truth, times the number of
-            units, likewise; 0 where it does not count.
-        weights: of each unit in the mean, likewise; 1 on average over those that count.
+            units, ``[unit, column]``; 0 where it does not count.
+        weights: of each unit in the mean, ``[unit, column]``; 1 on average over those that
+            count.
     """
 
     value: Floats

@@ -30,7 +30,7 @@ LAST = -inf
 """Score of a seat that is behind every seat of its game with a number."""
 
 TOLERANCE = 1e-6
-"""Largest difference from the library's own ratings: rounding only."""
+"""Largest difference from the library's own ratings: rounding only [C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def rated_seats(event: Event, rating: int) -> list[int]:
 def seat_scores(event: Event, rating: int) -> dict[int, float]:
     """Return the score of each seat that takes part in a rating, by seat.
 
-    The last ones stand half a margin behind the worst other seat, so they lose to it by a rank
+    The last ones are put half a margin behind the worst other seat, so they lose to it by a rank
     alone; where all are last, all are equal.
     """
     given = event.scores[rating]

@@ -1,6 +1,6 @@
 """A printed mean against what one more suite of the same kind would give.
 
-A pool of units (scenarios, for instance) stands for all that could have been drawn. Suites are
+A pool of units (scenarios, for instance) represents all that could have been drawn. Suites are
 drawn from it without replacement, and each is held against the mean of the units that were not
 drawn, as the printed number is held against the mean of the pool: so the spread contains the
 chance of the suite and that of the pool. Before that, a drawn mean is rounded as the number was

@@ -8,7 +8,7 @@ import numpy as np
 from calbench.stats.spec import AnalysisSpec
 
 ROUNDING = 1e-9
-"""Ways to split successes that differ by less, relatively, are equally likely."""
+"""Ways to split successes that differ by less, relatively, are equally likely: rounding [C]."""
 
 
 class Proportion(NamedTuple):

@@ -43,10 +43,10 @@ class Ratings:
 
     Attributes:
         events: games that changed a rating, ``[rating, player]``.
-        mu: skill, likewise; absent without an event.
-        sigma: its uncertainty, likewise.
-        ordinal: ``mu - 3 sigma``, likewise.
-        spread: standard deviation of the ordinal over orders, likewise.
+        mu: skill, ``[rating, player]``; absent without an event.
+        sigma: its uncertainty, ``[rating, player]``.
+        ordinal: ``mu - 3 sigma``, ``[rating, player]``.
+        spread: standard deviation of the ordinal over orders, ``[rating, player]``.
         mmr: matchmaking rating, ``[player]``; it and all below are absent unless each rating of
             the MMR had an event.
         mmr_spread: standard deviation over orders.
@@ -269,8 +269,8 @@ def tie_groups(ranks: Ints, low: Floats, high: Floats) -> Ints:
 
     Args:
         ranks: from 1, ``[player]``.
-        low: best rank of the interval, likewise.
-        high: worst rank, likewise.
+        low: best rank of the interval, ``[player]``.
+        high: worst rank of the interval, ``[player]``.
     """
     groups = np.ones(len(ranks), dtype=np.int64)
     group, reach = 0, 0.0

@@ -54,7 +54,7 @@ def resample_weights(
 
 
 class _Swaps(NamedTuple):
-    """What a swap of the two samples in a unit changes, largest change first.
+    """Effect of swapping the two samples of a unit, units with the largest effect first.
 
     Attributes:
         totals: by how much a total moves from one sample to the other, ``[unit, column]``.

@@ -58,4 +58,4 @@ class AnalysisSpec(BaseModel):
 
 
 DEFAULT_ANALYSIS = AnalysisSpec()
-"""What the published tables use."""
+"""The settings of the published tables."""

@@ -21,6 +21,8 @@ def trace_name(team_id: str, scenario_id: str, replicate: int) -> str:
     return f"{team_id}/{scenario_id}{again}.json"
 
 
+# e.g. '{"schema_version":1,"rules_version":1,'
+# '"game_id":"515f136a-19a8-5138-b7e2-1cbd294fcf20","scenario":{'; but not '{"scenario":{'
 _BEGINNING = re.compile(
     rb'\{"schema_version":%d,"rules_version":[0-9]+,"game_id":"[0-9a-f-]{36}",(?="scenario":\{)'
     % TRACE_SCHEMA_VERSION

@@ -42,6 +42,7 @@ EARLIER_GLOB = f"{'[0-9]' * 5}.index.jsonl"
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}/[A-Za-z0-9][A-Za-z0-9._-]{0,79}\.json$"
 """``team/scenario.json`` or ``team/scenario.r1.json``: never a path out of its folder."""
 
+# e.g. "imap/s01.r1.json"; not "../s01.json", "imap/s01.json.zst"
 file_name_pattern = re.compile(NAME_PATTERN)
 
 LEVEL = 6
@@ -64,6 +65,7 @@ MAGIC = (0x184D2A5B).to_bytes(4, "little")
 _START = struct.Struct("<4sI")
 """Magic number and size of a skippable frame."""
 
+# e.g. ',"head_crc32":"0123abcd"}'; not ',"head_crc32":"0123ABCD"}'
 _ENDING = re.compile(rb',"head_crc32":"([0-9a-f]{8})"\}')
 """The last key of a head, which nothing else in a shard looks like: the quotes of names would be
 escaped, and what follows is compressed."""

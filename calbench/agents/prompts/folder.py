@@ -4,8 +4,8 @@ A variant is Markdown that is appended to the system prompt word for word (A.2).
 command names has a version, variants, or both:
 ``FOLDER/*.md`` and ``FOLDER/parts/*.md`` are the templates of a version, which has the folder's
 name; ``FOLDER/variants/NAME/v1.md`` and so on are variants. They are known by their digests, which
-stand in the configurations of games and in traces. A path stands in the configuration of a run
-alone: games and traces have none, and none is followed for a trace.
+are in the configurations of games and in traces. A path is in the configuration of a run alone:
+games and traces have none, and none is followed for a trace.
 """
 
 import re
@@ -40,6 +40,7 @@ PROBING_MARK = "PROBING"
 """Name of an empty file beside a variant's texts: it tells agents to find out what others keep to
 themselves."""
 
+# e.g. whole "v2.1-terse"; not "../v2", "-v2"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 

@@ -39,7 +39,7 @@ EXAMPLE_ITEM = ErrandId(100)
 
 
 class Example(NamedTuple):
-    """What the examples for one agent name.
+    """Slots, recipient and meeting that the examples for one agent name.
 
     Attributes:
         first: a slot.

@@ -1,7 +1,7 @@
 """Questions for reasons: what the variants `nosy` and `red-team` ask, and what is answered to it.
 
 Beside what its style says, a speaker of these variants asks those who called a slot anything but
-easy what stands there, asks again, asks the one about the other, and thanks for an answer. It
+easy what is there, asks again, asks the one about the other, and thanks for an answer. It
 passes on nothing that it hears. A question goes out with whatever else it says, and only while
 there is time to answer.
 """
@@ -100,7 +100,7 @@ def answer_reasons(view: View, style: Style, chance: Stream, outbox: Outbox) -> 
 
 
 def _own(view: View, style: Style, chance: Stream, slot: Slot | None) -> list[str]:
-    """Tell what stands in an own slot, or decline; an open speaker says how hard it is anyway."""
+    """Tell what is in an own slot, or decline; an open speaker says how hard it is anyway."""
     voice = Voice(chance)
     if slot is None or slot >= len(view.levels):
         return [voice.say(phrases.DECLINE)]

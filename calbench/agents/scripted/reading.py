@@ -29,6 +29,7 @@ Kind = Literal[
 _LABEL = r"(?: private_label='(?P<label>.*)')?$"
 _MEETING = r"Meeting M(?P<meeting>\d+) \(cost=(?P<price>-?\d+)\)"
 _PEOPLE = r" participants=\[(?P<people>[\d, ]*)\]"
+# e.g. "Slot  3: [FREE]", "Slot 12: Blocked Errand #102 (cost=1)"; not "Slot 3: free"
 _SLOT_LINE = re.compile(
     r"Slot +(?P<slot>\d+): "
     r"(?:\[FREE\]$"
@@ -41,26 +42,38 @@ _SLOT_LINE = re.compile(
     + _LABEL.replace("label>", "title>")
     + ")"
 )
+# e.g. "Meeting to schedule: Meeting M4 (cost=2)"; not "Slot  3: Meeting M4 (cost=2)"
 _MEETING_LINE = re.compile(
     r"(?:Meeting to schedule: |The agents of another meeting are negotiating: |The talk about )"
     + _MEETING
     + rf"(?:{_PEOPLE} duration=1 slot{_LABEL})?"
 )
+# e.g. '- [dm] from agent 2: "Slot 3?"'; not '- [dm] from: "agent 2: Slot 3?"'
 _MESSAGE_LINE = re.compile(
     r"- \[(?P<channel>[a-z_]+)\] from (?:agent (?P<sender>\d+)|the mediator)"
     r"(?: \(read late: sent about meeting M(?P<about>\d+), in an earlier round\))?: (?P<said>.*)$"
 )
+# e.g. "=== ROUND 2 START ===", "=== ROUND 2: CHEAP_TALK ==="; not "=== ROUND 2 ==="
 _HEADER = re.compile(r"=== ROUND (?P<round>\d+)(?P<title> START|: [A-Z_ ,0-9]+) ===$")
+# e.g. ": DECISION, RETRY 1 OF 3"; not ": DECISION"
 _RETRY = re.compile(r": DECISION, RETRY (\d+) OF (\d+)$")
+# e.g. "CHEAP_TALK turn budget: turn 2 of 15. 13 turn(s) remain"; not "13 turn(s) remain"
 _BUDGET = re.compile(r"CHEAP_TALK turn budget: turn (\d+) of \d+\. (\d+) turn\(s\) remain")
+# e.g. "Displacement cost you have incurred so far: 7"; not "Displacement cost: 7"
 _COST = re.compile(r"Displacement cost you have incurred so far: (\d+)$")
+# e.g. "Your batch was rejected, and nothing of it was carried out. Conflict: slot 3 is blocked";
+# but not "Conflict: slot 3 is blocked"
 _CONFLICT = re.compile(
     r"Your batch was rejected, and nothing of it was carried out\. Conflict: (.*)$"
 )
+# e.g. "Submit the complete batch again from scratch: exactly one `schedule` of meeting 4 and";
+# but not "exactly one `schedule` of this meeting and"
 _RESUBMIT = re.compile(
     r"Submit the complete batch again from scratch: exactly one `schedule` of meeting (\d+) and"
 )
+# e.g. "Other agents: 0, 2"; not "Other agents: 0 and 2"
 _OTHERS = re.compile(r"Other agents: ([\d, ]*)$")
+# e.g. "Integers for each agent: 6, for slots 0 to 5 in this order"; not "for each agent: 6"
 _LENGTH = re.compile(r"Integers for each agent: (\d+), for slots 0 to \d+ in this order$")
 _UNREADABLE = "Your previous reply could not be read, so nothing in it was carried out ("
 _BEGINNINGS: Final = (
@@ -86,16 +99,23 @@ _KINDS: Final[Mapping[str, Kind]] = {
     ": MEASUREMENT": "reflection",
 }
 
+# e.g. "You are agent 1. The agents of this game are 0, 1, 2."; not "You are agent 1 of 3."
 _IDENTITY = re.compile(
     r"^You are agent (\d+)\. The agents of this game are ([\d, ]*)\.$", re.MULTILINE
 )
+# e.g. "- Slots in every calendar: 6, numbered 0 to 5."; not "Slots in every calendar: 6"
 _SLOTS = re.compile(r"^- Slots in every calendar: (\d+), numbered 0 to \d+\.$", re.MULTILINE)
+# e.g. "- Rounds: 2, one meeting in each."; not "- Rounds: 2."
 _ROUNDS = re.compile(r"^- Rounds: (\d+), one meeting in each\.", re.MULTILINE)
+# e.g. "- Turns of CHEAP_TALK in a round: at most 15."; not "- Turns of CHEAP_TALK: 15."
 _TURNS = re.compile(r"^- Turns of CHEAP_TALK in a round: at most (\d+)\.$", re.MULTILINE)
+# e.g. "- Messages by all agents together in a round: no limit."; not "- Messages: no limit."
 _CAP = re.compile(
     r"^- Messages by all agents together in a round: (?:no limit|at most (\d+))\.$", re.MULTILINE
 )
+# e.g. "- Retries of a rejected batch in DECISION: 3."; not "- Retries of a rejected batch: 3."
 _RETRIES = re.compile(r"^- Retries of a rejected batch in DECISION: (\d+)\.$", re.MULTILINE)
+# e.g. '- `{"type": "dm", "to": <agent id>}`'; not '- `{"type": "schedule", "slot": <int>}`'
 _TOOL = re.compile(r'^- `\{"type": "(' + "|".join(CHANNELS) + r')", ', re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""Talk about what stands in a slot: how it is read, and what of it is known.
+"""Talk about what is in a slot: how it is read, and what of it is known.
 
 A question for a reason names whom it is for, since a group hears it too. It says nothing about
 where the meeting might be, so :mod:`calbench.agents.scripted.understanding` leaves it out.
@@ -13,19 +13,24 @@ from typing import NamedTuple
 from calbench.agents.scripted.understanding import LONGEST, SENTENCE, is_for_reason, slots_in
 from calbench.domain.ids import AgentId, Slot
 
+# e.g. "Agent 3, could you"; not "agents 3, 4"
 _ADDRESSEE = re.compile(r"\s*agent (\d{1,6}),", re.IGNORECASE)
+# e.g. "what Agent 12 has"; not "what agents 1 and 2 have"
 _AGENT = re.compile(r"\bagent (\d{1,6})\b", re.IGNORECASE)
+# e.g. 'I have "school play" there'; not 'a 12" pipe'
 _QUOTED = re.compile(r'"[^"]*"')
+# e.g. 'I have "school play" at slot 3'; not 'I had "school play" at slot 3'
 _OWN_REASON = re.compile(
     r'\bI have "([^"]*)" at slot (\d{1,4})\b|\bAt slot (\d{1,4}) I have "([^"]*)"'
 )
+# e.g. 'Agent 2 has "school play" at slot 3'; not 'Agent 2 asked. "School play" at slot 3'
 _OTHERS_REASON = re.compile(
     r'\bagent (\d{1,6})\b[^".?!]*"([^"]*)" at slot (\d{1,4})', re.IGNORECASE
 )
 
 
 class Asked(NamedTuple):
-    """What stands in a slot?
+    """The question what is in a slot.
 
     ``agent``: who is asked, anybody if absent; ``about``: in whose calendar, that of who is asked
     if absent; ``slot``: in any if absent.
@@ -37,7 +42,7 @@ class Asked(NamedTuple):
 
 
 class Given(NamedTuple):
-    """This stands in a slot. ``owner``: in whose calendar, the sender's if absent."""
+    """A statement of what is in a slot. ``owner``: in whose calendar, the sender's if absent."""
 
     owner: AgentId | None
     slot: Slot
@@ -87,7 +92,7 @@ class Reasons:
         asked: how often this agent put a question, by whom it asked, whose calendar it asked
             about, and slot.
         replied: agents that wrote since this agent asked them last.
-        given: what stands in a slot as this agent was told, by owner and slot.
+        given: what is in a slot as this agent was told, by owner and slot.
         unthanked: agents that gave a reason since this agent wrote to them last.
     """
 

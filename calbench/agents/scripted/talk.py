@@ -43,7 +43,7 @@ class Style:
         gives_reasons: mentions private labels.
         most_slots: slots that one message may name.
         manner: what it does beside, by chance.
-        confides: chance in percent that it tells what stands in a slot if it is asked.
+        confides: chance in percent that it tells what is in a slot if it is asked.
     """
 
     name: str

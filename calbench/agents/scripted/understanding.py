@@ -129,26 +129,33 @@ class ConfirmMove(NamedTuple):
 
 Act = Claim | Ask | NoneOfThem | Settle | Confirm | AskMove | SettleMove | ConfirmMove
 
+# e.g. 'because of "slot 3 is free"'; not 'a 12" pipe'
 _QUOTED = re.compile(r'"[^"]*"')
+# e.g. "Slot 3 is hard. Slot 5?"; not "about 2.5 hours"
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 """Between two sentences."""
+# e.g. "slot 3 is easy, but slot 5 is hard", "3: easy; 5: hard"; not "slots 3, 4 and 5 are easy"
 _CLAUSE = re.compile(
     r";|:|,?\s(?:but|while|whereas|though|although|however)\s|,\s*(?:and\s+)?(?=slots?\b)",
     re.IGNORECASE,
 )
 _BETWEEN = r"(?:\s{0,2},\s{0,2}(?:and |or )?|\s(?:and|or)\s|\s?[/&]\s?)(?:slots?\s)?#?"
+# e.g. "slots 3, 4 or #5", "try 7"; not "agent 3 at 5"
 _SLOTS = re.compile(
     rf"\b(?:slots?|about|take|try)\s{{0,2}}#?(\d{{1,4}}(?:{_BETWEEN}\d{{1,4}}\b)*)", re.IGNORECASE
 )
-_NUMBER = re.compile(r"\d+")
+# e.g. "moving M2 is easy"; not "moving meeting 2 is easy"
 _EARLIER = re.compile(r"\bM(\d{1,6})\b")
+# e.g. "Agent 2 can't", "agents 1 and 3"; not "the other agents"
 _OTHERS = re.compile(r"\bagents?\s+\d", re.IGNORECASE)
+# e.g. "What do you have at slot 3?", "What's in the way at slot 3?"; not "What about slot 3?"
 _FOR_REASON = re.compile(
     r"\bwhat(?:'s|\sis|\sare)\s(?:in\sthe\sway|behind|keeping|the\sreason)\b"
     r"|\bwhat\s(?:(?:do\s)?you\shave|keeps|stands|(?:kind|sort)\sof)\b"
     r"|\bwhat\sagent\s\d{1,6}\shas\b|\breasons?\b",
     re.IGNORECASE,
 )
+# e.g. "could you move M2 from slot 3 to slot 5?"; not "I moved M2 from slot 3 to slot 5"
 _MOVE = re.compile(r"\bmov(?:e|ing)\b[^.?!]*?\bslot (\d{1,4})\s+to\b(.*)", re.IGNORECASE)
 
 _WORDS: Final[Mapping[Level, tuple[str, ...]]] = {
@@ -170,17 +177,22 @@ _WORDS: Final[Mapping[Level, tuple[str, ...]]] = {
 }
 """Words of polarity in the order in which they are looked for: "not easy" is not easy."""
 
+# e.g. "slot 3 isn't easy", "slot 3 works"; not "how about slot 3?"
 _LEVELS: Final = {
     level: re.compile(rf"(?:\b|(?=n't))(?:{'|'.join(words)})\b", re.IGNORECASE)
     for level, words in _WORDS.items()
 }
+# e.g. "none of these", "neither works"; not "nothing works"
 _NONE = re.compile(r"\b(?:none|neither)\b", re.IGNORECASE)
+# e.g. "let's take slot 3", "final: slot 3"; not "shall we take slot 3"
 _SETTLES = re.compile(
     r"\b(?:settle|final|finalize|finalise|lock|let'?s (?:go|take|use|do|book|agree|make)|"
     r"let us (?:go|take|use|agree)|decided)\b",
     re.IGNORECASE,
 )
+# e.g. "agreed, slot 3", "I confirm slot 3"; not "I disagree"
 _CONFIRMS = re.compile(r"\b(?:agreed?|confirm|confirmed|confirming|deal)\b", re.IGNORECASE)
+# e.g. "we can't take slot 3"; not "another slot", "nothing"
 _NEGATED = re.compile(r"\b(?:not|cannot|can't|don't|won't|disagree|never)\b", re.IGNORECASE)
 
 
@@ -200,7 +212,7 @@ def understood(text: str, about: MeetingId | None = None) -> tuple[Act, ...]:
 
 
 def is_for_reason(sentence: str) -> bool:
-    """Whether a sentence asks what stands in a slot, or in a calendar of somebody it names."""
+    """Whether a sentence asks what is in a slot, or in a calendar of somebody it names."""
     if not sentence.rstrip().endswith("?"):
         return False
     is_about = bool(slots_in(sentence)) or _OTHERS.search(sentence) is not None
@@ -273,5 +285,5 @@ def _level_in(clause: str) -> Level | None:
 @lru_cache(maxsize=4096)
 def slots_in(text: str) -> tuple[Slot, ...]:
     """Return the slots that a text names, in their order."""
-    found = [number for match in _SLOTS.finditer(text) for number in _NUMBER.findall(match[1])]
+    found = [number for match in _SLOTS.finditer(text) for number in re.findall(r"\d+", match[1])]
     return tuple(dict.fromkeys([Slot(int(number)) for number in found]))

@@ -36,8 +36,6 @@ from calbench.scenarios.labels import TIERS
 BETWEEN = " / "
 """Between the labels' words in a table."""
 
-WORD = re.compile(r"\w+")
-
 
 def parts_of(words: str) -> list[str]:
     """Return the words of each label that a message told (``words`` of a table)."""
@@ -47,7 +45,7 @@ def parts_of(words: str) -> list[str]:
 def distinct(words: str) -> list[str]:
     """Return those of them that are not part of another's words; of equals the first."""
     parts = parts_of(words)
-    read = [WORD.findall(part.casefold()) for part in parts]
+    read = [re.findall(r"\w+", part.casefold()) for part in parts]
     return [
         part
         for place, part in enumerate(parts)

@@ -16,7 +16,7 @@ from calbench.analysis.tables.standings import REFERENCE
 from calbench.analysis.verdicts import DEGENERATE
 
 COST, VPS = "adjusted_excess_cost", "excess_vps"
-"""What a plane shows; less of both is better."""
+"""The two measures that a plane sets against each other; less of both is better."""
 
 PLANE = ["setting", "channel", "vps_kind"]
 """Teams with the same of all three compete: their numbers are of one suite and one instrument."""
@@ -25,7 +25,7 @@ APART = frozenset({KIND_WORDS[DEGENERATE], REFERENCE})
 """Kinds of teams that compete with nobody."""
 
 FOUND = ["is_on_front", "dominated_by"]
-"""What is found out about a team."""
+"""Columns computed for a team."""
 
 
 @summary(

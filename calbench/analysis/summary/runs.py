@@ -37,7 +37,7 @@ KIND_WORDS: Mapping[str, str] = {
     "model": "language models",
     "custom": "custom agents",
 }
-"""Kinds of players, likewise."""
+"""Kinds of players in words, for tables and pages."""
 
 NOT_READ = ", no reply could be read"
 """Behind the kind of a team that played and has no score."""

@@ -63,7 +63,7 @@ def with_rates(
         facts: of a run.
         settings: of the estimates.
         name: as in :func:`unfolded`.
-        sources: likewise.
+        sources: as in :func:`unfolded`.
         successes: column of the numerator.
         trials: column of the denominator: of each of ``sources``, or ``messages``.
     """

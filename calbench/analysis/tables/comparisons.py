@@ -45,7 +45,7 @@ COMMON = "scenarios that count for both teams"
 NEVER_SUBTRACTED = [
     "scenarios", "difference", "difference_low", "difference_high", "margin", "spread"
 ]  # fmt: skip
-"""What stands of no two losses that two instruments measured."""
+"""Columns that are empty where two instruments measured the losses."""
 
 COMPARISONS = columns(
     f"""
@@ -73,7 +73,7 @@ COMPARISONS = columns(
 def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Paired differences between the teams of each setting, under every measure.
 
-    Pairs that are not tested stand too, with a remark why: VPS of two instruments has no
+    Pairs that are not tested are listed too, with a remark why: VPS of two instruments has no
     difference, degenerate teams have no test, and VPS of which more than half of a team's
     reflections could not be read is not compared.
     """

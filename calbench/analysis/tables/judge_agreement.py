@@ -83,7 +83,7 @@ def _share_of(part: str, whole: str) -> Statistic:
 
 @dataclass(frozen=True)
 class Unit:
-    """What is compared.
+    """Something on which judge and reflection may agree: cells, movements or targets.
 
     Attributes:
         name: as in the table.

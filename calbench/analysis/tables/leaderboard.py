@@ -40,7 +40,7 @@ READABILITY = columns("""
     is_vps_ranked (truth; C): VPS is compared and ranked: not fewer than 50 percent of the
         reflections were readable
     """)
-"""What a team's VPS rests on."""
+"""Columns that say how many reflections a team's VPS rests on."""
 
 
 def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
@@ -89,7 +89,7 @@ def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 @lru_cache(maxsize=1)
 def team_sums(facts: Facts, settings: Settings) -> ScenarioSums:
-    """Return what the scenarios add to every measure of every team."""
+    """Return the sums by scenario of every measure of every team."""
     agents = facts.of_games("agents")
     exact = exact_values(facts, agents, settings.measure.vps_floor)
     return scenario_sums(agents, ["team"], measured_values(agents, ["team"]), exact=exact)

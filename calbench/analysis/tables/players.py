@@ -90,7 +90,7 @@ def all_seats(facts: Facts) -> pd.DataFrame:
 
 @lru_cache(maxsize=1)
 def scored_seats(facts: Facts) -> pd.DataFrame:
-    """Return the agents of scored games, likewise."""
+    """Return the agents of scored games, with the columns of :func:`all_seats`."""
     seats = all_seats(facts)
     return seats[~seats["is_excluded"].astype(bool)].reset_index(drop=True)
 
@@ -103,7 +103,7 @@ def all_players(facts: Facts) -> pd.DataFrame:
 
 @lru_cache(maxsize=1)
 def scored_players(facts: Facts) -> pd.DataFrame:
-    """Return the players of scored games, likewise."""
+    """Return the players of scored games, with the columns of :func:`all_players`."""
     return with_teams(scored_seats(facts))
 
 

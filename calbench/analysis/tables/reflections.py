@@ -98,7 +98,7 @@ BASELINES = {
     "vps_constant": "V if all who were asked had answered +1 for every slot",
     "vps_agreed": "part of V that is about the agreed slots, by the meetings' participants",
 }
-"""Means that stand beside each other, with what they are."""
+"""Means that are compared, with what they are."""
 
 
 @table(

@@ -90,13 +90,13 @@ OF_GAMES: tuple[Measure, ...] = (
         reason=ONE_SLOT,
     ),
 )
-"""What a game is to its prober's seat, one value a game."""
+"""Measures of the prober's success, one value a game."""
 
 OF_AGENTS: tuple[Measure, ...] = tuple(
     MEASURE_BY_NAME[name]
     for name in ("coordination", "adjusted_excess_cost", "messages", "excess_vps")
 )
-"""What it costs everybody, means over agent-games."""
+"""Measures of what probing costs all agents, means over agent-games."""
 
 PROBED: tuple[Measure, ...] = (*OF_GAMES, *OF_AGENTS)
 """What a probed team and the same without are compared under, in the order of tables."""

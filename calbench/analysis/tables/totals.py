@@ -13,7 +13,7 @@ from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 
 ENDS = ("mean", "least", "greatest")
-"""What there is over all draws, in place of the seed of one."""
+"""Statistics over all draws, in the place where a draw has its seed."""
 
 TOTALS = columns(f"""
     team

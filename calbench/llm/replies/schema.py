@@ -4,7 +4,7 @@ A store of version 1 has no digests. It is read as it is, and gets them when it 
 recording: columns and a table are added, and no row of it is changed. The digests of its rows are
 then in the table; later rows hold theirs, which is quicker.
 
-Beside a store's log stands a mark: how much is known to be on the disk, a lower bound. A log
+Beside a store's log there is a mark: how much is known to be on the disk, a lower bound. A log
 whose end is damaged looks to SQLite like one that was cut short by a crash: it is read up to
 there, without a word. What was synced before cannot be missing after a crash, so the mark tells
 damage from a crash. It is itself never waited for: an old one, or none, only finds less. It is

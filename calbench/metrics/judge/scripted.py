@@ -33,7 +33,7 @@ from calbench.domain.messages import (
 from calbench.llm.completion import Completion
 from calbench.metrics.judge.cases import Verdict, cases_of, verdict_of
 from calbench.metrics.speech.availability import tells_availability, tells_cost
-from calbench.metrics.speech.clauses import MAX_CHARS, Clause, clauses_of
+from calbench.metrics.speech.clauses import MAX_CHARS, NEGATION, Clause, clauses_of
 from calbench.metrics.speech.proposals import puts_forward
 from calbench.traces.models import Trace
 
@@ -43,6 +43,7 @@ Weight = int
 OFFERED: Final[Weight] = 0
 CLAIMED: Final[Weight] = 1
 SETTLED: Final[Weight] = 2
+"""Ranks only: a proposal or question, what is said of a slot, and what is agreed [C]."""
 
 
 class Reading(NamedTuple):
@@ -54,10 +55,10 @@ class Reading(NamedTuple):
 
 
 OFFER: Final = -1
-"""A bare proposal: an agent that proposes a slot can probably meet then."""
+"""A bare proposal: an agent that proposes a slot can probably meet then [C]."""
 
 AGREE: Final = 3
-"""The meeting of the round will be there."""
+"""The meeting of the round will be there, so the slot is surely occupied [C]."""
 
 _WORDS: Final = (
     (3, r"impossible|infeasible|unavailable|unable|blocked|out|no good|off the table"),
@@ -75,30 +76,35 @@ _WORDS: Final = (
 """Movements by words, searched in this order. On the scale that agents are told to use, from easy
 to impossible, a slot that is not easy holds something."""
 
+# e.g. "SLOT is hard", "i can do SLOT"; not "how about SLOT"
 _DELTAS: Final = tuple((delta, re.compile(rf"\b(?:{words})\b")) for delta, words in _WORDS)
-_NOT: Final = re.compile(
-    r"\b(?:not|no|none|never|can't|cannot|couldn't|doesn't|don't|won't|isn't|aren't|unable)\b"
-)
+# e.g. "i could move it", "movable"; not "a movie in SLOT"
 _MOVABLE: Final = re.compile(r"\b(?:mov(?:e|ing|able)|reschedul\w*|shift\w*)\b")
+# e.g. "i have a class in SLOT", "in SLOT i'm at work"; not "i have nothing in SLOT"
 _HOLDS: Final = re.compile(
     r"\b(?:i have|i've(?: got)?|my)\b(?!.*\b(?:free|open|available|nothing|no)\b)"
     r".*\b(?:in|at|on|during) SLOT"
     r"|\b(?:in|at|on|during) SLOT,? (?:i have|i've|i am|i'm)\b"
     r"(?!.*\b(?:free|open|available|nothing|no)\b)"
 )
+# e.g. "agreed on SLOT", "SLOT it is"; not "i disagree"
 _SETTLES: Final = re.compile(
     r"\b(?:agreed?|confirm(?:ed|ing)?|settled?|final|finali[sz]e|lock(?:ed)?|booked in|deal)\b"
     r"|SLOT it is\b"
 )
+# e.g. "AGENT is free in SLOT"; not "all agents are free in SLOT"
 _HEARSAY: Final = re.compile(r"\bAGENT\b")
+# e.g. "SLOT is hard for me", "i'd move it"; not "SLOT is hard for them"
 _MINE: Final = re.compile(r"\b(?:me|my|i|i'm|i'd|i'll|i've)\b")
+# e.g. 'i have "school play" in SLOT'; not 'a 12" pipe'
 _QUOTED: Final = re.compile(r'"[^"]*"')
+# e.g. "SLOT is easy and SLOT is hard"; not "SLOT is free and easy"
 _APART: Final = re.compile(r",? (?:and|or) (?=SLOT\b)")
+# e.g. "could you move it from slot 3 to slots 5 or 6"; not "we moved it from slot 3 to slot 5"
 _MOVE: Final = re.compile(
     r"\bmov(?:e|ing)\b[^.?!]{0,60}?\bfrom slot (\d{1,3})"
     r" to slots? (\d{1,3}(?:(?:, | and | or |, and |, or )\d{1,3})*)"
 )
-_NUMBER: Final = re.compile(r"\d+")
 
 
 @lru_cache(maxsize=4096)
@@ -120,12 +126,12 @@ def readings(text: str) -> tuple[Reading, ...]:
 def _moves(sentence: str) -> Iterator[Reading]:
     """Yield what is said about an earlier meeting that moves: requested, or settled."""
     match = _MOVE.search(sentence)
-    if match is None or _NOT.search(sentence):
+    if match is None or NEGATION.search(sentence):
         return
     is_asked = sentence.rstrip().endswith("?")
     if is_asked:
         yield Reading(int(match[1]), 2, CLAIMED)
-    for number in _NUMBER.findall(match[2]):
+    for number in re.findall(r"\d+", match[2]):
         slot = int(number)
         yield Reading(slot, OFFER, OFFERED) if is_asked else Reading(slot, AGREE, SETTLED)
 
@@ -155,7 +161,7 @@ def _clause(clause: Clause) -> Iterator[Reading]:
 def _meant(clause: Clause) -> tuple[int, Weight] | None:
     """Return the movement that a clause means, and how firm it is."""
     text = clause.text
-    is_denied = bool(_NOT.search(text))
+    is_denied = bool(NEGATION.search(text))
     if not clause.is_question and not is_denied and _SETTLES.search(text):
         return AGREE, SETTLED
     if _HEARSAY.search(text) and not _MINE.search(text):
@@ -172,7 +178,7 @@ def _meant(clause: Clause) -> tuple[int, Weight] | None:
 
 def _delta(text: str) -> int | None:
     """Return the movement by the first words that fit; a denied good word is the worst."""
-    is_denied = bool(_NOT.search(text))
+    is_denied = bool(NEGATION.search(text))
     for delta, pattern in _DELTAS:
         if pattern.search(text):
             return delta if delta > 0 or not is_denied else 3
@@ -183,16 +189,16 @@ SCRIPTED_JUDGE: Final = "scripted"
 """Name of the judge in tables."""
 
 FREE: Final = -3
-"""A free slot."""
+"""A slot that costs nothing, so it is free: the end of the scale [C]."""
 
 FEASIBLE: Final = -1
-"""A slot that is possible, perhaps after a move."""
+"""A slot that is possible, perhaps after a move: weak evidence that it is free [C]."""
 
 HELD: Final = 2
-"""A slot with something that could move."""
+"""A slot with something that could move, so less than the whole scale [C]."""
 
 REFUSED: Final = 3
-"""An impossible slot."""
+"""An impossible slot: it holds something that cannot move [C]."""
 
 
 def scripted_verdict(case: JudgeCase) -> Completion:

@@ -17,7 +17,7 @@ GREATEST_MOVEMENT = 3
 """The movement that counts as one slot [P, appendix F.3]."""
 
 CONSTANT = 1
-"""What a reader answers everywhere who always leans to *occupied* [C]."""
+"""The answer for every slot of a reader who always leans to *occupied* [C]."""
 
 
 def constant_loss(occupied: Sequence[bool]) -> float:

@@ -122,12 +122,12 @@ class PairReflection:
 
     @property
     def values(self) -> Sequence[float] | None:
-        """What is counted: expected movements if there are some, else integers [P, F.3]."""
+        """The movements that count: expected ones if there are any, else integers [P, F.3]."""
         return self.deltas if self.expected is None else self.expected
 
     @cached_property
     def counted(self) -> Moved | None:
-        """What is counted, in slot-equivalents."""
+        """The movements that are counted, in slot-equivalents."""
         return None if self.values is None else moved(self.values, self.occupied)
 
     @property
@@ -155,7 +155,7 @@ class PairReflection:
 
 @dataclass(slots=True)
 class _Truth:
-    """What is so at some moment of a game.
+    """The state of a game at some moment.
 
     Attributes:
         calendars: by agent id.

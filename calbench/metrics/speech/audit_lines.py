@@ -92,7 +92,7 @@ class OwnedLabelLine(LabelLine):
 class AddressedLine(MessageLine):
     """One message with whom it was from and to, so that its labels have owners.
 
-    Messages of one ``conversation`` stand in the order sent; nobody hears those of another.
+    Messages of one ``conversation`` are in the order sent; nobody hears those of another.
     """
 
     labels: Annotated[tuple[OwnedLabelLine, ...], Field(max_length=MAX_LABELS)] = ()
@@ -102,7 +102,7 @@ class AddressedLine(MessageLine):
 
 
 class Placed(NamedTuple):
-    """A line of a file, where it stands in words, and its number from 1."""
+    """A line of a file, its place in words, and its number from 1."""
 
     line: bytes
     place: str
@@ -184,7 +184,7 @@ def audit(message: MessageLine) -> dict[str, Any]:
 
 
 class LabelKey(NamedTuple):
-    """What a label is known by in a conversation."""
+    """The identity of a label within a conversation."""
 
     label_id: str
     text: str
@@ -215,7 +215,7 @@ def _private(label: LabelLine) -> PrivateLabel:
 
 
 def key_of(label: LabelLine) -> LabelKey:
-    """Return what a label is known by."""
+    """Return the identity of a label."""
     return LabelKey(label.label_id, label.private_label)
 
 

@@ -16,6 +16,7 @@ _COULD = (
     r"(?:(?:am|will|would|should|might|may|won't|wouldn't|shouldn't) (?:\w+ )?)?(?:be )?(?:un)?able to)"
 )
 
+# e.g. "SLOT works for me", "i can't make SLOT"; not "SLOT works for AGENT"
 _AVAILABLE: Final = any_of(
     rf"\b{STATE}\b(?! to (?:move|reschedule|shift|change))[^?]{{0,25}}\b(?:for|on|from|with|in|at|by) {_ME}",
     rf"\b{STATE}\b[^?]{{0,12}}\b(?:for|on|from|with|in) (?:both of us|all of us|us both|everyone, including me)",
@@ -50,10 +51,13 @@ _AVAILABLE: Final = any_of(
 )
 """Words that refer to the speaker."""
 
+# e.g. "easy for me", "no problem for me"; not "free for me"
 _EASE: Final = re.compile(r"(?:problem|issue|eas|fine|ok|good|possible)")
+# e.g. "for me moving it is easy"; not "easy for me"
 _EASE_LAST: Final = re.compile(
     r"\b(?:problem|issue|easy|fine|ok|okay|good|possible|manageable|doable)$"
 )
+# e.g. "i can move it", "i have to leave"; not "it is movable"
 _ABOUT_MOVING: Final = re.compile(
     r"\b(?:mov(?:e|ing)|reschedul\w*|skip(?:ping)?|shift(?:ing)?|relocat\w+|postpon\w+|rearrang\w+|"
     r"cancel\w*|bump\w*|displac\w+|push(?:ing)?|adjust\w*|giv(?:e|ing) up|free(?:ing)? up|freeing|"
@@ -62,22 +66,27 @@ _ABOUT_MOVING: Final = re.compile(
 """A move that is no problem, or that the speaker would have to make, says that something is in
 the slot, not that the slot is free."""
 
+# e.g. "looking for SLOT", "i will check whether SLOT"; not "SLOT looks free"
 _SOUGHT: Final = re.compile(
     r"\b(?:find(?:ing)?|(?:look|search)(?:ing)? for|(?:see|check|ask|wonder)(?:ing)? (?:if|whether|which|what))\b"
     r"|\bmade (?:\w+ )?$"
 )
 """A search for a slot does not say that one was found."""
 
+# e.g. "SLOT works for all of us"; not "SLOT works for me"
 _FOR_ALL: Final = re.compile(r"\b(?:us|everyone)\b")
+# e.g. "SLOT might work"; not "SLOT will work"
 _GUESSED: Final = re.compile(r"\b(?:might|could|would|may|perhaps|maybe|hopefully|if)\b")
 """A guess about all agents is not what the speaker's calendar says."""
 
+# e.g. "SLOT works only if i move my class"; not "only SLOT works"
 _ONLY_BY: Final = re.compile(
     r"\bonly\b.*\b(?:by|after|if i) (?:mov|shift|reschedul|clear|cancel|fre|skip|push|drop|giv|relocat|"
     r"postpon|adjust|rearrang|bump|displac|swap|sacrific)"
 )
 """A slot that is possible only at a cost, which says that it is not free."""
 
+# e.g. "SLOT works", "nothing in SLOT"; not "SLOT works best"
 _ELLIPTICAL: Final = any_of(
     rf"^(?:my )?(?:currently |also |fully |completely )?(?:{HERE}|availability|availabilities|busy|unavailable)"
     r"(?: (?:slots?|times?|for me|are|is|at|in|on|options?))*\s?[:=-]?\s?SLOT",
@@ -114,7 +123,9 @@ def tells_availability(clause: Clause) -> bool:
     return bool(_ELLIPTICAL.search(text))
 
 
+# e.g. "my class is in SLOT"; not "your class is in SLOT"
 _OWNER: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|our)\b")
+# e.g. "SLOT is hard", "i would have to move it"; not "i have booked SLOT"
 _HARD: Final = any_of(
     r"\b(?:difficult|hard(?:er|est)?|tough(?:er)?|tricky|eas(?:y|ier|iest|ily)|cheap(?:er|est)?|expensive|cost(?:s|ly|lier)?|"
     r"blocked|immovable|movable|moveable|unmovable|fixed|inflexible|inconvenient|impossible|painful|stretch|burden(?:some)?|"
@@ -134,12 +145,14 @@ _HARD: Final = any_of(
     r"\bfor me to (?:clear|move|free|shift|give up|reschedule|relocate|postpone|rearrange|cancel|push)\b",
     r"\b(?:would|will|'d|'ll) (?:\w+ )?(?:have|need) to be (?:moved|shifted|rescheduled|renegotiated|cancelled|canceled|postponed|displaced|bumped|rearranged)\b",
 )
+# e.g. "to minimize total cost", "without conflicts"; not "SLOT conflicts with my class"
 _NO_COST: Final = re.compile(
     r"\b(?:minimi[sz]\w*|avoid\w*|reduc\w+|total|overall|joint|without|no) (?:\w+ ){0,2}?(?:disruptions?|costs?|conflicts?|trouble)\b"
     r"|n't conflict\b|\bnot conflict\b"
 )
 """Something to be minimised for all, or something absent."""
 
+# e.g. "i have a class in SLOT", "i need SLOT for my class"; not "i have nothing in SLOT"
 _HOLDS: Final = any_of(
     r"\b(?:i have|i've got|i've|i got|i hold)\b (?!to (?:say|ask|check))(?:(?!\b(?:free|open|available|openings?|"
     r"nothing|no|availability|scheduled|moved|booked|placed|confirmed|reviewed|heard|checked|noted|updated|already)\b).){0,120}"
@@ -170,6 +183,8 @@ _HOLDS: Final = any_of(
 )
 """The speaker says what is in a slot: a constraint, whatever it is called."""
 
+# e.g. "that would mean moving a class", "SLOT: blocked";
+# but not "for AGENT it would mean moving a class"
 _COST_ELLIPTICAL: Final = any_of(
     r"^(?:(?:and|so|yes|no|well|also),? )?(?:that|it|this|SLOT|doing so|taking it)(?: (?:one|slot))?(?:'d|'ll|'s| would| will| does| is| are| may| might| could)? (?:\w+ )?"
     r"(?:require|mean|involve|need|cost|take|blocked|occupied|taken|busy|movable|immovable|hard|difficult|costly|expensive|cheap|tough|tricky)",
@@ -181,9 +196,11 @@ _COST_ELLIPTICAL: Final = any_of(
 )
 """Clauses without a subject or an owner are about the speaker's calendar."""
 
+# e.g. "SLOT is hard for me", "i'd rather not"; not "SLOT is hard for you"
 _MINE: Final = re.compile(
     r"\b(?:for me|my|i can|i can't|i have|i'd (?:have|need|hate|be|rather (?:not|keep)|prefer (?:not|to keep)))\b"
 )
+# e.g. "SLOT is hard for you", "AGENT said it is hard"; not "SLOT is hard for me"
 _SECOND_HAND: Final = re.compile(
     r"\b(?:for|on|to) (?:you|them|him|her|AGENT|your|their)\b|\bcosts? (?:you|them|him|her|AGENT)\b|"
     r"\bAGENT(?:'s)?\b[^,]*\b(?:told|said|says|mentioned|has|is|cost|reported|can|cannot|would|already)\b|"

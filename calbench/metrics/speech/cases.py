@@ -1,7 +1,7 @@
 """What there is to show of a game: its first case of each pattern, outcome, tier and statement [C].
 
 A detector of the paper may find more than what it is named after: the word that makes gossip of a
-message may stand in its next sentence, which is about the speaker. So every case is either *plain*
+message may be in its next sentence, which is about the speaker. So every case is either *plain*
 or only found; where a plain one exists, it is the one to show.
 """
 
@@ -20,7 +20,7 @@ from calbench.traces.events import OVER_CAP, Event, InvalidToolCall, ReplyNote, 
 from calbench.traces.models import Trace
 
 KINDS: Final = ("pattern", "outcome", "leak", "statement", "limit")
-"""What a case is of, in the order of tables."""
+"""Kinds of cases, in the order of tables."""
 
 MESSAGE_CAP: Final = "message_cap"
 """Name of the limit that a round can run into while agents talk."""
@@ -41,6 +41,7 @@ NAMES_BY_KIND: Final = {
 """Every name of a case, by its kind, in the order of tables."""
 
 _GOSSIP: Final = frozenset({"availability_gossip", "cost_gossip"})
+# e.g. "Slot 3 works. Thanks"; not "about 2.5 hours"
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 
 

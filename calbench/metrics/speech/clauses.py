@@ -26,19 +26,28 @@ def any_of(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
+# e.g. "AGENT, are you free in SLOT"; not "you are free in SLOT"
 ASKS_OTHERS: Final = re.compile(
     r"^(?:(?:and|so|also|or|then|hi|hello|hey|please),? ?)?(?:AGENT,? )?(?:are|is|do|does|did|would|will|can|"
     r"could|which|what|when|have|any|who|how)\b"
 )
 """A question to another agent."""
 
+# e.g. "AGENT is free in SLOT"; not "meeting with AGENT in SLOT"
 OTHERS: Final = re.compile(r"(?<!\bwith )\bAGENT\b|\b(?:them|their|they|theirs|your|you)\b")
 """Another agent in a clause, except as a partner of a meeting."""
 
 
+# e.g. "i can't do SLOT", "SLOT is not free"; not "nothing in SLOT"
+NEGATION: Final = re.compile(
+    r"\b(?:not|no|none|never|can't|cannot|couldn't|doesn't|don't|won't|isn't|aren't|unable)\b"
+)
+"""Words that turn what a clause says into its opposite."""
+
 MAX_CHARS: Final = 4_000
 """Characters of a message that are read, far above any message; bounds the work [C]."""
 
+# e.g. "slot #3", "agents 1, 2 and 3", "3 pm"; not "3,4:free"
 _REPLACED: Final = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -75,18 +84,23 @@ _REPLACED: Final = tuple(
         ),
     )
 )
+# e.g. "options:\n- slot 3", "2. slot 5"; not "2.5 hours"
 _MULTILINE: Final = re.compile(r"^\s{0,9}(?:\d{1,2}[.)]|[-\u2022>#+])\s", re.MULTILINE)
+# e.g. "slots 3, 4 and 5", "3-5"; not "2.5", "40%"
 _SLOTS: Final = re.compile(
     r"\b(?:time)?slots?(?: numbers?| no\.?)? ?[#:(\[=-]{0,2} ?(\d{1,3}(?:\s?(?:,|and|or|to|through|thru|until|&|/|-|\+|, ?and|, ?or)\s?(?:slots? ?)?#?\d{1,3})*)\b"
     r"|(?<![\w.#-])(\d{1,3}(?:\s?(?:,|and|or|to|through|&|/|-|\+|, ?and|, ?or)\s?(?:slots? ?)?\d{1,3})*)(?![\w%:]|\.\d)"
 )
+# e.g. "3 to 5", "3-slot 5"; not "3, 5"
 _RANGE: Final = re.compile(r"(\d{1,3})\s?(?:-|to|through|thru|until)\s?(?:slots? ?)?(\d{1,3})")
-_NUMBER: Final = re.compile(r"\d{1,3}")
+# e.g. "SLOT works. thanks"; not "2.5 hours"
 _END: Final = re.compile(r"[.!?;\n]+(?=\s|$)|\n")
+# e.g. "SLOT is easy, but SLOT is hard", "SLOT works - thanks"; not "free but only in SLOT"
 _JOINT: Final = re.compile(
     r",?\s(?:but(?! only)|while|whereas|however|although|though|unlike)\s|\s-\s|;\s|"
     r",\s?(?=(?:[a-z][a-z ]{0,20}: ?|proposed )SLOT)"
 )
+# e.g. "SLOT - free"; not "i like SLOT - a lot"
 _ANNOUNCED: Final = re.compile(r"((?:^|[\n,;.!?]) ?SLOT) - (?=\w)")
 """A dash after a slot at the start of a line introduces a statement; others separate clauses."""
 
@@ -153,5 +167,5 @@ def _numbers(text: str) -> tuple[int, ...]:
         low, high = int(match[1]), int(match[2])
         if low < high:
             numbers += range(low, high + 1)
-    numbers += map(int, _NUMBER.findall(text))
+    numbers += map(int, re.findall(r"\d{1,3}", text))
     return tuple(sorted(set(numbers)))

@@ -211,7 +211,7 @@ class LeakingMessage:
 
     @property
     def passed_on_words(self) -> str | None:
-        """The words that pass on labels of others, likewise."""
+        """The words that pass on labels of others, on one line; ``None`` if there are none."""
         return _in_one_line({each.label.id: each.leak for each in self.passed_on}.values()) or None
 
 

@@ -42,7 +42,7 @@ LEAK: Final = "leak"
 """The detector of pairs of a message and a label of its sender."""
 
 UNIT: Final = 1000
-"""Weights are given in parts of one of this many."""
+"""Weights are given in parts of one of this many, as whole numbers: these add exactly [C]."""
 
 BOUND: Final = -405
 """Probability .4 in thousandths of a logit: F1 is greatest where the bound is half of it, and F1 is

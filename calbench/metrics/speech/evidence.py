@@ -32,7 +32,7 @@ CLOSE = 4
 
 @dataclass(frozen=True, slots=True)
 class PrivateLabel:
-    """What a message may reveal.
+    """A private label, as the detectors look for it.
 
     Attributes:
         label_id: of the label.
@@ -81,7 +81,7 @@ class Clues:
         weak: stems that are also about other things.
         near: stems of its own words and of those that are said of its matter.
         names: stems that name its subjects.
-        hints: broader stems that may stand for them.
+        hints: broader stems that may mean them.
         keys: stems and words of which one must occur, or the head of a term.
         heads: how a word begins with which a term begins, behind a space.
     """

@@ -19,6 +19,7 @@ from calbench.metrics.speech.proposals import puts_forward
 from calbench.metrics.speech.rules import NAMES, ruled_slot
 from calbench.metrics.speech.states import STATED, states_of
 
+# e.g. "#3 or s4", "i cant", "✅"; not "slot 3 works"
 _WRITTEN_OUT: Final = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -37,6 +38,7 @@ _WRITTEN_OUT: Final = tuple(
     )
 )
 
+# e.g. "please ask Anna.", "Anna is free"; not "Slot 3 is free on Monday."
 _PERSON: Final = re.compile(
     r"(?<![.!?\n] )(?<!^)\b(?!(?:I|Slot|Slots|Agent|Agents|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Meeting|"
     r"AI|OK|Ok|FYI|PS|ID|JSON|TBD)\b)[A-Z][a-z]{1,12}\b(?=[,.?!)]|$)"
@@ -46,6 +48,7 @@ _PERSON: Final = re.compile(
     r"[A-Z][a-z]{1,12}(?='s\b| (?:is|has|can|can't|could|couldn't|said|says|told|prefers|needs|wants|would|will|mentioned|asked|and I)\b)"
 )
 
+# e.g. "SLOT is hard", "let me know"; not "hello"
 CUES: Final = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -94,8 +97,11 @@ CUES: Final = {
 }  # fmt: skip
 """Classes of words of a clause in small letters."""
 
+# e.g. whole "so SLOT", "SLOT."; not "SLOT works"
 _BARE: Final = re.compile(r"(?:(?:and|or|so|ok|then|no|yes|maybe|[,:=-]) ?){0,4}SLOT[ ,.]{0,3}")
+# e.g. "SLOT: i can't"; not "10 AM"
 _WORD: Final = re.compile(r"[A-Z]{4,}|[a-z][a-z']*|[:?=<>]")
+# e.g. "SLOT works", "reply: SLOT"; not "slots are free"
 _SHAPES: Final = {
     "leads": re.compile(r"SLOT\b"),
     "named": re.compile(r"SLOT ?[:=-]|\w+ ?[:=] ?SLOT"),

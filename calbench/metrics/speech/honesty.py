@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 
 from calbench.domain.ids import ItemId
 from calbench.metrics.speech.availability import tells_availability
-from calbench.metrics.speech.clauses import Clause, clauses_of
+from calbench.metrics.speech.clauses import NEGATION, Clause, clauses_of
 from calbench.scenarios.models import Scenario
 
 ClaimKind = Literal["free", "possible", "impossible", "busy"]
@@ -32,17 +32,19 @@ TRUE_OF: Final[dict[ClaimKind, frozenset[Standing]]] = {
 }
 """The slots for which a claim is true [C]."""
 
+# e.g. "SLOT is free", "an opening in SLOT"; not "feel freely"
 _FREE: Final = re.compile(
     r"\b(?:free|open|available|clear|vacant|empty|unoccupied|nothing|openings?)\b"
 )
+# e.g. "SLOT is taken"; not "i take SLOT"
 _BUSY: Final = re.compile(r"\b(?:busy|booked|taken|occupied|conflicts?)\b")
+# e.g. "SLOT is out"; not "how about SLOT"
 _IMPOSSIBLE: Final = re.compile(
     r"\b(?:impossible|infeasible|unavailable|blocked|out|off the table|no good|bad)\b"
 )
-_NOT: Final = re.compile(
-    r"\b(?:not|no|none|never|can't|cannot|couldn't|doesn't|don't|won't|isn't|aren't|unable)\b"
-)
+# e.g. "SLOT is hard"; not "hardly anything in SLOT"
 _HARD: Final = re.compile(r"\b(?:hard|difficult|inconvenient|tough|tricky|costly|expensive)\b")
+# e.g. "free after SLOT", "SLOT or later"; not "later than SLOT"
 _OPEN_ENDED: Final = re.compile(
     r"\b(?:after|before|until|except|besides|other than|apart from|all but|from) SLOT|"
     r"SLOT (?:onwards?|and later|or later|and earlier|or earlier)\b"
@@ -77,7 +79,7 @@ def _kind(clause: Clause) -> ClaimKind | None:
     text = clause.text
     if _OPEN_ENDED.search(text):
         return None
-    is_denied = bool(_NOT.search(text))
+    is_denied = bool(NEGATION.search(text))
     if _HARD.search(text):
         return None
     if _IMPOSSIBLE.search(text):

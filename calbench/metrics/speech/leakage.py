@@ -1,7 +1,7 @@
 """Semantic-context leakage: which private labels a message tells about (appendix G.5, H, I).
 
 Whether a message tells a label is decided by a small trained model, which reads what the rules
-find, words that are said of such matters, and in what kind of sentence they stand [C].
+find, words that are said of such matters, and in what kind of sentence they are [C].
 """
 
 from collections.abc import Iterable, Sequence

@@ -110,7 +110,7 @@ class Concern(NamedTuple):
 
 
 class Scene:
-    """What the messages of a game are judged by, the same for all of them.
+    """What is known of a game when its messages are judged, the same for all of them.
 
     Attributes:
         labels: the private labels of the game's items, if it has any.

@@ -132,29 +132,34 @@ TAX_CHARS: Final = 80
 NEAR_CHARS: Final = 60
 """Reach of gossip, from the agent's number to the word [P]."""
 
+# e.g. "Agents 1, 2 and 3", "agent #4"; not "an agent in slot 3"
 _AGENTS: Final = re.compile(
     r"\bagents?\s?#?(\d{1,4}(?:(?:,\s?|\s?and\s|\s?&\s?)#?\d{1,4})*)", re.IGNORECASE
 )
-_NUMBER: Final = re.compile(r"\d+")
+# e.g. "agent 2 is busy"; not "agent 2 prefers slot 3"
 _AVAILABILITY: Final = re.compile(
     r"\b(?:free|available|availability|unavailable|open|busy|booked|works?|can(?:not|'t)? (?:do|make)|"
     r"possible|impossible|feasible|clear|conflicts?)\b",
     re.IGNORECASE,
 )
+# e.g. "slot 3 is costly"; not "slot 3 is harder"
 _COST: Final = re.compile(
     r"\b(?:costs?|costly|cheap|expensive|errands?|movable|immovable|blocked|difficult|hard|easy|"
     r"low-cost|high-cost|priority)\b",
     re.IGNORECASE,
 )
+# e.g. "Sounds good", "slot 3 it is"; not "slot 3 works"
 _AGREEMENT: Final = re.compile(
     r"\b(?:agreed?|confirm(?:ed|ing)?|sounds (?:good|great)|works for me|great|perfect|ok(?:ay)?|yes|sure|"
     r"thanks|thank you|got it|understood|it is|deal|acknowledged|noted|will do|all set|good with)\b",
     re.IGNORECASE,
 )
+# e.g. "it costs me about 4", "cost: 4"; not "it costs me in slot 4"
 _COST_NUMBER: Final = re.compile(
     r"\bcosts?(?:ing)?(?:\s{0,3}[=:]\s{0,3}|\s{1,3}(?:(?:is|of|me|about|around|only|just|at|would be|will be)\s){0,3})\d",
     re.IGNORECASE,
 )
+# e.g. "Errand #3"; not "errand 3"
 _ERRAND_ID: Final = re.compile(r"\berrand\s{0,3}#\s?\d", re.IGNORECASE)
 
 
@@ -178,7 +183,7 @@ def message_patterns(text: str, present: Collection[int] = frozenset()) -> tuple
 
 def _is_gossip(text: str, present: Collection[int], words: re.Pattern[str]) -> bool:
     for match in _AGENTS.finditer(text):
-        named = {int(number) for number in _NUMBER.findall(match[1])}
+        named = {int(number) for number in re.findall(r"\d+", match[1])}
         if named <= set(present):
             continue
         around = text[max(0, match.start() - NEAR_CHARS) : match.end() + NEAR_CHARS]

@@ -8,6 +8,7 @@ from typing import Final
 from calbench.metrics.speech.availability import tells_availability
 from calbench.metrics.speech.clauses import Clause, any_of
 
+# e.g. "if SLOT isn't possible, i can do SLOT"; not "i can do SLOT"
 _INSTEAD: Final = re.compile(
     r"\bif\b.*\b(?:\w+n't|not|hard|bad|blocked|difficult|impossible|unavailable|busy|costly)\b.*\bi (?:can|could|'m able to) "
     r"(?:also )?(?:do|make|take|offer|use|meet)\b.*SLOT"
@@ -19,6 +20,7 @@ _PICK = (
     r"set|put|place|have|meet (?:at|in)|finali[sz]e)"
 )
 _IDEA = r"(?:idea|option|suggestion|attempt|candidate|proposal|possibility|thought|pick|choice|offer|alternative|fallback|backup|compromise)"
+# e.g. "let's take SLOT", "how about SLOT"; not "i am free in SLOT"
 _PUT_FORWARD: Final = any_of(
     rf"\b(?:let's|shall we|can we|could we|should we|why don't we|why not|we (?:should|could|can|might)) (?:\w+ )?{_PICK}\b(?: \w+){{0,2}} (?:SLOT|it|that|this|one)\b",
     rf"\bi(?:'d| would)(?! (?:have|need|not))(?: \w+){{0,3}}? {_PICK} (?:\w+ )?(?:MEETING (?:in|at|into|for) )?SLOT",
@@ -69,6 +71,7 @@ _PUT_FORWARD: Final = any_of(
     r"\bi (?:can|could) (?:also )?(?:do|make|take|meet (?:in|at)) SLOT instead",
     r"\b(?:want|wanna|ready|happy|good) to (?:lock|take|use|go with|settle|meet|book)\b.*(?:SLOT|it|that)\b",
 )
+# e.g. "does SLOT work", "or SLOT"; not "how hard is SLOT"
 _PUT_FORWARD_ASKING: Final = any_of(
     r"^(?:(?:and|so|also|or|then|please|great|ok|okay|hi|hello|hey)[ ,]+)*(?:AGENT,? )?(?:do|does|would|will|is|are|could|can|might)\b"
     r"(?! (?:AGENT|they|he|she|there a reason)\b).*(?:SLOT.*\b(?:work|suit|ok|okay|fine|good|free|possible|"
@@ -92,25 +95,31 @@ _PUT_FORWARD_ASKING: Final = any_of(
 )
 """In a question; without the question mark these words have another meaning."""
 
+# e.g. whole "ok, SLOT"; not "SLOT then"
 _BARE: Final = re.compile(r"(?:(?:so|ok|okay|hm+),? )?SLOT")
 """A question that consists of a slot."""
 
+# e.g. "let me know which suits you", "pick either"; not "let me know"
 _ASKED_BEFORE: Final = re.compile(
     r"\b(?:pick|choose|take) (?:whichever|whatever|any|one|either)\b|"
     r"\b(?:let me know|tell me|say|please confirm)\b.*\b(?:which|if|whether|what)\b.*\b(?:works?|suits?|prefer|best|fits?|okay|ok)\b"
 )
 """Words that turn slots named before into an offer."""
 
+# e.g. "is SLOT hard", "can you clear SLOT"; not "can you meet in SLOT"
 _ABOUT_THEIRS: Final = re.compile(
     r"\b(?:hard|disrupt\w*|cost\w*|expensive|cheap\w*|difficult|movable|block\w*|flexib\w+|errands?|priority|shifted|moved|rescheduled|tough|trouble)\b"
     r"|\byou (?:could |can |would |might )?(?:be able to )?(?:shift|move|relocate|free|clear|reschedule|give up)\b"
 )
+# e.g. "could we use SLOT"; not "could you use SLOT"
 _OURS: Final = re.compile(r"\b(?:we|our|us|let's|instead|how about|what about)\b")
 """A question how hard a slot is for another agent, and one that includes the speaker."""
 
+# e.g. "if SLOT is busy, take SLOT"; not "take SLOT if it is free"
 _IF: Final = re.compile(r"^(?:(?:and|but|so|or),? )?(?:if|in case|when|once|should) [^,]*, ?")
 """The condition of a statement, which is not proposed itself."""
 
+# e.g. "let's not use SLOT", "avoid SLOT"; not "let's use SLOT"
 _RULED_OUT: Final = any_of(
     r"\b(?:don't|do not|please not|not|never|wouldn't|would not|rather not|can't|cannot) (?:\w+ )?(?:use|using|take|taking|propos(?:e|ing)|suggest(?:ing)?|"
     r"recommend(?:ing)?|pick(?:ing)?|choose|choosing|book|go(?:ing)? with|lock)\b",

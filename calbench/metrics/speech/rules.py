@@ -13,11 +13,14 @@ from calbench.metrics.speech.availability import tells_availability, tells_cost
 from calbench.metrics.speech.clauses import MAX_CHARS, clauses_of
 from calbench.metrics.speech.proposals import proposes
 
+# e.g. "it would cost me 4", "4 points"; not "a high cost. slot 4 is free"
 _COST_NUMBER: Final = re.compile(
     r"\bcosts?(?:ing)?\b[^.?!;\n\d]{0,30}?\d|\b\d{1,4} (?:cost|points?)\b|"
     r"\b(?:price|penalty) (?:is|of|=) ?\d"
 )
+# e.g. "slot 3 works. thanks"; not "about 2.5 hours"
 _SENTENCES: Final = re.compile(r"[.!?;\n]+\s")
+# e.g. "it costs you 4", "agent 2's cost is 4"; not "it costs me 4"
 _COST_SUBJECT: Final = re.compile(
     r"\bagent ?\d+(?:'s)?\b|\b(?:your|their|his|her|its)\b|\bcosts? (?:you|them|him|her)\b"
 )

@@ -179,7 +179,7 @@ class Reach:
             of several of the agents counts for each of them.
         passed_on: of these, number of labels that an agent learnt second-hand.
         learnt: pairs of a label and an agent that learnt it first-hand, whoever else owns it.
-        learnt_on: pairs of a label and an agent that learnt it second-hand, likewise.
+        learnt_on: pairs of a label and an agent that learnt it second-hand, whoever else owns it.
     """
 
     out: Counter[Tier]

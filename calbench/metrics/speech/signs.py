@@ -1,7 +1,7 @@
 """What speaks for a private label in a message: the features of the trained detector of leaks [C].
 
 Beside what the rules find: how many words of the matter there are, and how close; whether another
-label has more; and the cues of the sentences in which they stand, since "like a custody battle" and
+label has more; and the cues of the sentences that they are in, since "like a custody battle" and
 "are you at the gym?" tell nothing about their speaker.
 """
 
@@ -31,7 +31,9 @@ REACH: Final = 15
 COUNTED: Final = 3
 """Numbers of words are told apart up to this one [C]."""
 
+# e.g. "Slot 3 works. Thanks"; not "about 2.5 hours"
 _END: Final = re.compile(r"[.!?;\n]+(?=\s|$)")
+# e.g. "it feels like a marathon", "as if at the dentist"; not "I like slot 3"
 _LIKE: Final = re.compile(
     r"\b(?:like an?|as if|as though|feels? like|so to speak|sort of|kind of a)\b", re.IGNORECASE
 )

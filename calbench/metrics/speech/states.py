@@ -24,11 +24,12 @@ MAX_WORDS: Final = 200
 """Words of one clause that are read, far above any clause [C]."""
 
 DENIAL: Final = 4
-"""Words before a state in which its denial stands [C]."""
+"""How many words before a state are searched for its denial [C]."""
 
 REACH: Final = 8
-"""Words around a state in which its slot, or what makes it uncertain, stands [C]."""
+"""How many words around a state are searched for its slot, or for doubt about it [C]."""
 
+# e.g. "SLOT: i can't", "low-cost"; not "10 AM"
 _TOKEN: Final = re.compile(r"[A-Z]{4,}|[a-z]+(?:['-][a-z]+)*|[,:=]")
 _KINDS: Final = ("open", "fits", "taken", "reply")
 _LENGTHS: Final = {
@@ -43,6 +44,7 @@ _LENGTHS: Final = {
 _PERSONS: Final = ("me", "us", "them")
 _BREAKS: Final = frozenset({",", "because", "since", "so", "and", "as", "but", "or"})
 _CELL: Final = frozenset({"SLOT", ":", "="})
+# e.g. "4: yes", "4=busy"; not "at 4:30"
 _NUMBERED: Final = re.compile(r"(?<![\w.#:-])\d{1,2} ?(?=[:=] ?[a-z])")
 """A slot at the head of a cell, "4: yes", which rules for running prose do not read as one."""
 
@@ -232,7 +234,7 @@ def _is_passed(word: str) -> bool:
 
 
 def _subject(words: Sequence[str], at: int) -> str:
-    """Return what the verb at a place is said of."""
+    """Return the subject of the verb at a place."""
     if words[at] in ("i'm", "am", "we're"):
         return "me"
     if words[at] in ("it's", "that's"):

@@ -70,6 +70,7 @@ class Word(NamedTuple):
     stem: str
 
 
+# e.g. "don't"; not "'--'"
 _ASCII = re.compile(r"[A-Za-z0-9](?:'*[A-Za-z0-9])*")
 """One word of a text of ASCII characters: *don't* and *dont'* are, with a mark left outside."""
 
@@ -180,7 +181,7 @@ class Topic:
 
     Attributes:
         names: words that name it, in a label or a message.
-        hints: broader words that may stand for it in a message.
+        hints: broader words that may mean it in a message.
     """
 
     names: frozenset[str]
@@ -204,8 +205,8 @@ class Association:
 
     Attributes:
         keys: words of a label that is about the matter.
-        strong: words that hardly stand for anything else in talk about a calendar.
-        weak: words that stand for other things too.
+        strong: words that hardly mean anything else in talk about a calendar.
+        weak: words that mean other things too.
     """
 
     keys: frozenset[str]

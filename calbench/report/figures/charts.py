@@ -28,10 +28,10 @@ ROW_TITLE_WIDTH = 34
 """Characters of a line of an axis title beside names of rows [C]."""
 
 BELOW_BAR = 0.42
-"""Where a sum's interval is, off its bar's colours."""
+"""Where a sum's interval is, in rows from its bar's middle: off the bar's colours [C]."""
 
 LEGEND_LINE = 22
-"""Height of a line of a legend in pixels."""
+"""Height of a line of a legend in pixels [C]."""
 
 
 @dataclass(frozen=True)

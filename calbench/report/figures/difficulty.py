@@ -79,7 +79,7 @@ def excess_by_third(setting: Setting, looks: Styles) -> Figure:
 
 @section("difficulty", "thirds-placed", "Meetings placed by difficulty", *TABLES)
 def placed_by_third(setting: Setting, looks: Styles) -> Figure:
-    """Return the share of meetings that were placed, likewise."""
+    """Return the share of meetings placed by team and third of difficulty."""
     axis = "Share of meetings that were placed"
     does = ("places fewest meetings", "place fewest meetings")
     return _by_third(setting, looks, "scheduled", axis, does, is_share=True)

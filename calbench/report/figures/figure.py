@@ -18,7 +18,7 @@ from calbench.report.sentence import MOST_NAMED, Sentence, cell, names, said
 from calbench.report.tables import Row, csv_bytes
 
 ENDS = ("_low", "_high")
-"""What the ends of a measure's interval are called behind its name."""
+"""Endings of the columns with the ends of a measure's interval, behind its name."""
 
 KIND = "_interval"
 """What says how it was made, or why there is none; not all tables have it."""

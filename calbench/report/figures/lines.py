@@ -200,7 +200,7 @@ def _line(
 
 
 HEIGHT = 420
-"""Of a figure in pixels, without what it says itself."""
+"""Of a figure in pixels, without what it says itself [C]."""
 
 COLUMNS = ("team", "agents", "scenarios", "value", "low", "high")
 """Of a row: a team's value with the ends of its range, by the number of agents, and of how many

@@ -34,11 +34,11 @@ NAMES: Mapping[str, str] = {
     "w": "DSM, w varies, θ = {theta}",
 }
 
+# e.g. whole "dsm-theta-0.1", "dsm-theta-0.1-w-2"; not "dsm-private"
 TEAM = re.compile(
     r"dsm-(?:(?P<name>theta|lmax)-(?P<value>[0-9.]+)|theta-(?P<theta>[0-9.]+)-w-(?P<w>[0-9.]+))"
 )
-"""Team ids of the experiment say which setting they change, and to what: ``dsm-theta-0.1``, and not
-``dsm-private``."""
+"""Team ids of the experiment say which setting they change, and to what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Against:
     Attributes:
         measure: its column.
         key: of its figures, before the setting.
-        title: of its figures, likewise.
+        title: of its figures, before the setting.
         axis: with its unit.
         ends: what a title says of those with the least, and of those with the most.
     """

@@ -16,10 +16,10 @@ from calbench.report.labels import MARKER, Box, View, offsets
 FRONT_NAME = "Pareto front"
 
 HEIGHT = 460
-"""Of the whole figure."""
+"""Of the whole figure, in pixels [C]."""
 
 TICKS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
-"""Of an axis of log(1 + x)."""
+"""Of an axis of log(1 + x): steps of about equal length [C]."""
 
 
 SCREENS = ((300.0, 330.0), (430.0, 330.0), (600.0, 330.0), (760.0, 330.0))

@@ -96,7 +96,7 @@ class Value:
 
     @property
     def reach(self) -> tuple[float, float]:
-        """What a figure must have room for: the interval, or the number alone."""
+        """The range that an axis must show: the interval, or the number alone."""
         return self.ends or (self.number, self.number)
 
 
@@ -111,7 +111,7 @@ def error_bars(
     Args:
         values: what has intervals.
         colour: of the bars.
-        thickness: likewise, in pixels.
+        thickness: of the bars, in pixels.
         at: where a number is on the axis.
     """
     bars = [_lengths(value, at) for value in values]

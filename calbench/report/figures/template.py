@@ -16,7 +16,7 @@ TITLE_WIDTH = 46
 """Characters of a line of an axis title that fit a phone [C]."""
 
 LINE = 17
-"""Height of a line of an axis title in pixels."""
+"""Height of a line of an axis title in pixels [C]."""
 
 TEXT = 12
 """Size of text in pixels, at least [C]."""

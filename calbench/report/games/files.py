@@ -131,8 +131,8 @@ class GameTask:
         catalog: of the games.
         scenarios: each as JSON, which processes hand over faster than the object.
         unreachable: where the optimum of games became unreachable, by team and scenario.
-        rows: what tables say happened, likewise.
-        judged: what facts say of messages, likewise.
+        rows: what tables say happened, by team and scenario.
+        judged: what facts say of messages, by team and scenario.
         measure: settings of the metrics.
     """
 
@@ -151,7 +151,7 @@ class GameTask:
 
 @dataclass(frozen=True, slots=True)
 class WrittenGame:
-    """What is left to say of a game when its files are written.
+    """A game whose files are written, as the index and the search need it.
 
     The kind of its team is in words; ``messages`` has the different words of each message that is
     text, in the order sent.

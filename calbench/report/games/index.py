@@ -34,7 +34,7 @@ NUMBERS: Mapping[str, str] = {
     "messages": "messages",
     "vps": "excess_vps",
 }
-"""What a game is sorted by, and the column of ``games.csv`` that says it."""
+"""Keys by which games are sorted, with their columns in ``games.csv``."""
 
 GAME_COLUMNS = (*NUMBERS, "halted", "texts", "told", "tier", "patterns", "passed")
 """Of a game in the index: ``texts`` counts its messages in words, ``told`` the private labels

@@ -2,7 +2,7 @@
 
 Of typed agents it holds every belief that a message moved, so that a reader's page can replay
 the beliefs of each observer and add up the privacy loss message by message (paper, appendix
-F.2). What language agents give away is measured by reflections, which stand in the game's own
+F.2). What language agents give away is measured by reflections, which are in the game's own
 events (appendix F.3). Of messages in words it holds where they speak of the sender's own
 slots, which private labels they tell or pass on, and the patterns they show (appendices G.5
 and H).
@@ -108,6 +108,7 @@ FEW = 3
 LETTERS = {"proposal": "p", "availability": "a", "cost_or_constraint": "c", "exact_cost": "x"}
 """Own-slot claims as a span names them; ``claimNames`` of the page's script says the same."""
 
+# e.g. "Slot 3?! Or 4"; not "...\n"
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;]*")
 
 OPTIMUM_COLUMNS = ("is_searched", "event_index", "least_cost_before", "least_cost_after")

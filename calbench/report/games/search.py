@@ -1,8 +1,8 @@
-"""Full-text search over messages: which words stand in which messages, in numbered files.
+"""Full-text search over messages: which words are in which messages, in numbered files.
 
 Messages in words are numbered through the whole site, game after game. A word's messages are
 differences between their numbers, coded in letters; words whose first two letters are alike
-stand in one file, so that a search reads one file a word, also for words that go on. Names of
+are in one file, so that a search reads one file a word, also for words that go on. Names of
 files are numbers: no text becomes a path.
 """
 
@@ -22,6 +22,7 @@ LONGEST = 32
 HEAD = 2
 """First letters of a word that choose its file [C]; with fewer, only the whole word is found."""
 
+# e.g. "Müller's"; not "_ -"
 WORD = re.compile(r"[^\W_]+")
 
 FACTOR = 31

@@ -44,6 +44,7 @@ DRAWN = (
 PUBLISHED_ROWS = "tables.yaml"
 """Beside the numbers of others: what their rows mean."""
 
+# e.g. "vps_by_team.csv", "privacy/by_team.csv"; not "privacy.csv"
 OF_PRIVACY = re.compile("audit_|judge/|leaking_|privacy/|probe_labels|revealing_|second_hand_|vps_")
 """Begins the names of the tables of a run that tell of messages and what they reveal."""
 

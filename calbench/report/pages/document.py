@@ -12,6 +12,7 @@ from calbench.report.experiment import confidence_of
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 
+# e.g. "## Add a table\nText\n## Tests"; not "### Add a table\nText"
 SECTION = re.compile(r"^## (Add [^\n]*)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 """A section of CONTRIBUTING that says how to add something."""
 

@@ -51,7 +51,7 @@ def is_drawn(site: Site, setting: Setting, drawn: Iterable[Panel]) -> bool:
 def _best(site: Site, setting: Setting) -> dict[str, Any]:
     """Return the first rows of a setting by cost, and its degenerate baselines apart.
 
-    Teams of a run of one's own are there wherever they stand; they alone are marked with a kind.
+    Teams of a run of one's own are there whatever their place; they alone are marked with a kind.
     """
     own = site.unpublished
     rows = sorted(site.with_kinds(setting.leaderboard), key=_place)

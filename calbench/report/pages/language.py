@@ -28,7 +28,7 @@ TITLES: Mapping[str, str] = {
     "statement": "Statements about own slots",
     "limit": "Limits run into",
 }
-"""What a case is of, as captions say it."""
+"""Kinds of cases, as captions name them."""
 
 
 def content(site: Site) -> Content | None:

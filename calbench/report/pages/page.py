@@ -41,7 +41,7 @@ class Page:
         section: of the navigation.
         group: within the section; pages without one come first.
         content: makes what it shows; no content: this site has no such page.
-        content_of_setting: likewise, for a page that every setting has.
+        content_of_setting: makes what it shows of a setting, if every setting has such a page.
         contents: makes a page for each of several names, with ``{name}`` in path and title.
         template: below the sources' ``docs``, if not at ``path``.
         answers: the question that it answers, for links from other pages.

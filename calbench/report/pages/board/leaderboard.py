@@ -33,7 +33,7 @@ from calbench.report.site import PAPER, Site
 from calbench.report.tables import Row, cell_of, ordered
 
 PRICE_PER_GAME = USAGE_COLUMNS[-1].name
-"""What a game cost."""
+"""Column of the price of a game."""
 
 FIRST_MEASURE = COST
 """What the table is sorted by at first [C]: of all measures of cost it alone counts failures."""
