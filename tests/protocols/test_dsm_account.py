@@ -184,3 +184,25 @@ def test_first_answer_stands_and_other_numbers_are_no_scores() -> None:
     assert heard.scores == {1: {1: 3}}
     assert not heard.is_answered
     assert heard.num_offered == 2
+
+
+def test_budget_never_falls_below_zero() -> None:
+    poor = account(negotiation(talk(), ME), 2, (AgentId(1), AgentId(2)), 0)
+    assert json.loads(poor)["points"]["budget"] == 1
+    dear = [
+        message(0, offer(0, 1, 2), 1),
+        message(1, answer(p0=10, p1=11, p2=11), 0),
+    ]
+    assert json.loads(account(negotiation(dear, ME), 0, (AgentId(1),), 1))["points"] == {
+        "responders": {
+            "1": {
+                "availability": 3,
+                "flexibility": 10 * 4**9 + 22 * 4**10,
+                "scoring_cost": 1,
+                "reward": 3,
+            }
+        },
+        "collected": 1,
+        "paid": 3,
+        "budget": 0,
+    }
