@@ -9,8 +9,7 @@ from calbench.domain.randomness import stream
 from calbench.oracle.count import Estimate, count_feasible, estimate_fraction
 from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Optimal, solve_best, solve_worst
-from tests.oracle.large import drawn_problem
-from tests.oracle.problems import problem_of
+from tests.oracle.problems import drawn_problem, problem_of
 
 
 def _topology(num_agents: int, num_slots: int, num_meetings: int, cells: str) -> Problem:

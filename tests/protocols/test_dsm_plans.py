@@ -10,7 +10,7 @@ from calbench.domain.calendars import Booking, Calendar
 from calbench.protocols.dsm.plans import OwnPlans, own_plans
 from calbench.protocols.dsm.scores import satisfaction
 from tests.factories import calendar
-from tests.protocols.bookings import booked, meeting
+from tests.protocols.observations import booked, meeting
 
 X, Y = meeting(7, 0, 2), meeting(8, 0, 3)
 
