@@ -4,6 +4,7 @@ import pytest
 
 from calbench.api import play_game, score_game
 from calbench.domain.actions import PASS, SealedReport, Turn
+from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import Announcement, CostReport, Decision, Message
 from calbench.domain.observations import Phase
@@ -101,3 +102,11 @@ def test_mediator_plays_imaps_schedule_and_its_trace_verifies() -> None:
         assert trace.metrics.messages == 15
         assert trace_bytes(replay(trace)) == trace_bytes(trace)
     verify_trace(trace)
+
+
+def test_participant_needs_no_mediator_when_it_meets_nobody() -> None:
+    alone = Meeting(MeetingId(1), (AgentId(2),), 1)
+    asked = observation(2, "BE1.", meeting=alone)._replace(has_mediator=True)
+    assert Mediated().act(asked) == PASS
+    seen = observation(2, "BE1.", phase=Phase.DECISION, meeting=alone)
+    assert Mediated().act(seen) == Turn((book(1, 2),))
