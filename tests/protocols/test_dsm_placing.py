@@ -123,3 +123,9 @@ def test_outsider_moves_a_meeting_from_where_its_copy_stands() -> None:
     assert volunteering(booked("....", {2: X}), announced(0, moved(7, 0, 3))) == turn(
         move(7, 2, 3, JUSTIFICATION)
     )
+
+
+def test_batch_is_empty_when_the_announced_target_is_taken() -> None:
+    held = booked("..E1.", {0: X, 1: Y})
+    for target in (1, 2, 0, 9):
+        assert deciding(held, announced(0, moved(7, 0, target))) == PASS
