@@ -6,6 +6,8 @@ from calbench.domain.actions import PASS, Turn
 from calbench.domain.calendars import Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import MeetingId, Slot
 from calbench.domain.messages import (
+    Content,
+    Decision,
     MeetingMove,
     OfferedPlan,
     PlanDecision,
@@ -14,6 +16,7 @@ from calbench.domain.messages import (
 from calbench.domain.observations import Observation, Phase
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.dsm import Dsm
+from calbench.protocols.dsm.placing import placeable_slots
 from tests.engine.scripts import book, move
 from tests.factories import calendar
 from tests.protocols.observations import TRIO, booked, meeting, message, observation
@@ -48,6 +51,19 @@ def turn(*actions: object) -> Turn:
     return Turn(actions)  # type: ignore[arg-type]
 
 
+def test_placeable_is_what_is_free_or_can_make_way() -> None:
+    assert placeable_slots(booked("E1B1..E1", {2: X})) == [0, 2, 3, 4]
+    assert placeable_slots(booked("E1B1.", {2: X})) == []
+    assert placeable_slots(calendar("B1B1")) == []
+
+
+def test_agreed_slot_is_taken_when_it_is_free_or_an_errand_can_land() -> None:
+    assert deciding(calendar("E1..E1"), announced(2)) == turn(book(1, 2))
+    assert deciding(calendar("E1.E1"), announced(2)) == turn(
+        move(102, 2, 1, JUSTIFICATION), book(1, 2)
+    )
+
+
 @pytest.mark.parametrize("slot", [1, -1, 5, 10**20])
 def test_lowest_placeable_slot_is_taken_when_the_agreed_one_is_not(slot: int) -> None:
     assert deciding(calendar("E1B1..E1"), announced(slot)) == turn(
@@ -55,11 +71,47 @@ def test_lowest_placeable_slot_is_taken_when_the_agreed_one_is_not(slot: int) ->
     )
 
 
+def test_lowest_placeable_slot_moves_no_meeting_even_an_announced_one() -> None:
+    held = booked(".B1.", {0: X})
+    assert deciding(held, announced(1, moved(7, 0, 2))) == PASS
+
+
+def test_nothing_is_placed_when_no_slot_is_free() -> None:
+    assert deciding(calendar("E1B1"), announced(0)) == PASS
+    assert deciding(calendar("E1B1"), announced(0), attempt=1) == PASS
+
+
 def test_meeting_at_the_agreed_slot_moves_to_its_announced_target() -> None:
     held = booked("..E1.", {0: X, 1: Y})
     assert deciding(held, announced(0, moved(8, 1, 3), moved(7, 0, 3))) == turn(
         move(7, 0, 3, JUSTIFICATION), book(1, 0)
     )
+
+
+def test_batch_is_empty_when_no_move_is_announced_for_the_meeting_in_the_way() -> None:
+    held = booked("..E1.", {0: X, 1: Y})
+    assert deciding(held, announced(0)) == PASS
+    assert deciding(held, announced(0, moved(8, 1, 3))) == PASS
+
+
+def test_batch_is_empty_when_the_announced_target_is_taken() -> None:
+    held = booked("..E1.", {0: X, 1: Y})
+    for target in (1, 2, 0, 9):
+        assert deciding(held, announced(0, moved(7, 0, target))) == PASS
+
+
+def test_participant_moves_no_meeting_that_stands_elsewhere() -> None:
+    held = booked("..E1.", {1: Y})
+    assert deciding(held, announced(0, moved(8, 1, 3))) == turn(book(1, 0))
+
+
+def test_empty_batch_without_a_decision_of_the_initiator() -> None:
+    held = calendar("...")
+    assert deciding(held) == PASS
+    assert deciding(held, announced(1), sender=2) == PASS
+    other: Content = Decision(slot=Slot(1))
+    seen = observation(1, "...", phase=Phase.DECISION, messages=[message(0, other, 1)])
+    assert Dsm().act(seen) == PASS
 
 
 def test_retry_takes_the_placeable_slot_of_its_number_counted_from_zero() -> None:
@@ -94,6 +146,10 @@ def test_initiator_performs_the_whole_chain_whatever_it_told_others() -> None:
     assert leading(held, announced(3, plan_id=0)) == turn(book(1, 3))
 
 
+def test_initiator_without_an_announcement_submits_an_empty_batch() -> None:
+    assert leading(calendar("...")) == PASS
+
+
 def test_initiator_takes_its_own_best_plan_when_it_meets_nobody() -> None:
     alone = meeting(1, 0)
     assert leading(calendar("E1B1."), meeting=alone) == turn(book(1, 2))
@@ -125,7 +181,14 @@ def test_outsider_moves_a_meeting_from_where_its_copy_stands() -> None:
     )
 
 
-def test_batch_is_empty_when_the_announced_target_is_taken() -> None:
-    held = booked("..E1.", {0: X, 1: Y})
-    for target in (1, 2, 0, 9):
-        assert deciding(held, announced(0, moved(7, 0, target))) == PASS
+def test_outsider_moves_nothing_it_does_not_hold_or_cannot_place() -> None:
+    assert volunteering(booked("....", {1: Y}), announced(0, moved(7, 0, 3))) == PASS
+    assert volunteering(booked("...E1", {0: X}), announced(0, moved(7, 0, 3))) == PASS
+    both = announced(0, moved(7, 0, 2), moved(8, 1, 3))
+    assert volunteering(booked("...E1", {0: X, 1: Y}), both) == PASS
+    assert volunteering(booked("....", {0: X}), announced(0)) == PASS
+
+
+def test_outsider_follows_whoever_sent_it_proposals_first() -> None:
+    held = booked("....", {0: X})
+    assert volunteering(held, announced(0, moved(7, 0, 3)), proposer=2) == PASS
