@@ -25,9 +25,8 @@ from calbench.domain.observations import Phase
 from calbench.metrics.costs import best_complete_schedule
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.choices import Choice
-from calbench.oracle.completion import searched_least_cost, slots_within
 from calbench.oracle.programme import MOST_EXACT_MEETINGS, TooMuchWorkError, least_cost
-from calbench.oracle.solve import Schedule
+from calbench.oracle.solve import Schedule, searched_least_cost, slots_within
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, CalendarIds, Event, Resolution
 

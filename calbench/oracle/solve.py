@@ -26,6 +26,7 @@ moves twice. The greatest cost is therefore bounded as well, and two prior meeti
 slots justify each other.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -228,37 +229,83 @@ def search(choices: Sequence[Choice], direction: Literal[1, -1]) -> tuple[Slot, 
     """
     if len(choices) > MOST_DEPTH:
         raise GaveUpError
-    num_slots = 1 + max((slot for choice in choices for slot in choice.charges_by_slot), default=0)
-    options = [_options(choice, direction, num_slots) for choice in choices]
-    if not all(options):
-        return None
-    attempts = _Attempts()
-    cheapest_first = [sorted(own) for own in sorted(options, key=len)]
-    budget: int | None = 0
-    while budget is not None and attempts.slots(cheapest_first, budget) is None:
-        budget = attempts.next_budget
+    options, _ = _options(choices, direction)
+    attempts = _Attempts(MOST_STEPS)
+    budget = attempts.least_budget(options)
     return None if budget is None else attempts.slots(options, budget)
 
 
-def _options(choice: Choice, direction: Literal[1, -1], num_slots: int) -> _Options:
-    """Return the slots of a meeting, ascending."""
-    costs = {slot: direction * sum(paid) for slot, paid in choice.charges_by_slot.items()}
-    least = min(costs.values(), default=0)
-    calendars = sum(1 << (agent * num_slots) for agent in choice.participants)
-    return [_Option(costs[slot] - least, slot, calendars << slot) for slot in sorted(costs)]
+def slots_within(choices: Sequence[Choice], budget: int) -> tuple[Slot, ...] | None:
+    """Return slots for all meetings that together cost at most ``budget``, if there are any.
+
+    Never gives up. The meeting with the fewest slots that are not too dear comes first, which is
+    fast if the budget is close to the least cost.
+
+    Returns:
+        One slot for each choice, in their order.
+    """
+    options, least = _options(choices, 1)
+    slack = budget - least
+    if slack < 0 or not all(options):
+        return None
+    affordable = [sorted(o for o in own if o.regret <= slack) for own in options]
+    order = sorted(range(len(options)), key=lambda place: len(affordable[place]))
+    found = _Attempts().slots([affordable[place] for place in order], slack)
+    if found is None:
+        return None
+    slot_by_place = dict(zip(order, found, strict=True))
+    return tuple(slot_by_place[place] for place in range(len(order)))
+
+
+def searched_least_cost(choices: Sequence[Choice]) -> int | None:
+    """Return the least total cost of placing these meetings; ``None`` if that is impossible.
+
+    Never gives up: fast if few meetings are in each other's way, however many there are.
+    """
+    options, least = _options(choices, 1)
+    regret = _Attempts().least_budget(options)
+    return None if regret is None else least + regret
+
+
+def _options(
+    choices: Sequence[Choice], direction: Literal[1, -1]
+) -> tuple[Sequence[_Options], int]:
+    """Return the slots of each meeting, ascending, and the sum of their least costs."""
+    num_slots = 1 + max((slot for choice in choices for slot in choice.charges_by_slot), default=0)
+    options: list[_Options] = []
+    total = 0
+    for choice in choices:
+        costs = {slot: direction * sum(paid) for slot, paid in choice.charges_by_slot.items()}
+        least = min(costs.values(), default=0)
+        calendars = sum(1 << (agent * num_slots) for agent in choice.participants)
+        options.append(
+            [_Option(costs[slot] - least, slot, calendars << slot) for slot in sorted(costs)]
+        )
+        total += least
+    return options, total
 
 
 class _Attempts:
-    """Searches within budgets of regret, all of them together within :data:`MOST_STEPS`.
+    """Searches within budgets of regret, all of them together within so many steps, if any.
 
     Attributes:
         next_budget: the least regret that exceeded the budget of the last search; ``None`` if
             no budget would have helped.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_steps: float = math.inf) -> None:
         self.next_budget: int | None = None
-        self._steps = 0
+        self._steps, self._most_steps = 0, most_steps
+
+    def least_budget(self, options: Sequence[_Options]) -> int | None:
+        """Return the least regret within which all meetings can be placed, if any is enough."""
+        if not all(options):
+            return None
+        cheapest_first = [sorted(own) for own in sorted(options, key=len)]
+        budget: int | None = 0
+        while budget is not None and self.slots(cheapest_first, budget) is None:
+            budget = self.next_budget
+        return budget
 
     def slots(self, options: Sequence[_Options], budget: int) -> tuple[Slot, ...] | None:
         """Return the first slots within the budget, in the order of meetings and options."""
@@ -273,7 +320,7 @@ class _Attempts:
         if not options:
             return []
         self._steps += len(options[0])
-        if self._steps > MOST_STEPS:
+        if self._steps > self._most_steps:
             raise GaveUpError
         for regret, slot, cells in options[0]:
             if cells & taken:

@@ -15,8 +15,7 @@ from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Optimal, solve_best, solve_worst
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.suites import build_suite
-from tests.oracle.large import drawn_problem
-from tests.oracle.problems import problem_of
+from tests.oracle.problems import drawn_problem, problem_of
 
 
 def _topology(num_agents: int, num_slots: int, num_meetings: int, cells: str) -> Problem:

@@ -1,7 +1,5 @@
 """VOLUNTARY and DECISION: who is asked for a batch, how often, and what it does."""
 
-import pytest
-
 from calbench.domain.actions import Action
 from calbench.domain.calendars import item_ids
 from calbench.domain.observations import Phase
@@ -18,7 +16,6 @@ from tests.engine.scripts import (
     decide,
     dm,
     game_config,
-    group,
     move,
     play_scripts,
     talk,
@@ -29,31 +26,7 @@ from tests.factories import make_scenario
 # Each agent holds one errand, at slot 0 with cost 3: 101, 105, 109, 113 and 117.
 ROWS = ["E3..."] * 5
 SCENARIO = make_scenario(ROWS, [(2, 0, 1)])
-ERRANDS = (101, 105, 109, 113, 117)
 EMPTY = "Expected exactly 1 schedule action, got 0"
-
-
-def test_participants_decide_on_their_first_attempt_when_their_batches_are_legal() -> None:
-    lines = {agent: {decide(): [book(1, 2)]} for agent in (0, 1, 2)}
-    game = play_scripts(SCENARIO, lines)
-    assert [game.asks(agent, Phase.DECISION) for agent in range(5)] == [[(0, 0)]] * 3 + [[], []]
-    assert [calendar[2] for calendar in game.trace.final_state.calendars] == [1, 1, 1, None, None]
-
-
-def test_batch_moves_and_schedules_at_once() -> None:
-    game = play_scripts(SCENARIO, {1: {decide(): [move(105, 0, 3), book(1, 0)]}})
-    assert game.trace.final_state.calendars[1] == (1, None, None, 105)
-    (event,) = game.events(BatchApplied)
-    assert (event.agent_id, event.attempt, event.cost) == (1, 0, 3)
-    assert event.calendar == (1, None, None, 105)
-
-
-@pytest.mark.parametrize("retries", [0, 1, 3])
-def test_rejected_batch_is_retried_as_often_as_allowed(retries: int) -> None:
-    game = play_scripts(SCENARIO, {}, game_config(retries=retries))
-    attempts = [(0, number) for number in range(retries + 1)]
-    assert game.asks(0, Phase.DECISION) == attempts
-    assert len(game.events(BatchRejected)) == 3 * (retries + 1)
 
 
 def test_rejected_batch_is_answered_with_its_exact_conflict() -> None:
@@ -78,13 +51,6 @@ def test_conflict_is_told_to_nobody_else() -> None:
     assert game.seen(0, decide(1)).conflict == EMPTY
     assert game.seen(1, decide(1)).conflict is not None
     assert "Errand #105" in (game.seen(1, decide(1)).conflict or "")
-
-
-def test_participant_is_asked_no_more_when_its_batch_was_applied() -> None:
-    lines: dict[int, Lines] = {0: {decide(0): [book(1, 1)]}, 1: {decide(2): [book(1, 1)]}}
-    game = play_scripts(SCENARIO, lines)
-    attempts = [game.asks(agent, Phase.DECISION) for agent in (0, 1, 2)]
-    assert [len(asked) for asked in attempts] == [1, 3, 4]
 
 
 def test_batch_is_discarded_after_the_last_retry_and_the_others_stand() -> None:
@@ -128,30 +94,6 @@ def test_decision_sees_the_snapshot_after_volunteering() -> None:
     assert {start.calendar for start in starts} == {(105, None, 2, None)}
 
 
-def test_activated_outsiders_volunteer_in_ascending_order_before_the_decision() -> None:
-    lines: dict[int, Lines] = {2: {talk(0): [dm(4)], talk(1): [dm(3)]}}
-    game = play_scripts(SCENARIO, lines, game_config(retries=0))
-    asked = [(event.phase, event.agent_id) for event in game.events(DecideStart)]
-    assert asked == [
-        *[(Phase.VOLUNTARY, agent) for agent in (3, 4)],
-        *[(Phase.DECISION, agent) for agent in (0, 1, 2)],
-    ]
-
-
-def test_outsider_is_not_asked_to_volunteer_when_it_was_not_activated() -> None:
-    game = play_scripts(SCENARIO, {2: {talk(0): [group(), dm(4)]}})
-    assert game.asks(3, Phase.VOLUNTARY) == []
-    assert game.asks(4, Phase.VOLUNTARY) == [(0, 0)]
-
-
-def test_participant_never_volunteers() -> None:
-    game = play_scripts(SCENARIO, {2: {talk(0): [broadcast()]}})
-    assert [game.asks(agent, Phase.VOLUNTARY) for agent in range(5)] == [
-        *[[]] * 3,
-        *[[(0, 0)]] * 2,
-    ]
-
-
 def test_voluntary_moves_are_applied_and_charged_at_once() -> None:
     lines: dict[int, Lines] = {0: {talk(0): [dm(3)]}, 3: {volunteer(): [move(113, 0, 2)]}}
     game = play_scripts(SCENARIO, lines)
@@ -193,16 +135,6 @@ def test_failed_volunteering_of_one_outsider_leaves_that_of_another() -> None:
     }
     game = play_scripts(SCENARIO, lines)
     assert game.trace.final_state.cost_by_agent == (0, 0, 0, 0, 3)
-
-
-def test_observation_shows_the_shown_cost_of_own_moves_so_far() -> None:
-    two = make_scenario(ROWS, [(0, 1), (0, 1)])
-    lines: dict[int, Lines] = {0: {decide(): [move(101, 0, 3), book(1, 0)]}}
-    game = play_scripts(two, lines)
-    assert game.seen(0, decide()).incurred_shown_cost == 0
-    assert game.seen(0, talk(round_index=1)).incurred_shown_cost == 100
-    assert game.seen(1, talk(round_index=1)).incurred_shown_cost == 0
-    assert game.trace.final_state.cost_by_agent[0] == 3
 
 
 def test_observation_counts_the_cost_of_moved_meetings_among_the_shown() -> None:

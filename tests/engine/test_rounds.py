@@ -48,17 +48,6 @@ KEEPER: Lines = {decide(): [book(1, 0)]}
 PARTNER: Lines = {decide(round_index=1): [book(2, 0)]}
 
 
-def test_meeting_is_scheduled_when_all_participants_hold_it_in_one_slot() -> None:
-    lines = {agent: books([(1, 4)]) for agent in (0, 1, 2)}
-    game = play_scripts(scenario((1, 0, 2)), lines)
-    (outcome,) = game.trace.final_state.round_outcomes
-    assert (outcome.meeting_id, outcome.coordinated) == (1, True)
-    assert outcome.slot_by_agent == {"0": 4, "1": 4, "2": 4}
-    assert outcomes(game) == ["scheduled"]
-    assert violations(game) == []
-    assert game.trace.metrics.rounds_scheduled == 1
-
-
 def test_meeting_fails_when_its_participants_hold_it_in_different_slots() -> None:
     lines = {0: books([(1, 4)]), 1: books([(1, 3)])}
     game = play_scripts(scenario((0, 1)), lines)
@@ -66,33 +55,6 @@ def test_meeting_fails_when_its_participants_hold_it_in_different_slots() -> Non
     assert violations(game) == [(0, 1, False)]
     (outcome,) = game.trace.final_state.round_outcomes
     assert (outcome.coordinated, outcome.slot_by_agent) == (False, {"0": 4, "1": 3})
-
-
-def test_meeting_fails_when_a_participant_submits_no_legal_batch() -> None:
-    game = play_scripts(scenario((0, 1, 2)), {0: books([(1, 4)]), 2: books([(1, 3)])})
-    assert outcomes(game) == ["no_batch"]
-    (resolution,) = game.events(Resolution)
-    assert resolution.slot_by_agent == {"0": 4, "1": None, "2": 3}
-
-
-def test_meeting_is_recorded_as_inconsistent_when_nobody_holds_it() -> None:
-    game = play_scripts(scenario((0, 1)), {})
-    assert outcomes(game) == ["no_batch"]
-    assert violations(game) == [(0, 1, False)]
-
-
-def test_meeting_of_one_is_scheduled_when_it_books_any_slot() -> None:
-    assert outcomes(play_scripts(scenario((2,)), {2: books([(1, 5)])})) == ["scheduled"]
-
-
-def test_game_goes_on_after_a_failed_meeting_whose_copies_stay() -> None:
-    lines = {0: books([(1, 4), (2, 1)]), 1: books([(1, 3), (2, 1)])}
-    game = play_scripts(scenario((0, 1), (0, 1)), lines)
-    assert outcomes(game) == ["inconsistent_slots", "scheduled"]
-    assert game.trace.final_state.calendars[:2] == (
-        (None, 2, None, None, 1, None),
-        (None, 2, None, 1, None, None),
-    )
 
 
 def test_meeting_fails_when_an_earlier_one_is_broken() -> None:
@@ -286,14 +248,3 @@ def test_costs_of_a_failed_round_stay_charged() -> None:
     assert outcomes(game) == ["no_batch"]
     assert game.trace.final_state.cost_by_agent == (2, 0, 0)
     assert game.trace.metrics.realised_cost == 2
-
-
-def test_item_is_charged_for_every_round_in_which_it_moves() -> None:
-    lines: dict[int, Lines] = {
-        0: {
-            decide(): [move(101, 0, 3), book(1, 0)],
-            decide(round_index=1): [move(101, 3, 2), book(2, 3)],
-        }
-    }
-    game = play_scripts(make_scenario(["E2...", "....", "...."], [(0, 1), (0, 1)]), lines)
-    assert game.trace.final_state.cost_by_agent == (4, 0, 0)

@@ -1,4 +1,4 @@
-"""Small problems, readable or random."""
+"""Small problems, readable or random, and large ones drawn as suites are."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.oracle.problem import PriorMeeting, Problem
+from calbench.scenarios.parameters import ScenarioParameters
+from calbench.scenarios.sampling import sample_scenario
 
 
 def problem_of(
@@ -63,3 +65,19 @@ def problems(
             for slot in full[: max(0, needed - len(free))]:
                 row[slot] = "."
     return problem_of(["".join(row) for row in rows], meetings, priors)
+
+
+def drawn_problem(
+    agents: int, meetings: int, slots: int, *, blocked: int, seed: int = 0, priors: int = 0
+) -> Problem:
+    """Draw meetings of three at errand costs 1 to 3, three quarters of the slots taken."""
+    parameters = ScenarioParameters(
+        num_agents=agents,
+        num_meetings=meetings,
+        num_slots=slots,
+        num_prior_meetings=priors,
+        pref_level=3,
+        density=0.75,
+        blocked=blocked,
+    )
+    return sample_scenario(parameters, seed=seed, scenario_id="x", setting="x").problem

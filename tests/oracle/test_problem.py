@@ -1,15 +1,18 @@
-"""Helpers of the problem, and the cache over its subsets."""
+"""Helpers of the problem, its greedy yardstick, and the cache over its subsets."""
 
 import subprocess
 import sys
 
 import pytest
+from hypothesis import given, settings
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.oracle.cache import OracleCache
+from calbench.oracle.problem import Problem, greedy_cost
 from calbench.oracle.solve import Optimal, solve_best, solve_worst
 from calbench.oracle.ties import optimal_cost_vectors
-from tests.oracle.problems import problem_of
+from tests.effort import examples
+from tests.oracle.problems import problem_of, problems
 
 PROBLEM = problem_of(["1.2.", "B..."], [(0, 1), (0,), (1,)], [((0, 1), 3, 1)])
 
@@ -55,3 +58,34 @@ def test_oracle_values_are_read_without_the_solver() -> None:
     code = f"import sys; from calbench.oracle import {modules}; print('ortools' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("rows", "meetings", "priors", "expected"),
+    [
+        (["3..", "..."], [(0, 1)], [], 3),
+        (["B2.", "..."], [(0, 1)], [], 2),
+        (["3.1.", "3..."], [(0, 1), (0,)], [], 6),
+        (["2.", ".B"], [(0,), (1,)], [], 2),
+        (["..2.", "...."], [(0, 1)], [((1,), 0, 1), ((0,), 1, 1)], 2),
+        (["B.", ".B"], [(0, 1)], [], None),
+        (["12"], [(0,)], [], None),
+        (["..1"], [(0,), (0,), (0,)], [], None),
+        (["1"], [], [], 0),
+    ],
+)
+def test_greedy_takes_the_first_slot_that_all_can_clear(
+    rows: list[str],
+    meetings: list[tuple[int, ...]],
+    priors: list[tuple[tuple[int, ...], int, int]],
+    expected: int | None,
+) -> None:
+    assert greedy_cost(problem_of(rows, meetings, priors)) == expected
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(problems())
+def test_greedy_never_beats_the_oracle(problem: Problem) -> None:
+    cost = greedy_cost(problem)
+    best = solve_best(problem)
+    assert cost is None or (isinstance(best, Optimal) and cost >= best.schedule.cost)

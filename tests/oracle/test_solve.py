@@ -1,13 +1,34 @@
-"""The best and the worst schedule against brute force."""
+"""The best and the worst schedule, by search or solver, stopped or not, against brute force."""
+
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from calbench.domain.ids import Slot
+from calbench.oracle.certificate import check_schedule
+from calbench.oracle.choices import choices_of
+from calbench.oracle.model import NoScheduleError
 from calbench.oracle.problem import Problem
-from calbench.oracle.solve import Infeasible, Optimal, Schedule, solve_best, solve_worst
+from calbench.oracle.programme import least_cost
+from calbench.oracle.solve import (
+    GaveUpError,
+    Infeasible,
+    Optimal,
+    Schedule,
+    Stopped,
+    search,
+    searched_least_cost,
+    slots_within,
+    solve_best,
+    solve_within,
+    solve_worst,
+)
+from calbench.oracle.tiebreak import Direction, extreme_slots
 from tests.effort import examples
 from tests.oracle import brute_force
-from tests.oracle.problems import problem_of, problems
+from tests.oracle.problems import drawn_problem, problem_of, problems
 
 
 def _as_outcome(result: Optimal | Infeasible) -> brute_force.Outcome | None:
@@ -92,3 +113,123 @@ def test_solve_refuses_when_costs_exceed_exact_arithmetic() -> None:
     problem = Problem(2, ((2**60, None),), (frozenset(),), problem_of(["."], [(0,)]).meetings, ())
     with pytest.raises(ValueError, match="2\\*\\*45"):
         solve_best(problem)
+
+
+def _modelled(problem: Problem, direction: Direction) -> tuple[Slot, ...] | None:
+    try:
+        return extreme_slots(choices_of(problem), direction).slots
+    except NoScheduleError:
+        return None
+
+
+def _slots(outcome: brute_force.Outcome | None) -> tuple[Slot, ...] | None:
+    return None if outcome is None else outcome.slots
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(problems(max_priors=0, has_capacity=True))
+def test_search_and_solver_equal_brute_force(problem: Problem) -> None:
+    best, worst = _slots(brute_force.best(problem)), _slots(brute_force.worst(problem))
+    assert search(choices_of(problem), 1) == _modelled(problem, 1) == best
+    assert search(choices_of(problem), -1) == _modelled(problem, -1) == worst
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(problems(max_priors=3, max_slots=4, has_capacity=True))
+def test_solver_equals_brute_force_with_prior_meetings(problem: Problem) -> None:
+    assert _modelled(problem, 1) == _slots(brute_force.best(problem))
+    assert _modelled(problem, -1) == _slots(brute_force.worst(problem))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_search_equals_the_solver_where_brute_force_ends(seed: int) -> None:
+    problem = drawn_problem(10, 8, 24, blocked=6, seed=seed)
+    assert search(choices_of(problem), 1) == _modelled(problem, 1)
+    assert search(choices_of(problem), -1) == _modelled(problem, -1)
+
+
+def test_search_gives_up_on_many_meetings_and_on_many_steps() -> None:
+    deep = problem_of(["." * 4] * 101, [(agent,) for agent in range(101)])
+    with pytest.raises(GaveUpError):
+        search(choices_of(deep), 1)
+    wide = problem_of(["1" * 11 + "." * 9] * 3, [(0, 1, 2)] * 10)  # nine free slots for ten
+    with pytest.raises(GaveUpError):
+        search(choices_of(wide), 1)
+
+
+def test_search_finds_that_there_is_no_schedule() -> None:
+    assert search(choices_of(problem_of(["BB"], [(0,)])), 1) is None
+    assert search(choices_of(problem_of([".B"], [(0,), (0,)])), -1) is None
+    assert search([], 1) == ()
+
+
+EFFORTS = (1e-5, 1e-3, 3e-3, 1e-2, 3e-2, 0.1)
+
+
+@cache
+def _contended() -> Problem:
+    return drawn_problem(8, 16, 40, blocked=4, priors=4)
+
+
+@cache
+def _extreme(direction: Direction) -> int:
+    answer = (solve_best if direction == 1 else solve_worst)(_contended())
+    assert isinstance(answer, Optimal)
+    return answer.schedule.cost
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+@pytest.mark.parametrize("direction", [1, -1])
+def test_bound_and_schedule_enclose_the_extreme_cost(direction: Direction, effort: float) -> None:
+    answer = solve_within(_contended(), direction, effort)
+    assert not isinstance(answer, Infeasible)
+    if answer is None:
+        assert effort < max(EFFORTS)  # a larger effort does find one
+        return
+    assert check_schedule(_contended(), answer.schedule) == ()
+    bound = answer.bound if isinstance(answer, Stopped) else answer.schedule.cost
+    least, most = sorted((bound, answer.schedule.cost), reverse=direction == -1)
+    assert direction * least <= direction * _extreme(direction) <= direction * most
+    assert answer == solve_within(_contended(), direction, effort)
+
+
+def test_small_problems_and_impossible_ones_need_no_effort() -> None:
+    small = drawn_problem(5, 5, 16, blocked=2)
+    assert solve_within(small, 1, 1e-6) == solve_best(small)
+    impossible = problem_of([".B.", ".B."], [(0, 1)] * 2, [((0,), 2, 1), ((1,), 0, 1)])
+    assert isinstance(solve_within(impossible, 1, 1e-6), Infeasible)
+
+
+def test_enough_effort_gives_the_proven_schedules() -> None:
+    assert solve_within(_contended(), 1, 1e3) == solve_best(_contended())
+    assert solve_within(_contended(), -1, 1e3) == solve_worst(_contended())
+
+
+@given(problems(has_capacity=True))
+def test_least_cost_is_that_of_brute_force(problem: Problem) -> None:
+    best = brute_force.best(problem)
+    assert least_cost(choices_of(problem), problem.num_slots) == (best and best.cost)
+    if best is not None:
+        for known in (best.cost, best.cost + 2):
+            assert least_cost(choices_of(problem), problem.num_slots, at_most=known) == best.cost
+
+
+@given(problems(has_capacity=True, max_priors=0), st.integers(0, 3))
+def test_slots_are_found_exactly_from_the_least_cost_on(problem: Problem, spare: int) -> None:
+    choices = choices_of(problem)
+    best = brute_force.best(problem)
+    assert searched_least_cost(choices) == (best and best.cost)
+    if best is None:
+        assert slots_within(choices, 100) is None
+        return
+    assert slots_within(choices, best.cost - 1) is None
+    slots = slots_within(choices, best.cost + spare)
+    assert slots is not None
+    found = next(o for o in brute_force.outcomes(problem) if o.slots == slots)
+    assert found.cost <= best.cost + spare
+
+
+def test_least_cost_refuses_more_meetings_than_it_takes() -> None:
+    problem = problem_of(["." * 15], [[0]] * 15)
+    with pytest.raises(ValueError, match="15 meetings"):
+        least_cost(choices_of(problem), 15)

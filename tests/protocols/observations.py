@@ -1,8 +1,8 @@
 """Observations made by hand, for policies that are asked outside a game."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from calbench.domain.calendars import HiddenMeeting, Meeting
+from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import CHANNELS, Channel, Content, Message
 from calbench.domain.observations import Observation, Phase
@@ -46,3 +46,16 @@ def observation(
         channels=frozenset(channels),
         incurred_shown_cost=0,
     )
+
+
+def meeting(meeting_id: int, *participants: int, cost: int = 1) -> Meeting:
+    return Meeting(MeetingId(meeting_id), tuple(AgentId(agent) for agent in participants), cost)
+
+
+def booked(row: str, meeting_by_slot: Mapping[int, Meeting]) -> Calendar:
+    """Return the calendar of a row with meetings in some of its free slots."""
+    items = list(calendar(row))
+    for slot, held in meeting_by_slot.items():
+        assert items[slot] is None
+        items[slot] = Booking(held)
+    return tuple(items)

@@ -2,17 +2,15 @@
 
 import pytest
 
-from calbench.domain.actions import PASS, BroadcastMessage, DirectMessage, Turn
-from calbench.domain.calendars import HiddenMeeting
-from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.actions import PASS, DirectMessage, Turn
+from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import CHANNELS, Channel, CostReport
 from calbench.domain.observations import Phase
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.protocols.base import JUSTIFICATION
-from calbench.protocols.degenerate import FirstFree, Silent, TellAll
+from calbench.protocols.degenerate import Silent, TellAll
 from calbench.traces.events import (
-    AllAgentGroupchatSent,
     BatchApplied,
     DmSent,
     InvalidToolCall,
@@ -57,27 +55,6 @@ def test_first_free_books_its_lowest_free_slot_without_a_word() -> None:
     assert trace.metrics.messages == trace.metrics.realised_cost == 0
 
 
-def test_first_free_submits_nothing_when_no_slot_is_free() -> None:
-    assert FirstFree().act(observation(0, "E1BE1", phase=Phase.DECISION)) == PASS
-
-
-def test_first_free_books_only_when_it_decides_about_its_own_meeting() -> None:
-    assert FirstFree().act(observation(0, "B..", phase=Phase.DECISION)) == Turn((book(1, 1),))
-    assert FirstFree().act(observation(0, "B..")) == PASS
-    hidden = HiddenMeeting(MeetingId(1), 1)
-    for phase in Phase:
-        assert FirstFree().act(observation(3, "...", phase=phase, meeting=hidden)) == PASS
-
-
-def test_tell_all_sends_one_message_each_when_the_channel_of_all_is_open() -> None:
-    trace = play("tell-all")
-    told = [event for event in trace.events if isinstance(event, AllAgentGroupchatSent)]
-    assert [(event.turn, event.from_agent) for event in told] == [(0, 1), (0, 0), (0, 3)]
-    assert {event.from_agent: event.content for event in told} == VECTORS
-    assert told[0].to_agents == (0, 2, 3)
-    assert trace.final_state.messages_sent_by_agent == (1, 1, 0, 1)
-
-
 def test_tell_all_sends_a_message_to_every_agent_when_only_dms_are_open() -> None:
     trace = play("tell-all", "dm", "participant_groupchat")
     told = [event for event in trace.events if isinstance(event, DmSent)]
@@ -104,20 +81,6 @@ def test_tell_all_makes_the_choice_of_imap(channels: tuple[Channel, ...]) -> Non
     assert trace.final_state.cost_by_agent == imap.cost_by_agent
 
 
-def test_tell_all_makes_no_choice_when_no_channel_fits() -> None:
-    trace = play("tell-all", "participant_groupchat", retries=0)
-    assert trace.metrics.messages == 0
-    assert not any(isinstance(event, BatchApplied | InvalidToolCall) for event in trace.events)
-
-
-def test_tell_all_retries_as_imap_does_when_it_made_no_choice() -> None:
-    trace = play("tell-all", "participant_groupchat")
-    batches = {
-        e.agent_id: (e.attempt, e.actions[-1]) for e in trace.events if isinstance(e, BatchApplied)
-    }
-    assert batches == {0: (1, book(1, 1)), 1: (1, book(1, 1)), 3: (1, book(1, 1))}
-
-
 def test_tell_all_makes_no_choice_when_a_vector_is_missing() -> None:
     heard = [message(1, report(0, 0, 0), 0)]
     seen = observation(0, "...", phase=Phase.DECISION, messages=heard)
@@ -126,29 +89,8 @@ def test_tell_all_makes_no_choice_when_a_vector_is_missing() -> None:
     assert TellAll().act(seen._replace(messages=tuple(heard))) == Turn((book(1, 1),))
 
 
-def test_tell_all_makes_no_choice_when_no_slot_is_feasible_for_all() -> None:
-    heard = [message(1, report(None, 0), 0), message(2, report(0, None), 0)]
-    assert TellAll().act(observation(0, "..", phase=Phase.DECISION, messages=heard)) == PASS
-
-
-def test_tell_all_tells_once_a_meeting() -> None:
-    first = TellAll().act(observation(0, "..."))
-    assert first == Turn((BroadcastMessage(content=report(0, 0, 0)),))
-    told = [message(0, report(0, 0, 0), 1, 2)]
-    assert TellAll().act(observation(0, "...", messages=told)) == PASS
-    assert TellAll().act(observation(0, "...", earlier=told)) == first
-
-
 def test_tell_all_leaves_out_nobody_but_itself_when_it_sends_dms() -> None:
     turn = TellAll().act(observation(2, ".B", channels=["dm"]))
     assert turn.actions == tuple(
         DirectMessage(to=AgentId(agent), content=report(0, None)) for agent in (0, 1, 3, 4)
     )
-
-
-@pytest.mark.parametrize("channels", [CHANNELS, ("dm",)])
-def test_tell_all_stays_silent_when_there_is_nobody_to_tell(channels: tuple[Channel, ...]) -> None:
-    config = game_config("tell-all", channels)
-    trace = run(make_scenario(["E1."], [(0,)]), config, [TellAll()])
-    assert not any(isinstance(event, InvalidToolCall) for event in trace.events)
-    assert trace.metrics.rounds_scheduled == 1

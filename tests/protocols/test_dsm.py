@@ -22,12 +22,9 @@ from calbench.protocols.dsm import Dsm
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
     BatchApplied,
-    BatchRejected,
     DmSent,
-    InvalidToolCall,
     Resolution,
     TurnEnd,
-    TurnStart,
 )
 from calbench.traces.models import Trace
 from tests.engine.scripts import book, game_config, move
@@ -129,12 +126,6 @@ def test_welfare_offers_everything_and_takes_the_best_sum() -> None:
         ("DECISION", 2): (move(112, 1, 4, JUSTIFICATION), book(1, 1)),
     }
     assert outcomes(trace) == ["scheduled"]
-
-
-@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (2, 1, 0)])
-def test_talk_takes_three_sweeps_whoever_speaks_first(order: tuple[int, ...]) -> None:
-    trace = play(make_scenario(ROWS, [order]))
-    assert max(e.turn for e in trace.events if isinstance(e, TurnStart)) == 2
 
 
 # Offers of one plan each: agent 0 would take 0, then 2, then the errand at 1; agent 1 only that.
@@ -243,15 +234,6 @@ def test_points_of_the_chain_stand_in_the_thoughts_of_the_announcing_turn() -> N
     }
 
 
-def test_budget_runs_over_the_meetings_an_agent_leads() -> None:
-    # First all four slots are scored 10, 10, 10, 11: 3 collected, and 11 earns nothing. Then
-    # slot 3 holds M1, which cannot move here: 10, 10, 10, 0, and 10 earns 1 + (3 - 1).
-    welfare = play(make_scenario(["....", "E1E1E1."], [(0, 1), (0, 1)]))
-    told = [(account["collected"], account["paid"]) for account in points(welfare)]
-    assert told == [(3, 0), (3, 3)]
-    assert [account["budget"] for account in points(welfare)] == [103, 103]
-
-
 def test_single_offer_of_private_returns_what_it_collects() -> None:
     rows = [".....", "E1E1...", "E1E1...", "....."]
     trace = play(make_scenario(rows, [(0, 1, 2), (1, 3), (0, 1, 2)]), **PRIVATE)
@@ -271,42 +253,6 @@ def test_earlier_meeting_breaks_when_a_participant_holds_it_off_the_agreed_slot(
     assert resolution.broken_meetings == (3,)
 
 
-def test_decision_unread_at_the_cap_is_no_decision() -> None:
-    # Agent 2 speaks first and has its only sweeps before the announcement.
-    trace = play(make_scenario(ROWS, [(2, 0, 1)]), max_turns=2, retries=1)
-    assert [gist for *_, gist in sent(trace)][-2:] == [(0, 1), (0, 1)]
-    rejected = [e.agent_id for e in trace.events if isinstance(e, BatchRejected)]
-    # Without a decision its batch is empty; its second placeable slot happens to be slot 1.
-    assert rejected == [2]
-    assert batches(trace)["DECISION", 2] == (move(112, 1, 4, JUSTIFICATION), book(1, 1))
-    assert not any(isinstance(event, InvalidToolCall) for event in trace.events)
-
-
-def test_initiator_waits_until_everyone_asked_has_scored_every_plan() -> None:
-    offer = Proposals(
-        plans=tuple(
-            OfferedPlan(plan_id=number, slot=Slot(number), moves=(), vacated=())
-            for number in range(3)
-        )
-    )
-    talk = [
-        message(0, offer, 1),
-        message(0, offer, 2),
-        message(1, Scores(plan_ids=(0, 1, 2), scores=(11, 11, 10)), 0),
-    ]
-    assert Dsm().act(observation(0, "...", messages=talk)) == PASS
-    talk.append(message(2, Scores(plan_ids=(0, 2), scores=(0, 11)), 0))
-    assert Dsm().act(observation(0, "...", messages=talk)) == PASS
-    talk.append(message(2, Scores(plan_ids=(1,), scores=(9,)), 0))
-    decision = PlanDecision(plan_id=2, slot=Slot(2), moves=())
-    assert Dsm().act(observation(0, "...", messages=talk)).actions == (
-        DirectMessage(to=AgentId(1), content=decision),
-        DirectMessage(to=AgentId(2), content=decision),
-    )
-    talk.append(message(0, decision, 1))
-    assert Dsm().act(observation(0, "...", messages=talk)) == PASS
-
-
 def test_responder_answers_each_offer_of_the_initiator_once() -> None:
     first = Proposals(plans=(OfferedPlan(plan_id=0, slot=Slot(1), moves=(), vacated=()),))
     second = Proposals(plans=(OfferedPlan(plan_id=1, slot=Slot(2), moves=(), vacated=()),))
@@ -321,18 +267,6 @@ def test_responder_answers_each_offer_of_the_initiator_once() -> None:
     assert Dsm().act(observation(1, ".E1B", messages=talk)).actions == (
         DirectMessage(to=AgentId(0), content=Scores(plan_ids=(1,), scores=(0,))),
     )
-
-
-def test_outsider_answers_the_first_that_asks_it() -> None:
-    offer = Proposals(plans=(OfferedPlan(plan_id=0, slot=Slot(1), moves=(), vacated=()),))
-    hidden = HiddenMeeting(MeetingId(1), 1)
-    talk = [message(2, offer, 4), message(0, offer, 4)]
-    scores = Scores(plan_ids=(0,), scores=(11,))
-    assert Dsm().act(observation(4, "BBB", meeting=hidden, messages=talk)).actions == (
-        DirectMessage(to=AgentId(2), content=scores),
-    )
-    talk.append(message(4, scores, 2))
-    assert Dsm().act(observation(4, "BBB", meeting=hidden, messages=talk)) == PASS
 
 
 def test_dsm_stays_silent_when_direct_messages_are_closed_or_nothing_can_be_offered() -> None:

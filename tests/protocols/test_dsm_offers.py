@@ -1,18 +1,17 @@
-"""DSM's offers, worked out by hand (paper, appendix D.3)."""
+"""DSM's offers and the choice among them, worked out by hand (paper, appendix D.3)."""
 
 import pytest
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
-from calbench.domain.messages import MeetingMove, OfferedPlan, Proposals
-from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers
-from calbench.protocols.dsm.plans import own_plans
+from calbench.domain.messages import MeetingMove, Proposals
+from calbench.protocols.dsm.offers import Rank, best_rank, joint_feasibility, offer_size, offers
+from calbench.protocols.dsm.plans import Displacement, Plan, own_plans
 from calbench.protocols.dsm.settings import DsmSettings
 from tests.factories import calendar
-from tests.protocols.bookings import booked, meeting
+from tests.protocols.observations import booked, meeting
 
 X, Y = meeting(7, 0, 2), meeting(8, 0, 3)
 WELFARE = DsmSettings()
-PRIVATE = DsmSettings(lmax=2, beta=0.25, theta=10.0, w=0.25, depth=1, targets=2, batches="single")
 
 
 @pytest.mark.parametrize(
@@ -43,25 +42,11 @@ def test_offer_size_maximises_the_utility() -> None:
         assert size(DsmSettings(w=0.0, theta=theta)) == best
 
 
-def test_first_of_several_maxima_is_taken() -> None:
-    # p v - L/4 is 1/4 for L = 1 and for L = 2, and 0.0985 for L = 3.
-    assert size(DsmSettings(beta=0.0, w=0.0, theta=0.25)) == 1
-    assert size(DsmSettings(beta=0.0, w=0.0, theta=0.24)) == 2
-
-
 def test_offer_size_stays_within_its_bounds() -> None:
     assert size(DsmSettings(lmax=2)) == 2
     assert size(DsmSettings(lmin=2, theta=10.0)) == 2
     assert size(DsmSettings(lmin=9)) == 3
     assert offer_size([], 0.5, WELFARE) == 0
-
-
-def test_welfare_offers_all_its_plans_here_and_private_always_one() -> None:
-    assert size(WELFARE) == 3
-    # 0.25 * 1.25 - 0.25 * 0.75 - 10 = -9.875 for one plan, -19.59 for two.
-    for q in (0.01, 0.25, 0.95):
-        assert size(PRIVATE, q=q) == 1
-        assert size(PRIVATE, "........", q) == 1
 
 
 def move(held: int, from_slot: int, to_slot: int, cost: int = 1) -> MeetingMove:
@@ -82,8 +67,44 @@ def test_recipient_sees_the_moves_of_its_own_meetings_and_what_others_vacate() -
     assert seen(in_y) == [(2, 1, (move(8, 1, 3),), ()), (3, 0, (move(8, 1, 3),), (0,))]
 
 
-def test_everyone_sees_the_same_when_nothing_is_displaced() -> None:
-    batch = list(own_plans(calendar(".E1."), 2, 4))
-    first, second = offers(batch, 0, [AgentId(1), AgentId(2)])
-    assert first == second
-    assert first.plans[2] == OfferedPlan(plan_id=2, slot=Slot(1), moves=(), vacated=())
+NEW = meeting(1, 0, 1, 4)
+X, Y = meeting(7, 0, 2), meeting(8, 0, 3)
+RESPONDERS = (AgentId(1), AgentId(4))
+
+
+def plain(slot: int, score: int) -> Plan:
+    return Plan(Slot(slot), 0, score)
+
+
+def chosen(plans: list[Plan], *columns: dict[int, int]) -> int | None:
+    """Return the id chosen when agents 1, 4, 2, 3 gave these scores by plan id."""
+    by_agent = dict(zip(map(AgentId, (1, 4, 2, 3)), columns, strict=False))
+    best = best_rank(plans, NEW, RESPONDERS, by_agent)
+    return None if best is None else best.plan_id
+
+
+def test_rank_counts_the_initiator_in_the_sum_and_in_the_number() -> None:
+    # Two responders: 11 * 3 - (10 + 8 + own 9) = 6.
+    scores = {AgentId(1): {0: 10}, AgentId(4): {0: 8}}
+    ranked = best_rank([plain(2, 9)], NEW, RESPONDERS, scores)
+    assert ranked == Rank(
+        is_infeasible=False, shortfall=6, burden=3, slot=Slot(2), index_in_slot=0, plan_id=0
+    )
+    refused = best_rank([plain(2, 9)], NEW, RESPONDERS, scores | {AgentId(4): {0: 0}})
+    assert refused is not None
+    assert (refused.is_infeasible, refused.shortfall) == (True, 14)
+
+
+def test_smallest_shortfall_wins_then_the_lower_slot() -> None:
+    plans = [plain(3, 11), plain(5, 11), plain(1, 10)]
+    assert chosen(plans, {0: 10, 1: 11, 2: 11}, {0: 11, 1: 11, 2: 11}) == 1
+    assert chosen(plans, {0: 11, 1: 10, 2: 11}, {0: 10, 1: 11, 2: 11}) == 2
+    assert chosen(plans, {0: 11, 1: 10, 2: 10}, {0: 11, 1: 11, 2: 11}) == 0
+
+
+def test_fewer_who_decide_win_when_the_shortfall_is_equal() -> None:
+    # Both fall short by 2: the errand at slot 5 asks two others, the meeting at slot 0 three.
+    moving = Plan(Slot(0), 0, 10, (Displacement(X, Slot(0), Slot(3)),))
+    plans = [moving, plain(5, 10)]
+    assert chosen(plans, {0: 11, 1: 10}, {0: 11, 1: 11}, {0: 10, 1: 0}) == 1
+    assert chosen(plans, {0: 11, 1: 9}, {0: 11, 1: 11}, {0: 10, 1: 0}) == 0

@@ -19,8 +19,7 @@ from calbench.protocols.dsm import Dsm
 from calbench.protocols.dsm.placing import placeable_slots
 from tests.engine.scripts import book, move
 from tests.factories import calendar
-from tests.protocols.bookings import booked, meeting
-from tests.protocols.observations import TRIO, message, observation
+from tests.protocols.observations import TRIO, booked, meeting, message, observation
 
 X, Y = meeting(7, 0, 1), meeting(8, 0, 1)
 

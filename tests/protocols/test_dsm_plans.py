@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.domain.calendars import Booking, Calendar, Meeting
-from calbench.protocols.dsm.plans import OwnPlans, outsiders, own_plans
+from calbench.domain.calendars import Booking, Calendar
+from calbench.protocols.dsm.plans import OwnPlans, own_plans
 from calbench.protocols.dsm.scores import satisfaction
 from tests.factories import calendar
-from tests.protocols.bookings import booked, meeting
+from tests.protocols.observations import booked, meeting
 
 X, Y = meeting(7, 0, 2), meeting(8, 0, 3)
 
@@ -43,62 +43,12 @@ def test_plans_are_free_slots_and_movable_errands_by_own_score_and_slot() -> Non
     ]
 
 
-def test_errand_that_costs_nothing_stands_among_the_free_slots() -> None:
-    assert [slot for slot, *_ in listed(calendar("E1E0.E0."))] == [1, 2, 3, 4, 0]
-
-
-def test_nothing_is_offered_when_no_slot_is_free() -> None:
-    assert listed(booked("E1.B", {1: X})) == []
-
-
-def test_meeting_slot_offers_direct_moves_before_chains() -> None:
-    held = booked("..B.", {0: X, 1: Y})
-    assert listed(held) == [
-        (3, 11, ""),
-        (0, 10, "7 0>3"),
-        (1, 10, "8 1>3"),
-        (0, 9, "7 0>1 8 1>3"),
-        (1, 9, "8 1>0 7 0>3"),
-    ]
-
-
 def test_depth_bounds_the_chain() -> None:
     held = booked("..B.", {0: X, 1: Y})
     assert [moves for *_, moves in listed(held, depth=1)] == ["", "7 0>3", "8 1>3"]
     assert [moves for *_, moves in listed(held, depth=0)] == [""]
     third = booked("...B.", {0: X, 1: Y, 2: meeting(9, 0, 4)})
     assert sum(moves.count(">") == 3 for *_, moves in listed(third, depth=3, targets=99)) == 6
-
-
-def test_targets_keeps_the_cheapest_then_shortest_then_lowest() -> None:
-    # Moving 7 costs 5, moving 8 costs 1: from slot 0 a chain costs 6, a direct move 5.
-    dear = meeting(7, 0, 2, cost=5)
-    held = booked("..B...", {0: dear, 1: Y})
-    from_zero = [moves for slot, _, moves in listed(held, targets=4) if slot == 0]
-    assert from_zero == ["7 0>3", "7 0>4", "7 0>5", "7 0>1 8 1>3"]
-    assert [moves for slot, _, moves in listed(held, targets=2) if slot == 0] == ["7 0>3", "7 0>4"]
-    scores = {moves: score for _, score, moves in listed(held, targets=4)}
-    assert (scores["7 0>3"], scores["7 0>1 8 1>3"], scores["8 1>3"]) == (6, 5, 10)
-
-
-def test_cheap_chain_precedes_a_dear_direct_move_of_another_slot() -> None:
-    # Costless meetings: the sum of a chain and of a direct move are equal, the shorter wins.
-    free_x, free_y = meeting(7, 0, 2, cost=0), meeting(8, 0, 3, cost=0)
-    held = booked("..B.", {0: free_x, 1: free_y})
-    assert listed(held) == [
-        (0, 11, "7 0>3"),
-        (0, 11, "7 0>1 8 1>3"),
-        (1, 11, "8 1>3"),
-        (1, 11, "8 1>0 7 0>3"),
-        (3, 11, ""),
-    ]
-
-
-def test_outsiders_are_the_others_in_moved_meetings() -> None:
-    new = Meeting(meeting(1, 0, 3).meeting_id, meeting(1, 0, 3).participants, 1)
-    plans = list(own_plans(booked("..B.", {0: X, 1: meeting(8, 4, 0, 3)}), 2, 4))
-    assert [outsiders((plan,), new) for plan in plans] == [(), (2,), (4,), (2, 4), (2, 4)]
-    assert outsiders(plans, new) == (2, 4)
 
 
 @pytest.mark.parametrize("row", ["..E1.B.", "E0..E1.", "E1B", "......"])

@@ -5,7 +5,7 @@ from calbench.domain.ids import MeetingId, Slot
 from calbench.domain.messages import MeetingMove, OfferedPlan, Proposals
 from calbench.protocols.dsm.scores import outsider_score, participant_score, scored
 from tests.factories import calendar
-from tests.protocols.bookings import booked, meeting
+from tests.protocols.observations import booked, meeting
 
 X, Y = meeting(7, 0, 2), meeting(8, 0, 3)
 

@@ -14,7 +14,6 @@ from calbench.traces.events import (
     BatchApplied,
     BatchRejected,
     DmSent,
-    InvalidToolCall,
 )
 from calbench.traces.models import Trace
 from tests.engine.scripts import book, game_config, move
@@ -114,37 +113,6 @@ def test_retry_takes_the_slot_of_its_own_number_counted_from_zero(attempt: int, 
     assert Imap().act(seen) == turn
 
 
-def test_retry_takes_its_own_slot_when_an_agreed_one_could_not_be_placed() -> None:
-    heard = [message(0, Decision(slot=Slot(1)), 1)]
-    for attempt, turn in ((0, PASS), (1, Turn((book(1, 2),)))):
-        seen = observation(1, ".B.", phase=Phase.DECISION, messages=heard, attempt=attempt)
-        assert Imap().act(seen) == turn
-
-
-def test_initiator_waits_until_every_vector_is_there() -> None:
-    talk = [
-        message(0, CostRequest(slots=ALL), 1),
-        message(0, CostRequest(slots=ALL), 2),
-        message(1, report(0, 0, 0, 0, 0), 0),
-    ]
-    assert Imap().act(observation(0, ".....", messages=talk)) == PASS
-    talk.append(message(2, report(None, None, 1, 0, None), 0))
-    decided = Imap().act(observation(0, ".....", messages=talk))
-    assert decided.actions == tuple(
-        DirectMessage(to=AgentId(agent), content=Decision(slot=Slot(3))) for agent in (1, 2)
-    )
-
-
-def test_initiator_says_nothing_more_when_it_has_decided() -> None:
-    talk = [
-        message(0, CostRequest(slots=ALL), 1),
-        message(1, report(0, 0, 0, 0, 0), 0),
-        message(2, report(0, 0, 0, 0, 0), 0),
-        message(0, Decision(slot=Slot(0)), 1),
-    ]
-    assert Imap().act(observation(0, ".....", messages=talk)) == PASS
-
-
 def test_initiator_counts_the_first_vector_of_each_responder_only() -> None:
     talk = [
         message(0, CostRequest(slots=ALL), 1),
@@ -190,17 +158,3 @@ def test_imap_takes_its_own_cheapest_slot_when_it_meets_nobody() -> None:
     alone = Meeting(MeetingId(1), (AgentId(2),), 1)
     seen = observation(2, "BE1.", phase=Phase.DECISION, meeting=alone)
     assert Imap().act(seen) == Turn((book(1, 2),))
-
-
-@pytest.mark.parametrize("max_turns", [1, 2, 3])
-def test_imap_meets_nowhere_but_by_retry_when_the_cap_cuts_its_talk(max_turns: int) -> None:
-    trace = play(ROWS, (2, 1, 0), max_turns=max_turns)
-    decided = any(isinstance(content, Decision) for *_, content in sent(trace))
-    assert decided == (max_turns > 1)
-    # Decisions sent in the last sweep are never read by those who spoke before.
-    placed: dict[int, int] = {
-        e.agent_id: e.attempt for e in trace.events if isinstance(e, BatchApplied)
-    }
-    assert placed[0] == (0 if decided else 1)
-    assert placed[2] == (0 if max_turns == 3 else 1)
-    assert not any(isinstance(event, InvalidToolCall) for event in trace.events)

@@ -9,12 +9,10 @@ from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import Announcement, CostReport, Decision, Message
 from calbench.domain.observations import Phase
 from calbench.engine.replay import replay
-from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.mediator import Mediated
 from calbench.runs.verification import verify_trace
 from calbench.traces.events import (
     AnnouncementSent,
-    BatchApplied,
     DmSent,
     Resolution,
     SealedSent,
@@ -22,7 +20,7 @@ from calbench.traces.events import (
 )
 from calbench.traces.models import Limits, Trace
 from calbench.traces.storage import trace_bytes
-from tests.engine.scripts import book, move
+from tests.engine.scripts import book
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
 from tests.protocols.observations import TRIO, message, observation
@@ -69,26 +67,6 @@ def test_each_learns_one_slot_of_each_other() -> None:
     assert (share.source, share.channel, share.vps) == ("announcement", "sealed", 3.0)
 
 
-def test_mediator_is_heard_by_nobody_when_talk_ends_at_once() -> None:
-    trace = play(max_turns_per_round=1)
-    assert any(isinstance(event, AnnouncementSent) for event in trace.events)
-    assert {e.attempt for e in trace.events if isinstance(e, BatchApplied)} == {1}
-
-
-@pytest.mark.parametrize(
-    ("attempt", "turn"),
-    [
-        (0, PASS),
-        (1, Turn((move(102, 2, 0, JUSTIFICATION), book(1, 2)))),
-        (2, Turn((book(1, 3),))),
-        (3, PASS),
-    ],
-)
-def test_retry_takes_the_slot_of_its_number(attempt: int, turn: Turn) -> None:
-    seen = observation(1, ".BE1.", phase=Phase.DECISION, attempt=attempt)
-    assert Mediated().act(seen) == turn
-
-
 def test_vector_is_handed_over_once_and_only_to_a_mediator() -> None:
     first = observation(1, ".E10B")
     assert Mediated().act(first) == PASS
@@ -111,14 +89,6 @@ def test_participant_follows_the_mediator_and_no_agent() -> None:
         assert Mediated().act(seen) == turn
 
 
-def test_participant_needs_no_mediator_when_it_meets_nobody() -> None:
-    alone = Meeting(MeetingId(1), (AgentId(2),), 1)
-    asked = observation(2, "BE1.", meeting=alone)._replace(has_mediator=True)
-    assert Mediated().act(asked) == PASS
-    seen = observation(2, "BE1.", phase=Phase.DECISION, meeting=alone)
-    assert Mediated().act(seen) == Turn((book(1, 2),))
-
-
 @pytest.mark.heavy
 def test_mediator_plays_imaps_schedule_and_its_trace_verifies() -> None:
     for seed in range(200):
@@ -132,3 +102,11 @@ def test_mediator_plays_imaps_schedule_and_its_trace_verifies() -> None:
         assert trace.metrics.messages == 15
         assert trace_bytes(replay(trace)) == trace_bytes(trace)
     verify_trace(trace)
+
+
+def test_participant_needs_no_mediator_when_it_meets_nobody() -> None:
+    alone = Meeting(MeetingId(1), (AgentId(2),), 1)
+    asked = observation(2, "BE1.", meeting=alone)._replace(has_mediator=True)
+    assert Mediated().act(asked) == PASS
+    seen = observation(2, "BE1.", phase=Phase.DECISION, meeting=alone)
+    assert Mediated().act(seen) == Turn((book(1, 2),))

@@ -58,12 +58,6 @@ def test_initiator_walks_its_calendar_one_slot_a_sweep_whoever_speaks_first(
     }
 
 
-def test_initiator_leaves_an_errand_alone_when_no_other_slot_is_free() -> None:
-    trace = play(["E1E1B", "...", "..."], [(0, 1, 2)], retries=0)
-    assert sent(trace) == [(0, 0, 1, "fail", ()), (0, 0, 2, "fail", ())]
-    assert outcomes(trace) == ["no_batch"]
-
-
 @pytest.mark.parametrize(
     ("row", "slot", "status"),
     [

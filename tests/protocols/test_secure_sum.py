@@ -24,7 +24,7 @@ from calbench.traces.storage import trace_bytes
 from tests.effort import THOROUGH
 from tests.engine.scripts import book
 from tests.protocols.observations import message, observation
-from tests.protocols.secure_sums import INF, drawn, messages, play, sent
+from tests.protocols.secure_sums import drawn, messages, play, sent
 
 
 def to(agent: int, content: Content) -> DirectMessage:
@@ -66,36 +66,6 @@ def test_number_of_messages_follows_the_formula_whoever_speaks_first(count: int)
         # waits one more if any of them speaks after it.
         turns = [event.turn for event in trace.events if isinstance(event, TurnStart)]
         assert max(turns) == (3 if order.index(0) < count - 2 else 2)
-
-
-def test_partial_sum_holds_the_kept_share_and_all_read_ones() -> None:
-    # Agent 1 has costs 0, 10, none; it has sent away 5 + 7 and read 1, 2, 3 and 4, 5, 6.
-    said = [
-        message(1, Share(values=(5, 5, 5)), 0),
-        message(1, Share(values=(7, 7, 7)), 2),
-        message(0, Share(values=(1, 2, 3)), 1),
-        message(2, Share(values=(4, 5, 6)), 1),
-    ]
-    partial = PartialSum(values=(MODULUS - 7, 5, INF - 3))
-    assert asked(1, ".E10B", *said) == Turn((to(0, partial),))
-    assert asked(1, ".E10B", *said[:3]) == PASS
-    assert asked(1, ".E10B", *said, message(1, partial, 0)) == PASS
-
-
-def test_initiator_adds_up_and_takes_the_cheapest_slot_that_suits_all() -> None:
-    # Without masks the vectors are plain: 0, 1, 1 and 0, 0, none and INF, 2, 0.
-    zeros = Share(values=(0, 0, 0))
-    said = [
-        *(message(0, zeros, agent) for agent in (1, 2)),
-        *(message(agent, zeros, 0) for agent in (1, 2)),
-        message(1, PartialSum(values=(0, 0, INF)), 0),
-        message(2, PartialSum(values=(INF, 2, 0)), 0),
-    ]
-    word = Announcement(slot=Slot(1))
-    assert asked(0, ".E1E1", *said) == Turn((to(1, word), to(2, word)))
-    assert asked(0, ".E1E1", *said[:-1]) == PASS
-    assert asked(0, ".E1E1", *said, message(0, word, 1)) == PASS
-    assert asked(0, ".BE1", *said) == PASS
 
 
 def test_first_vector_of_each_participant_counts_and_no_outsiders_or_short_one() -> None:

@@ -7,15 +7,17 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.config.composition import compose
 from calbench.errors import GenerationError
+from calbench.oracle.solve import Optimal, solve_best
 from calbench.pool import Pool
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import (
     completed,
+    obstacles,
     tertile_choice,
     with_difficulty,
     with_oracle,
@@ -26,7 +28,9 @@ from calbench.scenarios.sampling import sample_scenario
 from calbench.scenarios.storage import read_suite, write_suite
 from calbench.scenarios.suites import build_suite, build_suites, sample_candidate
 from tests.analysis.small_run import Elsewhere
+from tests.effort import examples
 from tests.factories import make_scenario
+from tests.metrics.games import canonical_scenario
 
 MANY = SuiteSpec(
     setting="many",
@@ -279,3 +283,30 @@ GOLDEN = {
     "varied": "4b2abe70cfa7f13f3238b3171e58be4ae782b44fb417ecfd61009ceb2644ee0d",
 }
 """Digests of the canonical suite files; a change of these is a new suite."""
+
+
+def test_obstacles_by_hand() -> None:
+    # The first two meetings share agent 1 and want slot 1; the third has slots 1 and 2 for nothing.
+    scenario = make_scenario(["E..", "E.E", "E.."], [(0, 1), (1, 2), (2,)])
+    found = obstacles(scenario.problem)
+    assert found.cheapest_cost == 0
+    assert found.clashes == 1 + 1 / 2
+
+
+def test_without_a_slot_there_is_no_cheapest_one() -> None:
+    scenario = make_scenario(["B.", ".B"], [(0, 1)])
+    assert obstacles(scenario.problem) == (None, None, None)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=examples(20))
+def test_no_schedule_is_cheaper_than_every_meeting_by_itself(seed: int) -> None:
+    problem = canonical_scenario(seed).problem
+    found, best = obstacles(problem), solve_best(problem)
+    assert isinstance(best, Optimal)
+    assert found.cheapest_cost is not None
+    assert found.greedy_cost is None or found.greedy_cost >= best.schedule.cost
+    assert found.cheapest_cost <= best.schedule.cost
+    assert found.clashes is not None
+    if not found.clashes and not problem.prior_meetings:
+        assert found.cheapest_cost == best.schedule.cost

@@ -17,8 +17,8 @@ from calbench.metrics.costs import best_complete_schedule
 from calbench.metrics.optimum import Moment
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.choices import Choice
-from calbench.oracle.completion import searched_least_cost
 from calbench.oracle.programme import MOST_EXACT_MEETINGS
+from calbench.oracle.solve import searched_least_cost
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, Event, Resolution, RoundStart
 from stages import paths
