@@ -84,7 +84,7 @@ def test_cheapest_slot_has_the_smallest_sum_then_index_among_those_feasible_for_
 
 def test_policy_is_built_by_its_name() -> None:
     for name, make in POLICIES.items():
-        assert isinstance(build_policy(name, {}), make)  # type: ignore[arg-type]
+        assert isinstance(build_policy(name, {}), make)
 
 
 def test_policy_is_absent_when_its_name_is_unknown() -> None:
