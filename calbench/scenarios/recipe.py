@@ -16,7 +16,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from calbench.errors import GenerationError
 from calbench.scenarios.models import (
     SCHEMA_VERSION,
     ErrandEntry,
@@ -69,47 +68,35 @@ Triple = tuple[int, ...]
 Option = TypeVar("Option")
 
 
-class Chosen(NamedTuple):
-    """A candidate that was chosen: its number in its half, and its third."""
-
-    number: int
-    tertile: Tertile
-
-
-class Candidate(NamedTuple):
-    """What is drawn before the calendars.
+class Task(NamedTuple):
+    """A candidate of a half, and what is drawn of it before the calendars.
 
     Attributes:
+        levels: greatest accounting cost of an errand, 1 (uniform) or 3 (varied).
         seed: of all draws.
         densities: by agent.
         blocked: by agent.
     """
 
+    levels: int
     seed: int
     densities: tuple[float, ...]
     blocked: tuple[int, ...]
 
 
-def candidate(levels: int, suite_seed: int, number: int) -> Candidate:
+def task(levels: int, suite_seed: int, number: int) -> Task:
     """Return one candidate of a half.
 
     Args:
-        levels: greatest accounting cost of an errand, 1 (uniform) or 3 (varied).
+        levels: 1 or 3, see :class:`Task`.
         suite_seed: 0 for the paper's; others draw fresh candidates by the same recipe [C].
         number: 0 to 299, pool by pool.
-
-    Raises:
-        GenerationError: the paper has no half with such costs.
     """
-    if levels not in FIRST_SEED:
-        raise GenerationError(
-            f"recipe paper: errands cost up to {levels}, but its halves have costs of 1 (uniform) "
-            "and of 1 to 3 (varied): set suite.recipe=sampled for others"
-        )
     pool, place = divmod(number, POOL)
     seed = FIRST_SEED[levels] + SEEDS_OF_SUITE * suite_seed + SEEDS_OF_POOL * pool + place
     offset = pool + place
-    return Candidate(
+    return Task(
+        levels,
         seed,
         _rotated(DENSITIES, offset, Random(seed + DENSITY_STREAM)),
         _rotated(BLOCKED, offset, Random(seed + BLOCKED_STREAM)),
@@ -123,12 +110,11 @@ def _rotated(choices: Sequence[Option], offset: int, chance: Random) -> tuple[Op
     return tuple(drawn)
 
 
-def drawn(own: Candidate, levels: int, *, scenario_id: str, setting: str) -> Scenario:
-    """Draw the scenario of a candidate, without oracle and difficulty.
+def drawn(own: Task, *, scenario_id: str, setting: str) -> Scenario:
+    """Draw the scenario of a task, without oracle and difficulty.
 
     Args:
-        own: the candidate.
-        levels: greatest accounting cost of an errand.
+        own: the task.
         scenario_id: its name.
         setting: its setting.
     """
@@ -140,7 +126,7 @@ def drawn(own: Candidate, levels: int, *, scenario_id: str, setting: str) -> Sce
     calendars = []
     for agent in range(NUM_AGENTS):
         slots = sorted(slot for of, slot in zip(lists, witness, strict=True) if agent in of)
-        calendars.append(_calendar(agent, slots, own, levels, chance))
+        calendars.append(_calendar(agent, slots, own, chance))
     return Scenario(
         schema_version=SCHEMA_VERSION,
         scenario_id=scenario_id,
@@ -158,9 +144,9 @@ def drawn(own: Candidate, levels: int, *, scenario_id: str, setting: str) -> Sce
         witness={str(number): slot for number, slot in enumerate(witness, 1)},
         params={
             "recipe": "paper",
-            "pref_level": levels,
-            "density": own.densities,
-            "blocked": own.blocked,
+            "pref_level": own.levels,
+            "density": list(own.densities),
+            "blocked": list(own.blocked),
         },
     )
 
@@ -246,7 +232,7 @@ def _witness(lists: Sequence[Triple], chance: Random) -> list[int]:
 
 
 def _calendar(
-    agent: int, witness: Sequence[int], own: Candidate, levels: int, chance: Random
+    agent: int, witness: Sequence[int], own: Task, chance: Random
 ) -> tuple[ErrandEntry | None, ...]:
     """Draw a calendar: blocked slots, slots kept free, errands on the witness and off it."""
     num_blocked = own.blocked[agent]
@@ -259,9 +245,9 @@ def _calendar(
     rest = [slot for slot in range(NUM_SLOTS) if slot not in closed]
     filled = [*forced, *chance.sample(rest, movable - len(forced))]
     slots = sorted([*blocked, *filled])
-    costs = [chance.randint(1, levels) for _ in slots]
-    if levels > 1:  # a balanced list replaces what was drawn
-        costs = [1 + place % levels for place in range(len(slots))]
+    costs = [chance.randint(1, own.levels) for _ in slots]
+    if own.levels > 1:  # a balanced list replaces what was drawn
+        costs = [1 + place % own.levels for place in range(len(slots))]
         Random(own.seed + agent).shuffle(costs)
     entries: list[ErrandEntry | None] = [None] * NUM_SLOTS
     for number, (slot, cost) in enumerate(zip(slots, costs, strict=True), 1):
@@ -274,7 +260,7 @@ def _calendar(
     return tuple(entries)
 
 
-def choice(candidates: Sequence[Candidate], fractions: Sequence[float]) -> list[Chosen]:
+def choice(tasks: Sequence[Task], fractions: Sequence[float]) -> list[tuple[int, Tertile]]:
     """Choose the 45 scenarios of a half, bucket by bucket: pool, then easy, medium and hard.
 
     In each third of a pool, ranked by fraction (highest first) and seed, the five are taken that
@@ -283,24 +269,27 @@ def choice(candidates: Sequence[Candidate], fractions: Sequence[float]) -> list[
     Counts go over everything chosen before. All subsets of a bucket are compared: 278,256 of 34.
 
     Args:
-        candidates: 300, pool by pool.
+        tasks: all 300 of a half, pool by pool.
         fractions: feasible fraction of each, 0 to 1.
+
+    Returns:
+        Number among the tasks, and the third from which it was chosen, in the paper's order.
     """
-    pairs = np.array([_pairs(each) for each in candidates])
+    pairs = np.array([_pairs(each) for each in tasks])
     before = np.zeros(pairs.shape[1:], dtype=np.int16)
-    chosen: list[Chosen] = []
+    chosen: list[tuple[int, Tertile]] = []
     for pool in range(POOLS):
         numbers = range(pool * POOL, (pool + 1) * POOL)
-        ranked = sorted(numbers, key=lambda number: (-fractions[number], candidates[number].seed))
+        ranked = sorted(numbers, key=lambda number: (-fractions[number], tasks[number].seed))
         for tertile, size in BUCKETS:
             bucket, ranked = ranked[:size], ranked[size:]
             best = _most_even(before, pairs[bucket])
             before += pairs[[bucket[rank] for rank in best]].sum(axis=0, dtype=np.int16)
-            chosen += [Chosen(bucket[rank], tertile) for rank in best]
+            chosen += [(bucket[rank], tertile) for rank in best]
     return chosen
 
 
-def _pairs(own: Candidate) -> npt.NDArray[np.int16]:
+def _pairs(own: Task) -> npt.NDArray[np.int16]:
     """Return a vector of nine for each agent: one at its pair of density and blocked count."""
     found = np.zeros((NUM_AGENTS, len(DENSITIES) * len(BLOCKED)), dtype=np.int16)
     for agent, (density, blocked) in enumerate(zip(own.densities, own.blocked, strict=True)):
