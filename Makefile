@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check dependencies edits serve nightly lint types contracts test heavy campaign slow bench mutants release card lock oldest lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
+.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock oldest lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -36,6 +36,9 @@ mutants:  ## how many of 100 changes to tables and statistics, and of 100 to pag
 
 serve:  ## show the site while its texts are edited: make serve PORT=8001
 	python -m tests.browser.serve $(PORT)
+
+draw:  ## draw one page or figure from what is computed: make draw OF=results/cost.md, or OF=fairness-varied
+	python -m tests.browser.draw $(OF)
 
 dependencies:  ## write into dvc.yaml what the code of each stage imports and reads
 	python -m tests.stages.dependencies

@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
-from typing import NoReturn, Protocol, TextIO
+from typing import TYPE_CHECKING, NoReturn, Protocol, TextIO
 
 from calbench.endings import undo_all
 from calbench.errors import AgentError, CalbenchError, PreflightError
 from calbench.files import printable
 from calbench.tree import remove_unpacked
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -89,7 +92,7 @@ def progress(
     if _voice.is_quiet:
         yield lambda _note="": None
     elif is_terminal(sys.stderr):
-        from calbench.bars import DISPLAY  # only a terminal waits for this library
+        from calbench.terminal import DISPLAY  # only a terminal waits for this library
 
         with DISPLAY.bar(task, total, done, state) as advance:
             yield lambda note="": advance(note)
@@ -119,6 +122,14 @@ def tell(line: str) -> None:
     """Print one line about the results on standard output, unless the command is quiet."""
     if not _voice.is_quiet:
         print(printable(line), flush=True)
+
+
+def show(*tables: "Table") -> None:
+    """Print tables on standard output, unless the command is quiet."""
+    if not _voice.is_quiet:
+        from calbench.terminal import print_tables
+
+        print_tables(*tables)
 
 
 def say(line: str) -> None:

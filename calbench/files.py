@@ -186,6 +186,9 @@ def located(name: str) -> Path:
     return here
 
 
+STORE = "replies.sqlite"
+"""The recorded replies in the folder of a run."""
+
 LONGEST_PROBLEM = 800
 """Most characters of a problem in pydantic's words, which quote tags whole [C]."""
 
@@ -208,7 +211,7 @@ def first_problem(error: "ValidationError") -> str:
     if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
         return f"{_dotted([*_field(loc[:-1]), loc[-1]])}: is not a known key"
     text = shorten(printable(problem["msg"]), LONGEST_PROBLEM)
-    if kind not in {"missing", "scenario"} and isinstance(shown, str | int | float):
+    if kind not in {"missing", "scenario", "secret"} and isinstance(shown, str | int | float):
         text = f"{text}, got {shorten(ascii(shown))}"
     place = _dotted(_field(loc))
     return f"{place}: {text}" if place else text

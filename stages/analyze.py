@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from calbench.analysis.audit_sample import read_samples, write_sample_table
-from calbench.analysis.metric_files import FOLDER
-from calbench.analysis.output import write_tables
-from calbench.analysis.settings import Settings
+from calbench.analysis.output import FOLDER, write_tables
+from calbench.analysis.registry import Settings
 from calbench.analysis.summary import write_summary
 from calbench.analysis.summary.pool import POOL
 from calbench.analysis.summary.runs import Runs, RunTables
@@ -18,7 +17,6 @@ from calbench.metrics.measure import MeasureSpec
 from calbench.pool import finished
 from calbench.stats.spec import AnalysisSpec
 from stages import paths
-from stages.parts import Part, read_parts
 
 SAMPLE = paths.DATA / "audit_sample"
 """Messages labelled by reading."""
@@ -30,7 +28,7 @@ READ = (paths.FACTS, SAMPLE, PUBLISHED, PREDICTIVE, paths.DATA / "label_banks")
 """What it reads beside its code and its part."""
 
 
-class Estimated(Part):
+class Estimated(paths.Part):
     """How the tables of an experiment are made, and which go together.
 
     Attributes:
@@ -52,7 +50,7 @@ class Estimated(Part):
 
 def main() -> None:
     """Write the tables; nothing else stays in their folders."""
-    parts = read_parts("analyze", Estimated)
+    parts = paths.read_parts("analyze", Estimated)
     for folder in (paths.TABLES, paths.METRICS):
         shutil.rmtree(folder, ignore_errors=True)
     largest_first = sorted(parts.items(), key=lambda item: facts_size(item[0]), reverse=True)

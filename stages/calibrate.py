@@ -11,13 +11,12 @@ from calbench.errors import FileError
 from calbench.metrics.measure import MeasureSpec
 from calbench.traces.catalog import trace_paths
 from stages import paths
-from stages.parts import Part, read_parts
 
 READ = (paths.TRACES, paths.DATA / "label_banks")
 """What it reads beside its code and its part."""
 
 
-class Measured(Part):
+class Measured(paths.Part):
     """How the games of an experiment are measured.
 
     Attributes:
@@ -53,7 +52,7 @@ class Game:
 
 def main() -> None:
     """Measure the games of experiments: scores, messages, beliefs, and what a judge reads."""
-    parts = read_parts("calibrate", Measured)
+    parts = paths.read_parts("calibrate", Measured)
     games = {name: games_of(name, part) for name, part in parts.items()}
     total = sum(map(len, games.values()))
     paths.prune(paths.FACTS, {paths.facts(name) for name in parts})

@@ -15,7 +15,6 @@ from calbench.errors import ConfigError
 from calbench.llm.prices import read_prices
 from calbench.report.role import Role
 from stages import paths
-from stages.parts import write_parts
 
 READ = (Path("conf"),)
 """What it reads beside its code and its part."""
@@ -31,7 +30,7 @@ def main() -> None:
     for spec in specs:
         write_params(paths.PARAMS / f"{spec.name}.yaml", spec)
     for stage, part in PARTS.items():
-        write_parts(stage, {spec.name: part(spec) for spec in specs})
+        paths.write_parts(stage, {spec.name: part(spec) for spec in specs})
 
 
 def site_experiments() -> list[RunSpec]:

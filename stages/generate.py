@@ -7,13 +7,12 @@ from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import Named, build_suites, together
 from stages import paths
-from stages.parts import Part, read_parts
 
 READ = (paths.DATA / "cohorts",)
 """What it reads beside its code and its part."""
 
 
-class Suites(Part):
+class Suites(paths.Part):
     """The suites of an experiment."""
 
     suites: tuple[Named, ...]
@@ -21,7 +20,7 @@ class Suites(Part):
 
 def main() -> None:
     """Draw the suites of experiments, with oracle and difficulty; one of several only once."""
-    parts = read_parts("generate", Suites)
+    parts = paths.read_parts("generate", Suites)
     suites = {key(suite): suite for part in parts.values() for suite in part.suites}
     total = sum(spec.num_scenarios for _, spec in suites.values())
     with progress("scenarios", total) as tick, paths.pool(total) as pool:

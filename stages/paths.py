@@ -1,17 +1,19 @@
-"""Where the stages keep things, and how each of them starts and gets its workers."""
+"""Where the stages keep things, what each is given, and how it starts and gets its workers."""
 
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+import orjson
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from calbench.console import say_error
 from calbench.documents import read_yaml
 from calbench.errors import CalbenchError, ConfigError, FileError
-from calbench.files import first_problem
+from calbench.files import first_problem, read_bytes, write_atomically
 from calbench.pool import PROCESSES, ExecutorSpec, Pool, processors, workers
 
 BUILD = Path("build")
@@ -107,3 +109,37 @@ def answer(stage: Callable[[list[str]], None]) -> None:
     except CalbenchError as error:
         say_error(error)
         sys.exit(2)
+
+
+class Part(BaseModel):
+    """What a stage is given of an experiment: ``compose`` writes it, and the stage alone reads it.
+
+    A stage depends on its own part, so an edit of ``conf`` reruns only the stages that it
+    concerns, and configuration is the business of ``compose`` alone.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+P = TypeVar("P", bound=Part)
+
+
+def write_parts(stage: str, parts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write what a stage is given, by experiment, in the order of the site."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    write_atomically(part(stage), orjson.dumps(parts, option=options))
+
+
+def read_parts(stage: str, kind: type[P]) -> dict[str, P]:
+    """Read what a stage is given, by experiment, in the order of the site.
+
+    Raises:
+        FileError: there is no such file.
+        ConfigError: naming the key that does not fit.
+    """
+    path = part(stage)
+    try:
+        found = TypeAdapter(dict[str, kind]).validate_json(read_bytes(path))  # type: ignore[valid-type]
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {first_problem(error)}; run the stage compose") from error
+    return found

@@ -14,7 +14,6 @@ from calbench.scenarios.storage import read_suite
 from calbench.traces.models import GameConfig
 from calbench.traces.store import ShardStore
 from stages import paths
-from stages.parts import Part, read_parts
 
 READ = (paths.SUITES, paths.DATA / "cohorts", paths.DATA / "label_banks")
 """What it reads beside its code and its part."""
@@ -23,7 +22,7 @@ RERECORD = "make record-local"
 """Records the cohort of the default pipeline anew; its miss says so."""
 
 
-class Games(Part):
+class Games(paths.Part):
     """The games of an experiment.
 
     Attributes:
@@ -43,7 +42,7 @@ def main() -> None:
     Games are kept in the order of their parts, which are cut by the games alone, so the bytes of
     the shards do not depend on who plays them.
     """
-    parts = read_parts("play", Games)
+    parts = paths.read_parts("play", Games)
     jobs = {name: planned(name, part) for name, part in parts.items()}
     total = sum(map(len, jobs.values()))
     paths.prune(paths.TRACES, {paths.traces(name) for name in parts})

@@ -10,7 +10,6 @@ from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.writing import write_site
 from stages import paths
-from stages.parts import Part, read_parts
 
 SOURCES, PUBLISHED = Path("site"), paths.DATA / "published"
 
@@ -23,7 +22,7 @@ READ = (
 """What it reads beside its code and its part."""
 
 
-class Shown(Part):
+class Shown(paths.Part):
     """What an experiment is for on the site, and what its teams do, by team."""
 
     role: Role
@@ -49,7 +48,7 @@ def site() -> Site:
             facts=paths.facts(name),
             about=part.about,
         )
-        for name, part in read_parts("publish", Shown).items()
+        for name, part in paths.read_parts("publish", Shown).items()
     ]
     return Site(
         SOURCES,

@@ -1,11 +1,17 @@
-"""The interface of every agent, and pure policies as agents."""
+"""The interfaces of every agent and of what answers it, and pure policies as agents.
+
+A language agent asks a model, a recorded reply, a scripted speaker or a function. All of them are
+a :class:`Completer`; it cannot tell which one it asks.
+"""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from calbench.domain.actions import Turn
-from calbench.domain.observations import Briefing, Observation
+from calbench.domain.ids import AgentId
+from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.replies import Reply
+from calbench.llm.completion import Completion, Request
+from calbench.protocols.base import Policy
 
 
 class Agent(Protocol):
@@ -20,19 +26,11 @@ class Agent(Protocol):
         ...
 
 
-class Acting(Protocol):
-    """A pure policy: a turn for an observation."""
-
-    def act(self, observation: Observation) -> Turn:
-        """Return the turn."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class PolicyAgent:
     """Seats a pure policy where agents are expected."""
 
-    policy: Acting
+    policy: Policy
 
     def introduce(self, briefing: Briefing) -> None:
         """Policies need no introduction: observations tell them everything."""
@@ -40,3 +38,41 @@ class PolicyAgent:
     async def act(self, observation: Observation) -> Reply:
         """Answer at once."""
         return Reply(self.policy.act(observation))
+
+
+def place_of(asked: "Observation | CallSite") -> str:
+    """Return where in a game an agent is asked, for errors."""
+    return f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"
+
+
+class CallSite(NamedTuple):
+    """Where in a run a call is made: for errors and progress, never for the reply."""
+
+    player: str
+    game_id: str
+    agent_id: AgentId
+    round_index: int
+    phase: Phase
+    turn_index: int
+    attempt: int
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        where = f"turn {self.turn_index}" if self.phase == "CHEAP_TALK" else str(self.phase)
+        retry = f", attempt {self.attempt}" if self.attempt else ""
+        return (
+            f"model {self.player}, game {self.game_id}, agent {self.agent_id}, "
+            f"round {self.round_index}, {where}{retry}"
+        )
+
+
+class Completer(Protocol):
+    """A source of text."""
+
+    async def complete(self, request: Request, site: CallSite) -> Completion:
+        """Return the completion of a request.
+
+        Raises:
+            UnavailableError: if there is none; the game ends there, unscored.
+        """
+        ...

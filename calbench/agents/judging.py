@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Protocol
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
+from calbench.agents.envelope import MisshapenError, Read, check_keys, kind_of, name_of, read_object
 from calbench.agents.prompts.rendering import belief_shape, message_lines, numbers
 from calbench.agents.prompts.templates import FOLDER, Templates, digest_of, read_markdown
-from calbench.agents.reading import MisshapenError, Read, check_keys, kind_of, name_of, read_object
 from calbench.agents.reflection import parse_reflection
 from calbench.agents.schemas import finding_schema, reflection_schema
 from calbench.domain.ids import AgentId, MeetingId

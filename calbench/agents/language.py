@@ -1,15 +1,17 @@
-"""The language agent: one conversation for the whole game (paper, appendix A.3)."""
+"""The language agent: one conversation for the whole game (paper, appendix A.3).
 
-from dataclasses import dataclass, field
+What it is told and asked does not depend on who answers: :class:`Questions` words it.
+"""
 
-from calbench.agents.completer import CallSite, Completer
+from dataclasses import dataclass, field, replace
+
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import Prompts
-from calbench.agents.questions import Questions
 from calbench.agents.reflection import reflection_parser
 from calbench.agents.schemas import Schema, envelope_schema, reflection_schema, tied_schema
 from calbench.domain.actions import PASS
-from calbench.domain.observations import REFLECTION, Briefing, Observation
+from calbench.domain.observations import REFLECTION, Briefing, Observation, Refusal
 from calbench.domain.replies import Reply, Unreadable
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request, well_formed
 
@@ -17,6 +19,54 @@ NO_REPLY = "(no reply)"
 """Replaces a reply without text in the conversation [C]: providers refuse empty turns."""
 
 Thread = tuple[ChatMessage, ...]
+
+
+@dataclass(slots=True)
+class Questions:
+    """Words the messages to one agent of one game.
+
+    They follow from its observations and from which of its replies could not be read: the same of
+    both gives the same messages, which lets a verifier compare those of a trace.
+
+    Attributes:
+        prompts: the version of the prompts.
+        variant_text: appended to the system prompt word for word.
+    """
+
+    prompts: Prompts
+    variant_text: str | None
+    _round_index: int | None = None
+    _unreadable: Unreadable | None = None
+    _untold: tuple[Refusal, ...] = ()
+
+    def system(self, briefing: Briefing) -> str:
+        """Start from the beginning; return the exact system prompt."""
+        self._round_index = None
+        self._unreadable = None
+        self._untold = ()
+        return self.prompts.system(briefing, self.variant_text)
+
+    def question(self, observation: Observation) -> str:
+        """Return the exact message that asks for the turn, or in a reflection for beliefs."""
+        if observation.phase is REFLECTION:
+            return self.prompts.message(observation)
+        if self._untold:
+            observation = observation._replace(refusals=self._untold + observation.refusals)
+        return self.prompts.message(
+            observation,
+            is_first=observation.round_index != self._round_index,
+            unreadable=self._unreadable,
+        )
+
+    def answered(self, observation: Observation, unreadable: Unreadable | None) -> None:
+        """Note that a question was answered, and why the answer could not be read."""
+        if observation.phase is REFLECTION:
+            # What a measurement says is forgotten with it, so refusals are repeated next time.
+            self._untold += observation.refusals
+            return
+        self._round_index = observation.round_index
+        self._unreadable = unreadable
+        self._untold = ()
 
 
 @dataclass(slots=True)
@@ -65,11 +115,9 @@ class LanguageAgent:
             raise RuntimeError("a language agent is introduced before it is asked")
         question = self._questions.question(observation)
         completion = await self._complete(observation, question)
-        if observation.phase is REFLECTION:
-            reply = _reflected(observation, question, completion, self.prompts.edition)
-        else:
+        reply = _replied(observation, question, completion, self.prompts.edition)
+        if observation.phase is not REFLECTION:
             self.thread = extended(self.thread, question, completion.text)
-            reply = _acted(question, completion)
         self._questions.answered(observation, reply.unreadable)
         return reply
 
@@ -139,28 +187,18 @@ def _schema(spec: ModelSpec, observation: Observation, edition: int) -> Schema |
     return tied_schema(observation, is_counted=is_counted, max_tokens=max_tokens)
 
 
-def _acted(question: str, completion: Completion) -> Reply:
-    found = parse_envelope(completion)
-    keys = _keys(completion)
-    if isinstance(found, Unreadable):
-        return Reply(PASS, question, completion.usage, keys, unreadable=found)
-    return Reply(found.value, question, completion.usage, keys, recovered=found.recovered)
-
-
-def _reflected(
+def _replied(
     observation: Observation, question: str, completion: Completion, edition: int
 ) -> Reply:
-    parse = reflection_parser(edition)
-    found = parse(
-        completion, observation.agent_ids, observation.agent_id, len(observation.calendar)
-    )
-    keys = _keys(completion)
-    if isinstance(found, Unreadable):
-        return Reply(PASS, question, completion.usage, keys, unreadable=found)
-    return Reply(
-        PASS, question, completion.usage, keys, recovered=found.recovered, beliefs=found.value
-    )
-
-
-def _keys(completion: Completion) -> tuple[str, ...]:
-    return () if completion.key is None else (completion.key,)
+    keys = () if completion.key is None else (completion.key,)
+    reply = Reply(PASS, question, completion.usage, keys)
+    if observation.phase is not REFLECTION:
+        turn = parse_envelope(completion)
+        if isinstance(turn, Unreadable):
+            return replace(reply, unreadable=turn)
+        return replace(reply, turn=turn.value, recovered=turn.recovered)
+    asked = observation.agent_ids, observation.agent_id, len(observation.calendar)
+    beliefs = reflection_parser(edition)(completion, *asked)
+    if isinstance(beliefs, Unreadable):
+        return replace(reply, unreadable=beliefs)
+    return replace(reply, recovered=beliefs.recovered, beliefs=beliefs.value)

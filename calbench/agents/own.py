@@ -18,7 +18,7 @@ from typing import Final, Protocol
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite, place_of
 from calbench.domain.actions import RecordedAction, Turn
 from calbench.domain.observations import Briefing, Observation
 from calbench.domain.replies import Reply
@@ -128,8 +128,7 @@ class OwnAgent:
             AgentError: if it raises, or answers with neither a turn nor a reply, or with a
                 turn that no trace could hold.
         """
-        asked = observation
-        place = f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"
+        place = place_of(observation)
         with blaming(place, f"{self._name}.act"):
             answer: object = self.own.act(observation)
             if inspect.isawaitable(answer):
@@ -153,8 +152,7 @@ class OwnPolicy:
         Raises:
             AgentError: if it raises, or answers with what is no turn that a trace could hold.
         """
-        asked, name = observation, type(self.policy).__name__
-        place = f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"
+        place, name = place_of(observation), type(self.policy).__name__
         with blaming(place, f"{name}.act"):
             answer: object = self.policy.act(observation)
         return checked_reply(answer, place, f"{name}.act returned", "return").turn
@@ -252,8 +250,7 @@ class FunctionCompleter:
             AgentError: if it raises, or does not return a text.
             UnavailableError: if it says so; the game ends there, unscored.
         """
-        place = f"agent {site.agent_id}, round {site.round_index}, {site.phase}"
-        name = name_of(self.function)
+        place, name = place_of(site), name_of(self.function)
         # New objects each time: the function may change them.
         messages = [message._asdict() for message in request.messages]
         with blaming(place, name):

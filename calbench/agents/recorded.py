@@ -6,9 +6,9 @@ from collections import deque
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from calbench.agents.base import place_of
 from calbench.agents.envelope import parse_envelope
-from calbench.agents.language import Thread, extended, opened, request_of
-from calbench.agents.questions import Questions
+from calbench.agents.language import Questions, Thread, extended, opened, request_of
 from calbench.agents.reflection import MOST_CHANGE, reflection_parser
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.messages import Text
@@ -16,7 +16,7 @@ from calbench.domain.observations import REFLECTION, Briefing, Observation
 from calbench.domain.replies import Beliefs, Reply, Unreadable
 from calbench.errors import ReplayError, ReplayMissError
 from calbench.llm.completion import Completion, ModelSpec
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -90,7 +90,7 @@ class RecordedSpeaker:
             return ()
         keys = recorded.reply_keys
         if len(keys) != 1 or not _KEY.fullmatch(keys[0]):
-            raise ReplayError(f"{_place(observation)}: a model's reply has one key, a SHA-256")
+            raise ReplayError(f"{place_of(observation)}: a model's reply has one key, a SHA-256")
         if self._thread is None:
             return keys
         edition = self.questions.prompts.edition
@@ -107,11 +107,6 @@ def _next(replies: deque[Reply], observation: Observation) -> Reply:
     return replies.popleft()
 
 
-def _place(observation: Observation) -> str:
-    asked = observation
-    return f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"
-
-
 def _check_text(recorded: Reply, observation: Observation, edition: int) -> None:
     """Raise a :class:`ReplayError` if no text of a language model is read as this reply."""
     if recorded.unreadable is not None:
@@ -122,7 +117,7 @@ def _check_text(recorded: Reply, observation: Observation, edition: int) -> None
     else:
         problem = _misfit_turn(recorded.turn)
     if problem is not None:
-        raise ReplayError(f"{_place(observation)}: no reply reads like this: {problem}")
+        raise ReplayError(f"{place_of(observation)}: no reply reads like this: {problem}")
 
 
 def _misfit_turn(turn: Turn) -> str | None:

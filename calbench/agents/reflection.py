@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from calbench.agents.reading import MisshapenError, Read, check_keys, kind_of, read_object
+from calbench.agents.envelope import MisshapenError, Read, check_keys, kind_of, read_object
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Unreadable
 from calbench.llm.completion import Completion, TokenLogprob

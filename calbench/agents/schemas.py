@@ -21,7 +21,7 @@ from typing import Any
 from calbench.agents.envelope import FIELDS, KEYS
 from calbench.agents.reflection import MOST_CHANGE
 from calbench.domain.calendars import Calendar, Meeting
-from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.observations import CHEAP_TALK, DECISION, Briefing, Observation
 
@@ -44,14 +44,10 @@ def envelope_schema(view: Briefing | Observation, *, is_counted: bool = False) -
     """
     if isinstance(view, Briefing):
         slots = range(view.num_slots)
-        talk = message_schemas(view.agent_id, view.agent_ids, open_channels(view.channels))
         moves = [_reschedule(slots, INTEGER), _schedule(slots, INTEGER)]
-        return envelope_of([*talk, *moves], MOST_MESSAGES)
+        return envelope_of([*_messages(view), *moves], MOST_MESSAGES)
     if view.phase is CHEAP_TALK:
-        is_open = open_channels(view.channels)
-        if not isinstance(view.meeting, Meeting) and "participant_groupchat" in is_open:
-            is_open.remove("participant_groupchat")
-        return envelope_of(message_schemas(view.agent_id, view.agent_ids, is_open), MOST_MESSAGES)
+        return envelope_of(_messages(view), MOST_MESSAGES)
     return _batch_schema(view, is_counted)
 
 
@@ -137,36 +133,13 @@ def action_schema(kind: str, values: Mapping[str, Schema]) -> Schema:
     return _object({"type": {"type": "string", "enum": [kind]}, **fields})
 
 
-def message_schemas(
-    me: AgentId,
-    agent_ids: Iterable[AgentId],
-    channels: Iterable[Channel],
-    content: Schema = TEXT,
-) -> list[Schema]:
-    """Return the schema of a message over each channel, to other agents.
-
-    Without any other there is no direct message: no server takes an empty list of choices.
-    """
-    others = [agent for agent in agent_ids if agent != me]
-    return [
-        action_schema(channel, {"to": one_of(others), "content": content})
-        for channel in channels
-        if others or channel != "dm"
-    ]
-
-
-def _schedule(slots: range, meeting: Schema) -> Schema:
+def _schedule(slots: Iterable[int], meeting: Schema) -> Schema:
     return action_schema("schedule", {"meeting_id": meeting, "slot": one_of(slots)})
 
 
 def _reschedule(slots: range, item: Schema) -> Schema:
     slot = one_of(slots)
     return action_schema("reschedule", {"item_id": item, "from_slot": slot, "to_slot": slot})
-
-
-def open_channels(channels: frozenset[Channel]) -> list[Channel]:
-    """Return the open channels in their fixed order."""
-    return [channel for channel in CHANNELS if channel in channels]
 
 
 MOST_PAIRED = 4
@@ -203,10 +176,8 @@ def tied_schema(
     bound = min(max_tokens, LONGEST_TEXT) if is_counted else 0
     thinking = _text(bound)
     if isinstance(view, Briefing):
-        slots = [Slot(slot) for slot in range(view.num_slots)]
-        meetings = [MeetingId(number + 1) for number in range(view.num_meetings)]
-        moved = {"item_id": INTEGER, "from_slot": one_of(slots), "to_slot": one_of(slots)}
-        moves = [action_schema("reschedule", moved), _tied_schedule(meetings, slots)]
+        slots, meetings = range(view.num_slots), range(1, view.num_meetings + 1)
+        moves = [_reschedule(slots, INTEGER), _schedule(slots, one_of(meetings))]
         return envelope_of([*_messages(view), *moves], MOST_MESSAGES)
     if view.phase is CHEAP_TALK:
         return envelope_of(_messages(view, _text(bound // 2)), _most_messages(view), thinking)
@@ -216,7 +187,7 @@ def tied_schema(
     reach = _within_reach(view.calendar, movable)
     actions = [_tied_move(view.calendar, slot, reach) for slot in movable]
     if view.phase is DECISION:
-        actions.append(_tied_schedule([view.meeting.meeting_id], reach))
+        actions.append(_schedule(reach, one_of([view.meeting.meeting_id])))
     return envelope_of(actions, len(actions), thinking)
 
 
@@ -226,20 +197,20 @@ def _batches(view: Observation, movable: Sequence[Slot]) -> list[Schema]:
     A slot is freed by one move into a free slot, or by two, of which the second makes room for the
     first. Without a free slot there is no legal batch.
     """
-    calendar, meeting = view.calendar, [view.meeting.meeting_id]
+    calendar, meeting = view.calendar, one_of([view.meeting.meeting_id])
     free = _free(calendar)
     if not free:
-        return [places([_tied_schedule(meeting, _within_reach(calendar, movable))])]
-    found = [places([_tied_schedule(meeting, free)])]
+        return [places([_schedule(_within_reach(calendar, movable), meeting)])]
+    found = [places([_schedule(free, meeting)])]
     for slot in movable:
         move = _tied_move(calendar, slot, free, is_counted=True)
-        found.append(places([_tied_schedule(meeting, [slot]), move]))
+        found.append(places([_schedule([slot], meeting), move]))
     for firsts, seconds in _pairs(movable):
         moves = [
             {"anyOf": [_tied_move(calendar, slot, targets, is_counted=True) for slot in slots]}
             for slots, targets in ((firsts, seconds), (seconds, free))
         ]
-        found.append(places([_tied_schedule(meeting, firsts), *moves]))
+        found.append(places([_schedule(firsts, meeting), *moves]))
     return found
 
 
@@ -267,10 +238,6 @@ def _tied_move(
     return action_schema("reschedule", fields)
 
 
-def _tied_schedule(meetings: Sequence[MeetingId], slots: Sequence[Slot]) -> Schema:
-    return action_schema("schedule", {"meeting_id": one_of(meetings), "slot": one_of(slots)})
-
-
 def _free(calendar: Calendar) -> list[Slot]:
     return [Slot(slot) for slot, item in enumerate(calendar) if item is None]
 
@@ -288,7 +255,16 @@ def _within_reach(calendar: Calendar, movable: Sequence[Slot]) -> list[Slot]:
 
 
 def _messages(view: Briefing | Observation, content: Schema = TEXT) -> list[Schema]:
-    return message_schemas(view.agent_id, view.agent_ids, _channels(view), content)
+    """Return the schema of a message over each open channel, to other agents.
+
+    Without any other there is no direct message: no server takes an empty list of choices.
+    """
+    others = [agent for agent in view.agent_ids if agent != view.agent_id]
+    return [
+        action_schema(channel, {"to": one_of(others), "content": content})
+        for channel in _channels(view)
+        if others or channel != "dm"
+    ]
 
 
 def _text(most: int) -> Schema:
@@ -296,10 +272,10 @@ def _text(most: int) -> Schema:
 
 
 def _channels(view: Briefing | Observation) -> list[Channel]:
-    found = open_channels(view.channels)
-    if isinstance(view, Observation) and not isinstance(view.meeting, Meeting):
-        return [channel for channel in found if channel != "participant_groupchat"]
-    return found
+    """Return the open channels that the agent can use, in their fixed order."""
+    is_outside = isinstance(view, Observation) and not isinstance(view.meeting, Meeting)
+    useless = {"participant_groupchat"} if is_outside else set()
+    return [channel for channel in CHANNELS if channel in view.channels - useless]
 
 
 def _most_messages(view: Observation) -> int:

@@ -8,18 +8,12 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.tables.registry import Declared
+from calbench.analysis.registry import Declared
 from calbench.errors import FileError
-from calbench.facts.columns import Column, count, independent_proportion, keyed, number, text
+from calbench.facts.columns import Column, columns, keyed
 from calbench.facts.frames import cast, csv_text
 from calbench.files import write_atomically
-from calbench.metrics.speech.sample import (
-    PARTS,
-    Found,
-    LabelledMessage,
-    read_others,
-    read_sample,
-)
+from calbench.metrics.speech.sample import PARTS, Found, LabelledMessage, read_others, read_sample
 from calbench.stats.proportions import Proportion, wilson
 from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
 
@@ -56,32 +50,24 @@ KEPT: Final = "kept"
 Unseen = Mapping[str, Mapping[str, frozenset[str]]]
 """By :data:`CROSSED` and :data:`KEPT`, and by message: own-slot labels, and ids of labels told."""
 
-COLUMNS: Final[tuple[Column, ...]] = (
-    text(
-        "part",
-        "others (all), and of them development and kept (by hash); of ours tuning or held-out "
-        "(by hash), later, fresh to fresh 5, last, and ours (all). No message is judged by a "
-        "detector that was trained on it, and those kept by one trained on none of them",
-        "C",
-    ),
-    text("label", "semantic_leakage (of labels), or an own-slot label", "P"),
-    count("messages", "messages", "messages of the part"),
-    count("true_positives", "", "found, and present by reading"),
-    count("false_positives", "", "found, but not present"),
-    count("false_negatives", "", "missed"),
-    *independent_proportion("precision", "correct labels of those found", "found", "P"),
-    *independent_proportion("recall", "labels found of those present", "present by reading", "P"),
-    number("f1", "share", "harmonic mean of precision and recall"),
-    number(
-        "kappa",
-        "",
-        "Cohen's kappa of two readers (of leakage: whether a message tells any label); "
-        "empty where one person read them",
-    ),
-    number("first_precision", "share", "precision of the rules before any was changed for others"),
-    number("first_recall", "share", "recall of the same rules"),
-    number("first_f1", "share", "harmonic mean of the two"),
-)
+COLUMNS: Final[tuple[Column, ...]] = columns("""
+    part (text; C): others (all), and of them development and kept (by hash); of ours tuning or
+        held-out (by hash), later, fresh to fresh 5, last, and ours (all). No message is judged by a
+        detector that was trained on it, and those kept by one trained on none of them
+    label (text; P): semantic_leakage (of labels), or an own-slot label
+    messages (count, messages): messages of the part
+    true_positives (count): found, and present by reading
+    false_positives (count): found, but not present
+    false_negatives (count): missed
+    precision (wilson; P): correct labels of those found // found
+    recall (wilson; P): labels found of those present // present by reading
+    f1 (number, share): harmonic mean of precision and recall
+    kappa (number): Cohen's kappa of two readers (of leakage: whether a message tells any label);
+        empty where one person read them
+    first_precision (number, share): precision of the rules before any was changed for others
+    first_recall (number, share): recall of the same rules
+    first_f1 (number, share): harmonic mean of the two
+    """)
 """Of ``audit_sample.csv``."""
 
 SAMPLE: Final = Declared(

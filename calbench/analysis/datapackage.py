@@ -12,8 +12,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import Table
+from calbench.analysis.registry import Settings, Table
 from calbench.errors import FileError
 from calbench.facts.columns import Column, Kind
 from calbench.files import read_bytes, unique_keys, write_atomically

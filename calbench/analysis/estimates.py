@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.facts.storage import REPLICATES
-from calbench.stats.intervals import Bounds
-from calbench.stats.means import estimated
+from calbench.stats.intervals import Bounds, estimated
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Ints, Sums, Truths, grouped_sums, rounded_sums
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.ratings.pools import RATINGS, Scenario
-from calbench.analysis.ratings.scopes import Scope
+from calbench.analysis.rating_pools import RATINGS, Scenario
+from calbench.analysis.rating_scopes import Scope
 from calbench.errors import CalbenchError
 from calbench.metrics.players import Player
 from calbench.stats.plackett_luce import constants

@@ -52,12 +52,17 @@ class Measure:
     reason: str = field(kw_only=True)
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        """Its mean with the ends of the interval, and the range of the scenarios."""
+    def estimate(self) -> tuple[Column, ...]:
+        """Its mean with the ends of the interval."""
         meaning = f"mean of: {self.definition}"
+        return estimated(self.name, self.unit, meaning, self.denominator, self.origin)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The same, and the range of the scenarios."""
         each = f"mean of a scenario in {self.name}"
         return (
-            *estimated(self.name, self.unit, meaning, self.denominator, self.origin),
+            *self.estimate,
             number(f"{self.name}_least", self.unit, f"least {each}", self.denominator),
             number(f"{self.name}_greatest", self.unit, f"greatest {each}", self.denominator),
         )
@@ -194,6 +199,9 @@ MEASURES: tuple[Measure, ...] = (
 """In the order of the leaderboard's columns."""
 
 MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
+
+HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
+"""The measures of the paper's Tables 1 and 2, in their order."""
 
 MEASURE_COLUMNS = tuple(column for measure in MEASURES for column in measure.columns)
 """Every headline measure with its interval and the range of the scenarios."""

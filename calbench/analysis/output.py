@@ -1,24 +1,84 @@
-"""From facts, or from traces, to the files of a run's tables."""
+"""From facts, or from traces, to the files of a run's tables, and the leaderboard as JSON.
 
-from collections.abc import Callable, Iterator, Sequence
+``metrics.json`` has a whole run, for programs and for ``dvc metrics show``;
+``metrics/<setting>/<team>.json`` has one team, flat: tools that print one row per file and one
+column per key show a leaderboard.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+
+import orjson
+import pandas as pd
 
 from calbench.agents.judging import JUDGE_PROMPT
 from calbench.analysis.datapackage import write_datapackage
-from calbench.analysis.metric_files import write_metrics
+from calbench.analysis.measures import MEASURES
+from calbench.analysis.registry import Settings, write_frames
 from calbench.analysis.scoring import ALL_FACTS, Recorded, measure_games
-from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES, tables_of
-from calbench.analysis.tables.registry import write_frames
+from calbench.analysis.tables.leaderboard import leaderboard
 from calbench.console import progress
 from calbench.domain.canonical import canonical_json
 from calbench.endings import pruned, removed
+from calbench.errors import OutputError
+from calbench.facts.columns import DIGITS
 from calbench.facts.fact import Fact
+from calbench.facts.frames import rounded
 from calbench.facts.judged import JUDGED
 from calbench.facts.storage import Facts
-from calbench.files import written_atomically
+from calbench.files import write_atomically, written_atomically
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.pool import Pool
+
+WHOLE = "metrics.json"
+FOLDER = "metrics"
+
+Numbers = dict[str, float]
+"""Value by measure, rounded as in tables, without undefined ones."""
+
+
+def write_metrics(facts: Facts, folder: Path, settings: Settings) -> None:
+    """Write both forms, and delete files of teams that no longer exist.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    tree: dict[str, dict[str, Numbers]] = {}
+    files: dict[Path, Numbers] = {}
+    for row in leaderboard(facts, settings).to_dict("records"):
+        numbers = {
+            measure.name: float(rounded(row[measure.name], DIGITS))
+            for measure in MEASURES
+            if row[f"{measure.name}_n"] > 0
+        }
+        tree.setdefault(row["setting"], {})[row["team"]] = numbers
+        files[folder / FOLDER / row["setting"] / f"{row['team']}.json"] = numbers
+    _drop_others(folder / FOLDER, files)
+    for path, numbers in files.items():
+        write_atomically(path, _json(numbers), is_synced=False)
+    write_atomically(folder / WHOLE, _json(tree), is_synced=False)
+
+
+def _json(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _drop_others(folder: Path, files: Iterable[Path]) -> None:
+    kept = set(files)
+    try:
+        for path in folder.glob("*/*.json"):
+            if path not in kept:
+                path.unlink()
+        for setting in folder.glob("*/"):
+            if not any(setting.iterdir()):
+                setting.rmdir()
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(
+            f"{folder}: cannot be written ({reason}); choose another folder"
+        ) from error
+
 
 FACTS_FOLDER = ".facts"
 """Folder of the facts, below that of tables, while these are made."""
@@ -43,14 +103,16 @@ def write_tables(facts: Facts, folder: Path, settings: Settings) -> None:
     Raises:
         OutputError: the folder cannot be written.
     """
-    tables = tables_of(facts)
-    with progress("tables", len(tables)) as tick:
-        for each in tables:
-            each.write(facts, settings, folder)
-            tick(each.path)
-    if facts.has("judged_cases"):
-        _write_cases(facts, folder / "judge")
-    write_metrics(facts, folder, settings)
+    # Each call on pandas' default, Arrow's arrays, costs more than its work on a table's rows.
+    with pd.option_context("mode.string_storage", "python"):
+        tables = tables_of(facts)
+        with progress("tables", len(tables)) as tick:
+            for each in tables:
+                each.write(facts, settings, folder)
+                tick(each.path)
+        if facts.has("judged_cases"):
+            _write_cases(facts, folder / "judge")
+        write_metrics(facts, folder, settings)
     write_datapackage(tables, folder, settings)
 
 

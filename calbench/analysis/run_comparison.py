@@ -7,9 +7,10 @@ only where both were measured by one instrument: what
 typed messages give away is never subtracted from what reflections report.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from math import isnan
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,54 +28,62 @@ from calbench.analysis.measures import (
 from calbench.analysis.verdicts import (
     DEGENERATE,
     DEGENERATE_TEAM,
+    DIFFERENT,
+    IDENTICAL,
+    NOT_TESTED,
+    NOT_TOLD_APART,
+    REMARKS,
+    TIED,
     TOO_FEW_READ,
     VERDICT_COLUMNS,
+    WITHIN_MARGIN,
     are_unlike,
     with_verdicts,
 )
 from calbench.console import progress
-from calbench.facts.columns import INTERVALS, SCENARIO, SETTING, Column, count, number, text
+from calbench.facts.columns import INTERVALS, Column, columns
 from calbench.facts.frames import empty
-from calbench.stats.differences import paired_ends
-from calbench.stats.equivalence import equivalence
-from calbench.stats.permutation import swap_p_values
+from calbench.stats.differences import equivalence, paired_ends
+from calbench.stats.resampling import swap_p_values
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Sums, Truths, exact_totals
 
 UNIT = "unit of the measure"
-PAIR = (
-    SETTING,
-    text("team_a", "team of the first run"),
-    text("team_b", "team of the second run"),
-    text("measure", "one of the leaderboard's measures"),
+PAIR = columns("""
+    setting
+    team_a (text): team of the first run
+    team_b (text): team of the second run
+    measure (text): one of the leaderboard's measures
+    """)
+
+DIFFERENCES = columns(
+    f"""
+    pair
+    value_a (number, {UNIT}): mean of A over the common scenarios // agent-games
+    value_b (number, {UNIT}): mean of B over the common scenarios // agent-games
+    difference (number, {UNIT}): value_b - value_a
+    difference_low (number, {UNIT}): lower end of the paired interval
+    difference_high (number, {UNIT}): upper end of the paired interval
+    difference_interval (text; C): {INTERVALS}
+    scenarios (count, scenarios): common ones that count for both
+    agent_games_a (count, agent-games): that count for A
+    agent_games_b (count, agent-games): that count for B
+    verdict_columns
+    """,
+    pair=PAIR,
+    verdict_columns=VERDICT_COLUMNS,
 )
 
-DIFFERENCES = (
-    *PAIR,
-    number("value_a", UNIT, "mean of A over the common scenarios", "agent-games"),
-    number("value_b", UNIT, "mean of B over the common scenarios", "agent-games"),
-    number("difference", UNIT, "value_b - value_a"),
-    number("difference_low", UNIT, "lower end of the paired interval"),
-    number("difference_high", UNIT, "upper end of the paired interval"),
-    text("difference_interval", INTERVALS, "C"),
-    count("scenarios", "scenarios", "common ones that count for both"),
-    count("agent_games_a", "agent-games", "that count for A"),
-    count("agent_games_b", "agent-games", "that count for B"),
-    *VERDICT_COLUMNS,
-)
-
-CONTRIBUTIONS = (
-    *PAIR,
-    SCENARIO,
-    number("mean_a", UNIT, "mean of A in the scenario", "agent-games"),
-    number("mean_b", UNIT, "mean of B in the scenario", "agent-games"),
-    number(
-        "contribution",
-        UNIT,
-        "(b - n_b m) / N_b - (a - n_a m) / N_a, with sums a and b over the scenario's n "
-        "agent-games, N over all, and m midway between the two means; sums over scenarios to "
-        "the difference",
-    ),
+CONTRIBUTIONS = columns(
+    f"""
+    pair scenario_id
+    mean_a (number, {UNIT}): mean of A in the scenario // agent-games
+    mean_b (number, {UNIT}): mean of B in the scenario // agent-games
+    contribution (number, {UNIT}): (b - n_b m) / N_b - (a - n_a m) / N_a, with sums a and b over the
+        scenario's n agent-games, N over all, and m midway between the two means; sums over
+        scenarios to the difference
+    """,
+    pair=PAIR,
 )
 
 COMPARISON_TABLES: Mapping[str, tuple[Column, ...]] = {
@@ -282,3 +291,73 @@ def _contributions(
         scenario_id=list(scenarios) * num_measures,
     )
     return rows[np.repeat(differences["difference"].notna().to_numpy(), len(scenarios))]
+
+
+NAMED = 3
+"""Most differences that are named [C]; the tables have all."""
+
+
+def finding(compared: Comparison, measures: Sequence[str], confidence: float) -> str:
+    """Return how many comparisons differ, the first of them, and what the others show.
+
+    Args:
+        compared: two runs.
+        measures: names of those that count.
+        confidence: of intervals and tests, a share of one.
+    """
+    rows = compared.differences[compared.differences["measure"].isin(measures)]
+    different = rows[rows["verdict"] == DIFFERENT]
+    on = f"({100 * round(1 - confidence, 10):g}% level, {_scenarios(rows)})"
+    rest = "".join(f"; {each}" for each in _others(rows))
+    if different.empty:
+        return f"No difference is shown in {len(rows)} {_comparisons(len(rows))} {on}{rest}"
+    has_one_pair = len(rows[["setting", "team_a", "team_b"]].drop_duplicates()) == 1
+    clear = different.to_dict("records")
+    named = [_named(entry, has_place=not has_one_pair) for entry in clear[:NAMED]]
+    more = f", and {len(clear) - NAMED} more" if len(clear) > NAMED else ""
+    return (
+        f"{len(clear)} of {len(rows)} {_comparisons(len(rows))} differ {on}: "
+        f"{', '.join(named)}{more}{rest}"
+    )
+
+
+def _comparisons(count: int) -> str:
+    return "comparison" if count == 1 else "comparisons"
+
+
+def _others(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield how many comparisons have another verdict, and why some have none."""
+    for verdict in (TIED, NOT_TOLD_APART, IDENTICAL, NOT_TESTED):
+        own = rows[rows["verdict"] == verdict]
+        why = [word for word in REMARKS if (own["remark"] == word).any()]
+        if len(own):
+            reasons = f" ({', '.join(why)})" if why else ""
+            yield f"{verdict}: {len(own)}{reasons}"
+
+
+def _scenarios(rows: pd.DataFrame) -> str:
+    """Return on how many scenarios some differences are."""
+    counts = sorted({int(count) for count in rows["scenarios"].dropna()}) or [0]
+    if len(counts) == 1:
+        return f"{counts[0]} scenario{'s' * (counts[0] != 1)}"
+    return f"{counts[0]} to {counts[-1]} scenarios"
+
+
+def _named(entry: Mapping[Hashable, Any], *, has_place: bool) -> str:
+    """Return one difference, as ``Excess cost (B is higher by 1.26 [1.12, 1.41])``."""
+    place = _place(entry) if has_place else ""
+    title = MEASURE_BY_NAME[entry["measure"]].title
+    low, high = entry["difference_low"], entry["difference_high"]
+    is_lower = entry["difference"] < 0
+    within = f", {WITHIN_MARGIN}" if entry["remark"] == WITHIN_MARGIN else ""
+    ends = sorted((-high, -low) if is_lower else (low, high))
+    interval = "" if isnan(low) else f" [{ends[0]:.2f}, {ends[1]:.2f}]"
+    return (
+        f"{place}{title} (B is {'lower' if is_lower else 'higher'} by "
+        f"{abs(entry['difference']):.2f}{interval}{within})"
+    )
+
+
+def _place(entry: Mapping[Hashable, Any]) -> str:
+    other = f" and {entry['team_b']}" if entry["team_a"] != entry["team_b"] else ""
+    return f"{entry['setting']} {entry['team_a']}{other}, "

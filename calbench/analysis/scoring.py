@@ -10,16 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
 
-from calbench.facts.beliefs import BELIEFS, PAIRS
-from calbench.facts.calls import CALLS
-from calbench.facts.cases import CASES
+from calbench.facts.beliefs import BELIEFS, PAIRS, REFLECTIONS
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
-from calbench.facts.hearings import HEARINGS
 from calbench.facts.judged import JUDGE_FACTS
-from calbench.facts.messages import MESSAGES
-from calbench.facts.reflections import REFLECTIONS
-from calbench.facts.speech import AUDITS
+from calbench.facts.messages import CALLS, MESSAGES
+from calbench.facts.speech import AUDITS, CASES, HEARINGS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
 from calbench.files import no_collection
 from calbench.metrics.measure import MeasureSpec

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from calbench.analysis.registry import Declared
 from calbench.analysis.summary import EXPERIMENT
-from calbench.analysis.tables.registry import Declared
 from calbench.errors import FileError
 from calbench.facts.frames import arrow_schema, header, parquet_writer
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.measures import MIXED
-from calbench.facts.columns import DIGITS, number, text
-from calbench.stats.permutation import adjusted_p_values
+from calbench.facts.columns import DIGITS, columns
+from calbench.stats.resampling import adjusted_p_values
 from calbench.stats.spec import AnalysisSpec
 
 DIFFERENT = "different"
@@ -37,33 +37,20 @@ DEGENERATE = "degenerate"
 
 FAMILY = "Benjamini-Hochberg over all rows of the table that are tested"
 
-VERDICT_COLUMNS = (
-    number("p", "", "two-sided, paired permutation test over scenarios", "common scenarios"),
-    number("p_adjusted", "", FAMILY),
-    number("margin", "unit of the measure", "differences below it are called none"),
-    number(
-        "p_equivalent",
-        "",
-        "the least 1 - confidence whose t interval of the difference lies within the margin: two "
-        "one-sided paired t-tests; empty if over 60 percent of the scenarios have one difference, "
-        "or there are too few",
-        "common scenarios",
-    ),
-    number("p_equivalent_adjusted", "", FAMILY),
-    text(
-        "verdict",
-        "different (p_adjusted below 1 - confidence), tied (p_equivalent_adjusted below it: shown "
-        "to differ by less than the margin), not told apart, identical (no scenario differs), not "
-        "tested",
-        "C",
-    ),
-    text(
-        "remark",
-        f"why a pair is not tested: {', '.join(REMARKS[:-1])}; or {WITHIN_MARGIN}: different, but "
-        "shown to differ by less than the margin",
-        "C",
-    ),
-)
+VERDICT_COLUMNS = columns(f"""
+    p (number): two-sided, paired permutation test over scenarios // common scenarios
+    p_adjusted (number): {FAMILY}
+    margin (number, unit of the measure): differences below it are called none
+    p_equivalent (number): the least 1 - confidence whose t interval of the difference lies within
+        the margin: two one-sided paired t-tests; empty if over 60 percent of the scenarios have one
+        difference, or there are too few // common scenarios
+    p_equivalent_adjusted (number): {FAMILY}
+    verdict (text; C): different (p_adjusted below 1 - confidence), tied (p_equivalent_adjusted
+        below it: shown to differ by less than the margin), not told apart, identical (no scenario
+        differs), not tested
+    remark (text; C): why a pair is not tested: {", ".join(REMARKS[:-1])}; or {WITHIN_MARGIN}:
+        different, but shown to differ by less than the margin
+    """)
 """Of every table that compares teams."""
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.judging import Finding, MessageCase, audit_request, read_finding
-from calbench.cli.status import Status
-from calbench.cli.words import Words
+from calbench.cli.words import Status, Words
 from calbench.config.groups import PRICES
 from calbench.console import noting_interrupt, progress, say, verdict
 from calbench.domain.ids import AgentId
@@ -22,6 +21,7 @@ from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.metrics.speech.audit_lines import (
     MAX_LINE,
+    Hearsay,
     MessageLine,
     audit,
     placed,
@@ -29,9 +29,7 @@ from calbench.metrics.speech.audit_lines import (
     written_line,
 )
 from calbench.metrics.speech.patterns import message_patterns
-from calbench.metrics.speech.secondhand.hearsay import Hearsay
-from calbench.runs.model_audit import ModelAudit, auditing_spec
-from calbench.runs.source import money, reply_source, spent
+from calbench.runs.source import ModelAudit, auditing_spec, money, reply_source, spent
 
 
 def main(words: Words) -> int:

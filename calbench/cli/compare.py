@@ -13,24 +13,22 @@ import pandas as pd
 from rich.table import Table
 
 from calbench.analysis.certainties import exact_values
-from calbench.analysis.findings import finding
 from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.registry import write_frames
 from calbench.analysis.run_comparison import (
     COMPARISON_TABLES,
     EXACT,
     PRIVACY,
     Comparison,
     compare_teams,
+    finding,
 )
 from calbench.analysis.scoring import measure_games
-from calbench.analysis.tables.registry import write_frames
-from calbench.cli.status import Status
-from calbench.cli.tables import new_table, show
-from calbench.cli.words import Words, names
+from calbench.cli.words import Status, Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import among
 from calbench.config.spec import RunSpec
-from calbench.console import progress, verdict, warn
+from calbench.console import progress, show, verdict, warn
 from calbench.errors import ConfigError
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS, GAMES, MEETINGS
@@ -41,6 +39,7 @@ from calbench.report.kind import VPS_KIND_NAMES
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import check_folder
 from calbench.runs.recorded import count_traces, recorded_games
+from calbench.terminal import new_table
 
 NAMES = tuple(MEASURE_BY_NAME)
 

@@ -14,14 +14,13 @@ from typing import Any
 
 from rich.table import Table
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.scripted import scripted_speaker
 from calbench.cli.jobs import for_each_job
-from calbench.cli.status import Status
-from calbench.cli.tables import new_table, show
+from calbench.cli.words import Status
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import progress, tell, verdict
+from calbench.console import progress, show, tell, verdict
 from calbench.domain.ids import AgentId
 from calbench.domain.usage import Usage
 from calbench.engine.drivers import run_async
@@ -31,6 +30,7 @@ from calbench.errors import ConfigError
 from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.prices import NANO, Price, Prices, estimated_usage, read_prices, usage_bound
 from calbench.runs.play import load_suites, planned
+from calbench.terminal import new_table
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace

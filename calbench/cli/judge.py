@@ -11,38 +11,37 @@ from pathlib import Path
 
 from rich.table import Table
 
-from calbench.agents.completer import Completer
+from calbench.agents.base import Completer
 from calbench.agents.judging import ModelJudge
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables
-from calbench.analysis.settings import Settings
-from calbench.cli.status import Status
-from calbench.cli.tables import new_table, show
-from calbench.cli.words import Words
+from calbench.analysis.registry import Settings
+from calbench.cli.words import Status, Words
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import noting_interrupt, progress, tell, verdict, warn
+from calbench.console import noting_interrupt, progress, show, tell, verdict, warn
 from calbench.endings import removed
 from calbench.errors import ConfigError, StoppedError
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter, MeasuredBatch
+from calbench.files import STORE
 from calbench.folders import scratch_folder
 from calbench.llm.client import Totals
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.transport import Transport
+from calbench.metrics.judge.cases import Verdict, verdicts_of
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, scripted_verdicts
-from calbench.metrics.judge.verdicts import Verdict, verdicts_of
 from calbench.metrics.measure import MeasureSpec
 from calbench.pool import cut, mapped, workers
 from calbench.report.tables import read_table
 from calbench.runs.folder import check_folder, locked
-from calbench.runs.model_audit import ModelAudit, auditing_spec
 from calbench.runs.recorded import RecordedGame, read_games, team_rank
 from calbench.runs.slices import told_apart
-from calbench.runs.source import STORE, money, reply_source, spent
+from calbench.runs.source import ModelAudit, auditing_spec, money, reply_source, spent
+from calbench.terminal import new_table
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 

@@ -38,10 +38,9 @@ def answer(arguments: Sequence[str]) -> int:
     from calbench.console import ending_on_interrupt
 
     def invoked() -> int:
-        from calbench.cli.commands import program
         from calbench.cli.program import invoke
 
-        return invoke(program, arguments)
+        return invoke(arguments)
 
     with ending_on_interrupt(lambda: STOPPED):
         return status_of(invoked)
@@ -49,7 +48,7 @@ def answer(arguments: Sequence[str]) -> int:
 
 def status_of(command: Callable[[], int]) -> int:
     """Run a command; return its status, or that of its error, which is printed in one line."""
-    from calbench.cli.status import Status
+    from calbench.cli.words import Status
     from calbench.console import alert, say_error, stopped_status
     from calbench.errors import CalbenchError, StoppedError
 

@@ -1,23 +1,40 @@
-"""How Click reads the command line: a run unless a subcommand is named, mistakes in one line.
+"""The commands of ``commands.toml`` as Click reads them: a run unless a subcommand is named.
 
 Nothing heavy is imported before a command runs: help and completion are immediate.
 """
 
 import os
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem, shell_complete
 
-from calbench.cli.status import Status, program_name
-from calbench.cli.words import KEY_BY_GROUP, Key, completed_override, completed_word
-from calbench.config.groups import among, described, known_names
+from calbench.cli.words import (
+    KEY_BY_GROUP,
+    Key,
+    Status,
+    completed_override,
+    completed_word,
+    program_name,
+    read_words,
+)
+from calbench.code import PACKAGE_VERSION
+from calbench.config.groups import among, described, known_names, nearest
 from calbench.console import quiet
 from calbench.errors import ConfigError
 from calbench.extensions import reading
 from calbench.files import printable
+
+TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("commands.toml").read_text())
+"""Every command; the module that an entry names does the work."""
+
+Entry = Mapping[str, Any]
+"""What the table says of a command."""
 
 COMPLETE = "_CALBENCH_COMPLETE"
 """Environment variable by which a shell asks for completions."""
@@ -49,8 +66,8 @@ STATUSES = (
 """Meanings of the exit statuses in ``--help``."""
 
 
-def invoke(program: click.Command, arguments: Sequence[str]) -> int:
-    """Run the command of a program that some arguments name; return its status.
+def invoke(arguments: Sequence[str]) -> int:
+    """Run the command that some arguments name; return its status.
 
     Raises:
         ConfigError: one line about an argument that does not fit.
@@ -130,10 +147,6 @@ class Subcommands(Talking, click.Group):
 class Program(Subcommands):
     """The whole program: without the name of a subcommand it is a run."""
 
-    def __init__(self, *args: Any, often_changed: Sequence[Key], **more: Any) -> None:
-        super().__init__(*args, no_args_is_help=False, **more)
-        self.often_changed = often_changed
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert the name of the run if no subcommand is named."""
         first = next((place for place, arg in enumerate(args) if arg not in QUIET), len(args))
@@ -166,7 +179,7 @@ class Program(Subcommands):
         self.format_commands(ctx, formatter)
         self.commands[RUN].format_options(ctx, formatter)
         with formatter.section("Often changed (conf/config.yaml has all keys)"):
-            formatter.write_dl([(key.shown, key.about) for key in self.often_changed])
+            formatter.write_dl(TABLE["commands"][RUN]["keys"].items())
         for group, title in LISTED.items():
             with formatter.section(f"{title} ({KEY_BY_GROUP[group]}=NAME)"):
                 formatter.write_dl(list(described(group).items()))
@@ -179,6 +192,29 @@ class Program(Subcommands):
 
 class Overriding(Talking):
     """A command whose arguments Hydra reads: overrides and Hydra's options."""
+
+    def __init__(self, name: str, entry: Entry) -> None:
+        overrides = click.Argument(
+            ["overrides"],
+            nargs=-1,
+            metavar="[+experiment=NAME] [key=value ...]",
+            shell_complete=lambda ctx, _, incomplete: completed_override(
+                incomplete, ctx.params.get("overrides") or ()
+            ),
+        )
+        options = [option(*each) for each in TABLE["commands"][RUN]["options"].items()]
+        super().__init__(
+            name,
+            callback=self._answered,
+            params=[overrides, *options, *([_versions()] if name == RUN else [])],
+            help=entry["about"],
+            hidden=name == RUN,
+        )
+        self._entry = entry
+
+    def _answered(self, overrides: tuple[str, ...], **options: Any) -> int:
+        raw = click.get_current_context().meta[RAW]
+        return int(_answering(self._entry)(raw, _overrides(overrides), options))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the arguments as written, but for the option that is not Hydra's."""
@@ -202,22 +238,31 @@ def _for_hydra(argument: str) -> str:
 class Keyed(Talking):
     """A command that takes paths and ``key=value``: it describes, reads and completes them."""
 
-    def __init__(
-        self,
-        name: str,
-        usage: str,
-        keys: Sequence[Key],
-        options: Sequence[click.Option] = (),
-        **more: Any,
-    ) -> None:
-        words = click.Argument(["words"], nargs=-1, metavar=usage, shell_complete=self._completed)
-        super().__init__(name, params=[words, *options], **more)
-        self.keys = keys
+    def __init__(self, name: str, entry: Entry) -> None:
+        shared = [TABLE["shared"][each] for each in entry.get("shared", ())]
+        settings = [
+            each for found in (entry.get("settings", {}), *shared) for each in found.items()
+        ]
+        self.keys = [Key(*each) for each in entry.get("keys", {}).items()]
+        self.keys += [Key(shown, about, is_setting=True) for shown, about in settings]
+        words = click.Argument(
+            ["words"],
+            nargs=-1,
+            metavar=entry["usage"],
+            shell_complete=lambda ctx, _, incomplete: completed_word(
+                self.keys, incomplete, ctx.params.get("words") or ()
+            ),
+        )
+        options = [option(*each) for each in entry.get("options", {}).items()]
+        super().__init__(
+            name, callback=self._answered, params=[words, *options], help=entry["about"]
+        )
+        self._entry = entry
 
-    def _completed(
-        self, ctx: click.Context, _param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        return completed_word(self.keys, incomplete, ctx.params.get("words") or ())
+    def _answered(self, words: tuple[str, ...], **options: Any) -> int:
+        called = click.get_current_context().command_path
+        read = read_words(words, self.keys, self._entry["usage"], called)
+        return int(_answering(self._entry)(read, **options))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the keys before the options."""
@@ -225,3 +270,76 @@ class Keyed(Talking):
             with formatter.section("Keys"):
                 formatter.write_dl([(key.shown, key.about) for key in self.keys])
         super().format_options(ctx, formatter)
+
+
+def _answering(entry: Entry) -> Callable[..., int]:
+    """Return the function that does the work of a command; only now is its module imported."""
+    module, _, name = entry["calls"].partition(".")
+    answer: Callable[..., int] = getattr(import_module(f"calbench.cli.{module}"), name)
+    return answer
+
+
+def _show_versions(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not ctx.resilient_parsing:
+        from calbench.domain.rules import RULES_VERSION
+        from calbench.metrics.measure import METRICS_VERSION
+        from calbench.scenarios.models import SCHEMA_VERSION
+        from calbench.traces.models import TRACE_SCHEMA_VERSION
+
+        click.echo(
+            f"calbench {PACKAGE_VERSION} (suite schema {SCHEMA_VERSION}, trace schema "
+            f"{TRACE_SCHEMA_VERSION}, rules {RULES_VERSION}, metrics {METRICS_VERSION})"
+        )
+        ctx.exit()
+
+
+def _versions() -> click.Option:
+    about = "Versions of the package, its file formats and rules."
+    shown: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
+    return click.Option(["--version"], callback=_show_versions, help=about, **shown)
+
+
+def option(spelled: str, about: str) -> click.Option:
+    """Return an option as the table spells it, e.g. ``-c --cfg job|hydra|all``; see its head."""
+    words = spelled.split()
+    flags = [word for word in words if word.startswith("-")]
+    shown: dict[str, Any] = {"help": about or None, "hidden": not about}
+    (value,) = words[len(flags) :] or [""]
+    if value.islower() and "|" not in value:
+        return click.Option([*flags, value], is_flag=True, **shown)
+    if "|" in value:
+        choices = value.strip("[]").split("|")
+        if value.startswith("["):
+            shown |= {"is_flag": False, "flag_value": choices[0]}
+        return click.Option(flags, type=click.Choice(choices), **shown)
+    if value:
+        kind = click.Path(path_type=Path) if value in {"STORE", "FOLDER"} else str
+        return click.Option(flags, type=kind, metavar=value, **shown)
+    return click.Option(flags, is_flag=True, **shown)
+
+
+def _overrides(given: tuple[str, ...]) -> list[str]:
+    """Refuse a word that is not an override: Hydra's message would be about its grammar."""
+    known = {name: name for name in program.commands if name != RUN}
+    known |= {name: f"+experiment={name}" for name in known_names("experiment")}
+    for word in given:
+        if "=" not in word and not word.startswith("~"):
+            meant = [known[name] for name in nearest(word, list(known))]
+            hint = f"did you mean {' or '.join(meant)}?" if meant else "see calbench --help"
+            raise ConfigError(f"{printable(word)}: is neither a subcommand nor key=value; {hint}")
+    return list(given)
+
+
+program = Program(
+    "calbench",
+    help=TABLE["commands"][RUN]["about"],
+    params=[_versions()],
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+for _name, _about in TABLE["groups"].items():
+    program.add_command(Subcommands(_name, help=_about, no_args_is_help=False))
+for _name, _entry in TABLE["commands"].items():
+    _group, _, _own = _name.rpartition(" ")
+    _command = (Keyed if "usage" in _entry else Overriding)(_own, _entry)
+    (program.commands[_group] if _group else program).add_command(_command)  # type: ignore[attr-defined]

@@ -3,17 +3,15 @@
 Checksums of ``dvc.lock`` are not used: every file is read.
 """
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from os.path import normpath
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
-from calbench.cli.status import Status
-from calbench.cli.words import Words
+from calbench.cli.words import Status, Words
 from calbench.console import progress, tell, verdict
 from calbench.errors import ConfigError, FileError
 from calbench.facts.frames import header_of
@@ -45,11 +43,9 @@ from calbench.release.values import Values, value_differences
 FIRST = "run `dvc repro` first"
 
 
-class Folders(NamedTuple):
-    """The folders that are compared."""
+NOT_COPIED = "only the checksum of this file is published"
 
-    data: Path
-    release: Path
+COUNTED = ("tables", "games", "suites", "files")
 
 
 @dataclass(slots=True)
@@ -81,106 +77,142 @@ class Proof:
         """Return it for programs."""
         return {
             "is_identical": self.is_identical,
-            "identical": {name: getattr(self, name) for name in (*COUNTED, "files")},
+            "identical": {name: getattr(self, name) for name in COUNTED},
             "differences": [each.as_data() for each in self.differences],
             "unchecked": self.unchecked,
         }
 
 
-NOT_COPIED = "only the checksum of this file is published"
-
-COUNTED = ("tables", "games", "suites")
-
-IsWanted = Callable[[str], bool]
-"""Whether a path below ``data`` is compared."""
-
-
-def prove(folders: Folders, paths: Sequence[Path] = ()) -> Proof:
-    """Compare everything below ``data``, or below some paths, with the release.
+def prove(data: Path, release: Path, paths: Sequence[Path] = ()) -> Proof:
+    """Compare everything below a folder of data, or below some paths in it, with a release.
 
     Raises:
         ConfigError: nothing was computed, or a path does not exist.
         FileError: the release is broken.
     """
-    published = read_manifest(folders.release)
-    is_wanted = _filter(folders.data, paths)
-    proof = Proof()
-    compared = partial(_compared, proof, folders, is_wanted, published.contents)
-    proof.suites = _same(*compared(SUITES, published.suites, published.suites))
-    games = read_games(folders.release)
-    listed, now = compared(TRACES, games)
+    published = read_manifest(release)
+    comparing = _Comparing(data, release, published.contents, _wanted(data, paths))
+    proof = comparing.proof
+    proof.suites = _same(*comparing.compared(SUITES, published.suites, published.suites))
+    games = read_games(release)
+    listed, now = comparing.compared(TRACES, games)
     proof.games = _same(listed, now)
     proof.differences += _listing_differences(games, now, published)
-    listed, now = compared(TABLES, published.tables | published.files, published.tables)
+    every = published.tables | published.files
+    listed, now = comparing.compared(TABLES, every, published.tables)
     tables = {name: found for name, found in listed.items() if not name.endswith(".json")}
     proof.tables = _same(tables, now)
     proof.files = _same(listed, now) - proof.tables
-    if not (proof.tables or proof.games or proof.suites or proof.files or proof.differences):
+    if not (any(getattr(proof, name) for name in COUNTED) or proof.differences):
         if paths and not proof.unchecked:
             raise ConfigError(f"{paths[0]}: nothing of this name was computed or published")
-        raise ConfigError(f"{folders.data}: nothing was computed yet; {FIRST}")
+        raise ConfigError(f"{data}: nothing was computed yet; {FIRST}")
     proof.differences += _version_differences(published)
     return proof
 
 
-def _filter(data: Path, paths: Sequence[Path]) -> IsWanted:
-    wanted = []
+def _wanted(data: Path, paths: Sequence[Path]) -> Sequence[Path]:
+    """Return paths as they are below a folder, without ``..``, and with links: it may be one."""
+    found = []
     for path in paths:
         try:
-            wanted.append(_normal(path).relative_to(_normal(data)))
+            normal = [Path(normpath(each.absolute())) for each in (path, data)]
+            found.append(normal[0].relative_to(normal[1]))
         except ValueError as error:
             raise ConfigError(f"{path}: is not below {data}") from error
-    return lambda name: not wanted or any(PurePosixPath(name).is_relative_to(w) for w in wanted)
+    return found
 
 
-def _normal(path: Path) -> Path:
-    """Return a path without ``..``, and with links: a folder of data may be one."""
-    return Path(normpath(path.absolute()))
+@dataclass(frozen=True, slots=True)
+class _Comparing:
+    """Compares files below ``data`` with a release, and notes in ``proof`` what differs.
 
-
-def _compared(
-    proof: Proof,
-    folders: Folders,
-    is_wanted: IsWanted,
-    values: Mapping[str, Values],
-    folder: str,
-    listed: Digests,
-    copied: Container[str] = (),
-) -> tuple[Digests, Digests]:
-    """Compare a folder; return the digests of what was published and computed in it.
-
-    Args:
-        proof: where differences are noted.
-        folders: where published and computed files are.
-        is_wanted: says of a path whether it is compared.
+    Attributes:
         values: of published Parquet files.
-        folder: below ``data``.
-        listed: digest, or its first digits, by file, as published.
-        copied: files of which the release has copies.
+        wanted: paths below ``data``, of which alone files are compared; none: all are.
     """
-    found = game_digests if folder == TRACES else digests
-    published, now = _on_both_sides(
-        proof,
-        folder,
-        {name: found for name, found in listed.items() if is_wanted(f"{folder}/{name}")},
-        found(folders.data / folder, lambda name: is_wanted(f"{folder}/{name}")),
-    )
-    alone, differing = file_differences(folder, published, now)
-    proof.differences += alone
-    with progress(f"compared {folder}", sum(name in copied for name in published)) as tick:
-        for name, expected in published.items():
-            if name in copied:
-                proof.differences += _explained(
-                    folders, folder, name, expected, is_other=name in differing
-                )
-                tick()
-            elif name in differing and name in values:
-                path = folders.data / folder / name
-                proof.differences += value_differences(f"{folder}/{name}", values[name], path)
-            elif name in differing:
-                note = NOT_COPIED if copied else ""
-                proof.differences.append(Difference(f"{folder}/{name}", "other bytes", note=note))
-    return published, now
+
+    data: Path
+    release: Path
+    values: Mapping[str, Values]
+    wanted: Sequence[Path]
+    proof: Proof = field(default_factory=Proof)
+
+    def _is_wanted(self, name: str) -> bool:
+        path = PurePosixPath(name)
+        return not self.wanted or any(path.is_relative_to(each) for each in self.wanted)
+
+    def compared(
+        self, folder: str, listed: Digests, copied: Container[str] = ()
+    ) -> tuple[Digests, Digests]:
+        """Compare a folder; return the digests of what was published and computed in it.
+
+        Args:
+            folder: below ``data``.
+            listed: digest, or its first digits, by file, as published.
+            copied: files of which the release has copies.
+        """
+        found = game_digests if folder == TRACES else digests
+        published, now = self._on_both_sides(
+            folder,
+            {name: d for name, d in listed.items() if self._is_wanted(f"{folder}/{name}")},
+            found(self.data / folder, lambda name: self._is_wanted(f"{folder}/{name}")),
+        )
+        alone, differing = file_differences(folder, published, now)
+        differences = self.proof.differences
+        differences += alone
+        with progress(f"compared {folder}", sum(name in copied for name in published)) as tick:
+            for name, expected in published.items():
+                file = f"{folder}/{name}"
+                if name in copied:
+                    differences += self._explained(folder, name, expected, name in differing)
+                    tick()
+                elif name in differing and name in self.values:
+                    differences += value_differences(file, self.values[name], self.data / file)
+                elif name in differing:
+                    note = NOT_COPIED if copied else ""
+                    differences.append(Difference(file, "other bytes", note=note))
+        return published, now
+
+    def _on_both_sides(
+        self, folder: str, published: Digests, now: Digests
+    ) -> tuple[Digests, Digests]:
+        """Return the files of experiments that were published and computed; note the others.
+
+        Missing files of an experiment that was partly computed are differences.
+        """
+        known, computed = ({name.partition("/")[0] for name in files} for files in (published, now))
+        self.proof.unchecked += [f"{folder}/{name}" for name in sorted(known - computed)]
+        self.proof.differences += [
+            Difference(f"{folder}/{name}", "not published") for name in sorted(computed - known)
+        ]
+        both = known & computed
+        one, other = (
+            {name: d for name, d in files.items() if name.partition("/")[0] in both}
+            for files in (published, now)
+        )
+        return one, other
+
+    def _explained(
+        self, folder: str, name: str, expected: str, is_other: bool
+    ) -> Iterator[Difference]:
+        """Yield the differences of a file of which the release has a copy, or of the copy."""
+        file = f"{folder}/{name}"
+        try:
+            read_copy = read_suite_copy if folder == SUITES else read_table_copy
+            copy = read_copy(self.release, name)
+        except FileError as error:
+            yield Difference(file, "release", note=str(error))
+            return
+        if is_other and folder == SUITES:
+            yield from suite_differences(file, copy, read_bytes(self.data / file))
+        elif is_other:
+            now = read_bytes(self.data / file)
+            shared = set(header_of(copy)) & set(header_of(now))
+            yield from table_differences(file, copy, now, row_key(name, shared))
+        elif digest(copy) != expected:
+            note = "its copy in the release does not agree with manifest.json"
+            yield Difference(file, "release", note=note)
 
 
 def _listing_differences(games: Digests, now: Digests, manifest: Manifest) -> Iterator[Difference]:
@@ -192,45 +224,6 @@ def _listing_differences(games: Digests, now: Digests, manifest: Manifest) -> It
         if is_same and manifest.traces.get(experiment) != all_games(ours):
             note = "the list of its games does not agree with manifest.json"
             yield Difference(f"{TRACES}/{experiment}", "release", note=note)
-
-
-def _on_both_sides(
-    proof: Proof, folder: str, published: Digests, now: Digests
-) -> tuple[Digests, Digests]:
-    """Return the files of experiments that were published and computed; note the others.
-
-    Missing files of an experiment that was partly computed are differences.
-    """
-    known, computed = ({name.partition("/")[0] for name in files} for files in (published, now))
-    proof.unchecked += [f"{folder}/{name}" for name in sorted(known - computed)]
-    proof.differences += [
-        Difference(f"{folder}/{name}", "not published") for name in sorted(computed - known)
-    ]
-    both = known & computed
-    kept = [{n: d for n, d in f.items() if n.partition("/")[0] in both} for f in (published, now)]
-    return kept[0], kept[1]
-
-
-def _explained(
-    folders: Folders, folder: str, name: str, expected: str, *, is_other: bool
-) -> Iterator[Difference]:
-    """Yield the differences of a file of which the release has a copy, or of the copy."""
-    file = f"{folder}/{name}"
-    try:
-        read_copy = read_suite_copy if folder == SUITES else read_table_copy
-        copy = read_copy(folders.release, name)
-    except FileError as error:
-        yield Difference(file, "release", note=str(error))
-        return
-    if is_other and folder == SUITES:
-        yield from suite_differences(file, copy, read_bytes(folders.data / file))
-    elif is_other:
-        now = read_bytes(folders.data / file)
-        shared = set(header_of(copy)) & set(header_of(now))
-        yield from table_differences(file, copy, now, row_key(name, shared))
-    elif digest(copy) != expected:
-        note = "its copy in the release does not agree with manifest.json"
-        yield Difference(file, "release", note=note)
 
 
 def _same(published: Mapping[str, str], now: Mapping[str, str]) -> int:
@@ -266,7 +259,7 @@ def main(words: Words, *, as_json: bool) -> int:
         raise ConfigError(
             f"{RELEASE}: there is no such folder; start in a checkout, after `dvc repro`"
         )
-    proof = prove(Folders(DATA, RELEASE), words.paths)
+    proof = prove(DATA, RELEASE, words.paths)
     if as_json:
         print(orjson.dumps(proof.as_data(), option=orjson.OPT_INDENT_2).decode())
     else:

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.cli.status import Status
-from calbench.cli.words import Words
+from calbench.cli.words import Status, Words
 from calbench.console import tell, verdict
 from calbench.llm.replies.shards import merge_into, open_replies
 

@@ -8,16 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from calbench.analysis.output import write_all_tables
+from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import facts_of
-from calbench.analysis.settings import Settings
 from calbench.cli.run import summary_tables
-from calbench.cli.status import Status
-from calbench.cli.tables import show
-from calbench.cli.words import Words, names
+from calbench.cli.words import Status, Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
-from calbench.console import progress, verdict, warn
+from calbench.console import progress, show, verdict, warn
 from calbench.folders import scratch_folder
 from calbench.llm.prices import read_prices
 from calbench.pool import workers

@@ -8,16 +8,15 @@ from typing import Any
 
 from rich.table import Table
 
-from calbench.cli.jobs import for_each_job
-from calbench.cli.status import Status, program_name
-from calbench.cli.tables import new_table, show
+from calbench.cli.jobs import Sweep, for_each_job
+from calbench.cli.words import Status, program_name
 from calbench.config.spec import RunSpec
-from calbench.config.sweeps import Sweep
-from calbench.console import tell, verdict, warn
+from calbench.console import show, tell, verdict, warn
 from calbench.report.tables import Row, read_table
 from calbench.runs.faults import closed_channels, faults_of
 from calbench.runs.folder import write_sweep_table
 from calbench.runs.play import RunSummary, execute
+from calbench.terminal import new_table
 from calbench.traces.catalog import TRACES_FOLDER
 from calbench.traces.shards import SHARD_GLOB
 

@@ -2,8 +2,9 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from io import BufferedReader
 from itertools import count
 from pathlib import Path
@@ -12,11 +13,10 @@ from typing import Any, NamedTuple
 import orjson
 import zstandard
 
-from calbench.cli.status import Status
-from calbench.cli.words import Words
+from calbench.cli.words import Status, Words
 from calbench.console import progress, verdict
 from calbench.errors import ConfigError, FileError, OutputError
-from calbench.files import printable, written_atomically
+from calbench.files import printable, write_atomically
 from calbench.folders import replaced
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.catalog import Catalog, trace_paths, traces_folder
@@ -26,45 +26,30 @@ from calbench.traces.store import Batch, ShardStore
 
 
 def pack(source: Path, out: Path) -> int:
-    """Write the traces of a folder, or of a run, as shards into a new folder.
+    """Write the traces of a folder, or of a run, as shards into a new folder; return their number.
 
     The bytes depend on the games alone: they are in the order of their scenarios, because games on
     one scenario have much in common, and are read together.
-
-    Returns:
-        How many games there are.
 
     Raises:
         FileError: a trace does not fit.
         OutputError: the new folder is not new, or cannot be written.
     """
-    paths = _paths(source)
-    with _new_folder(source, out) as folder:
-        _write_shards(paths, folder)
-    return len(paths)
-
-
-def _write_shards(paths: Sequence[Path], folder: Path) -> None:
-    """Write traces as shards, in the order of their scenarios."""
-    ordered = sorted(paths, key=lambda path: (path.name, path.parent.name))
+    paths = sorted(_paths(source), key=lambda path: (path.name, path.parent.name))
     catalog = Catalog()
-    with progress("packed", len(paths)) as tick:
+    with _new_folder(source, out) as folder, progress("packed", len(paths)) as tick:
 
         def games() -> Iterator[tuple[Game, bytes]]:
-            for path in ordered:
+            for path in paths:
                 yield _checked(path, catalog)
                 tick()
 
-        store = ShardStore(folder, is_synced=False)
-        for frame in packed_frames(games()):
-            store.commit(Batch((frame,)))
+        _write_shards(games(), folder)
+    return len(paths)
 
 
 def unpack(source: Path, out: Path) -> int:
-    """Write the traces of a folder, of a run or of a shard as files into a new folder.
-
-    Returns:
-        How many games there are.
+    """Write the traces of a folder, of a run or of a shard as files; return their number.
 
     Raises:
         FileError: a trace does not fit.
@@ -74,36 +59,34 @@ def unpack(source: Path, out: Path) -> int:
     with _new_folder(source, out) as folder, progress("unpacked", len(paths)) as tick:
         for path in paths:
             data = catalog.read(path)
-            with written_atomically(
-                folder / path.parent.name / path.name, is_synced=False
-            ) as beside:
-                beside.write_bytes(data)
+            write_atomically(folder / path.parent.name / path.name, data, is_synced=False)
             tick()
     return len(paths)
 
 
 def convert(source: Path, out: Path) -> int:
-    """Write the games of shards as shards into a new folder, whatever is between their frames.
+    """Write the games of shards as shards, whatever is between their frames; return their number.
 
     This reads shards of earlier versions, which had no heads, and those with damaged heads.
-
-    Returns:
-        How many games there are.
 
     Raises:
         FileError: a frame is damaged, or a line is no trace; or there is no shard.
         OutputError: the new folder is not new, or cannot be written.
     """
-    folder, games = traces_folder(source), 0
-    shards = shards_of(folder)
+    shards = shards_of(traces_folder(source))
     if not shards:
         raise FileError(f"{source}: holds no shard (*.jsonl.zst)")
-    with _new_folder(source, out) as beside:
-        store = ShardStore(beside, is_synced=False)
-        for frame in packed_frames(game for shard in shards for game in _lines(shard)):
-            store.commit(Batch((frame,)))
-            games += frame.num_games
-    return games
+    with _new_folder(source, out) as folder:
+        return _write_shards((game for shard in shards for game in _lines(shard)), folder)
+
+
+def _write_shards(games: Iterable[tuple[Game, bytes]], folder: Path) -> int:
+    """Write games as shards, in their order; return how many there are."""
+    store, count = ShardStore(folder, is_synced=False), 0
+    for frame in packed_frames(games):
+        store.commit(Batch((frame,)))
+        count += frame.num_games
+    return count
 
 
 def _lines(shard: Path) -> Iterator[tuple[Game, bytes]]:
@@ -175,6 +158,18 @@ def _new_folder(source: Path, out: Path) -> Iterator[Path]:
         yield beside
 
 
+def _copied(copy: Callable[[Path, Path], int], said: str, words: Words) -> int:
+    """Copy games into another form, and say how many there are and where."""
+    (source,), out = words.paths, Path(words.options["out"])
+    verdict(f"{copy(source, out)} games {said.format(out=out)}", is_good=True)
+    return Status.DONE
+
+
+write_packed = partial(_copied, pack, "packed: {out}")
+write_unpacked = partial(_copied, unpack, "unpacked: {out}/<team>/<scenario>.json")
+write_converted = partial(_copied, convert, "converted: {out}")
+
+
 NAME = re.compile(r"(?P<scenario>.+?)(\.r(?P<replicate>[1-9][0-9]*))?\.json")
 """File of a game."""
 
@@ -188,28 +183,6 @@ class Listed(NamedTuple):
     game_id: str
     size: int
     is_halted: bool
-
-
-def write_packed(words: Words) -> int:
-    """Write traces as shards into a new folder."""
-    (source,), out = words.paths, Path(words.options["out"])
-    verdict(f"{pack(source, out)} games packed: {out}", is_good=True)
-    return Status.DONE
-
-
-def write_unpacked(words: Words) -> int:
-    """Write traces as files into a new folder."""
-    (source,), out = words.paths, Path(words.options["out"])
-    count = unpack(source, out)
-    verdict(f"{count} games unpacked: {out}/<team>/<scenario>.json", is_good=True)
-    return Status.DONE
-
-
-def write_converted(words: Words) -> int:
-    """Write the games of earlier or damaged shards as shards into a new folder."""
-    (source,), out = words.paths, Path(words.options["out"])
-    verdict(f"{convert(source, out)} games converted: {out}", is_good=True)
-    return Status.DONE
 
 
 def print_list(words: Words, *, as_json: bool) -> int:

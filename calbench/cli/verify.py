@@ -11,17 +11,15 @@ import orjson
 from pydantic import ValidationError
 
 from calbench.agents.prompts import use_prompts
-from calbench.cli.status import Status
-from calbench.cli.words import Words
+from calbench.cli.words import Status, Words
 from calbench.console import alert, progress, say, tell, verdict
 from calbench.engine.batch import begun_game
 from calbench.errors import ConfigError, FileError
-from calbench.files import first_problem, printable
+from calbench.files import STORE, first_problem, printable
 from calbench.llm.client import open_recorded
 from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.shards import open_replies
 from calbench.runs.seats import count_codes
-from calbench.runs.source import STORE
 from calbench.runs.verification import UnprovenError, Verified, verify_file
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import TRACES_FOLDER, Catalog, trace_paths

@@ -1,12 +1,14 @@
-"""The words of a command line: read, and completed by the shell with names of ``conf/``.
+"""The words of a command line: read, completed by the shell with names of ``conf/``, and answered.
 
 Options and settings are written ``key=value``, like the overrides of a run.
 """
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
 
 from click.shell_completion import CompletionItem
@@ -14,6 +16,26 @@ from click.shell_completion import CompletionItem
 from calbench.config.groups import GROUPS, described, nearest
 from calbench.errors import ConfigError
 from calbench.files import printable
+
+
+class Status(IntEnum):
+    """The exit statuses of every command; ``--help`` says what they mean."""
+
+    DONE = 0
+    DIFFERENT = 1
+    MISTAKEN = 2
+    EXCLUDED = 3
+    HUNG_UP = 129
+    STOPPED = 130
+    PIPE_CLOSED = 141
+    TERMINATED = 143
+
+
+def program_name() -> str:
+    """Return how this command was called, for commands that it suggests."""
+    is_module = Path(sys.argv[0]).parts[-2:] == ("calbench", "__main__.py")
+    return "python -m calbench" if is_module else "calbench"
+
 
 KEY_BY_GROUP = {group: f"{'+' * (group == 'experiment')}{group}" for group in GROUPS}
 """The override that chooses from a group of ``conf/``."""

@@ -166,7 +166,7 @@ def compose_choice(group: str, name: str, config_dir: Path | None = None) -> dic
 
 
 @contextmanager
-def hydra(config_dir: Path | None = None) -> Iterator[list[str]]:
+def initialized(config_dir: Path | None = None) -> Iterator[list[str]]:
     """Initialise Hydra; yield the overrides that every composition needs."""
     with initialize_config_dir(str(CONF), version_base="1.3"):
         if config_dir is None:
@@ -184,7 +184,7 @@ def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictCo
     """
     _refuse_huge(config_dir)
     try:
-        with hydra(config_dir) as more:
+        with initialized(config_dir) as more:
             return hydra_compose("config", [*more, *overrides])
     except HydraException as error:
         raise refusal(error, overrides, config_dir) from error

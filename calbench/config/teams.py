@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from calbench.agents.prompts import load_variant
-from calbench.agents.prompts.variants import PLAYED
+from calbench.agents.scripted import GOALS
 from calbench.config.groups import among
 from calbench.errors import ConfigError
 from calbench.extensions import extension
@@ -223,8 +223,8 @@ def _with_variant(seat: dict[str, Any], variant: object) -> dict[str, Any]:
         raise ConfigError("variant: a name, or name and version")
     name, version = str(keys["name"]), str(keys.get("version", "v1"))
     found = load_variant(name, version)
-    if seat["kind"] == "scripted" and (name, version) not in PLAYED:
-        played = ", ".join(f"{{name: {one}, version: {other}}}" for one, other in sorted(PLAYED))
+    if seat["kind"] == "scripted" and (name, version) not in GOALS:
+        played = ", ".join(f"{{name: {one}, version: {other}}}" for one, other in sorted(GOALS))
         raise ConfigError(
             f"variant: a scripted speaker cannot follow {printable(name)} {printable(version)}; "
             f"it plays {played}"

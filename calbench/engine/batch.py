@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.prompts.folder import use_folder, used_folders
 from calbench.engine.drivers import run, run_async, run_at_once
 from calbench.engine.game import game_id

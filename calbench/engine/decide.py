@@ -1,4 +1,9 @@
-"""VOLUNTARY and DECISION: each agent changes its own calendar (section 3, appendix A.5)."""
+"""What agents are asked after the talk, VOLUNTARY, DECISION and REFLECTION.
+
+In the first two each agent changes its own calendar (section 3, appendix A.5). In the last,
+language agents are asked what they came to believe (appendix F): this is only a measurement, which
+changes neither the state nor later observations.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,13 +12,12 @@ from typing import Literal
 from calbench.domain.actions import CalendarAction, Reschedule, Schedule
 from calbench.domain.calendars import Calendar, Meeting
 from calbench.domain.ids import AgentId
-from calbench.domain.observations import DECISION, VOLUNTARY
+from calbench.domain.observations import DECISION, REFLECTION, VOLUNTARY
 from calbench.domain.replies import Reply
 from calbench.domain.rules import Applied, Rejection, apply_batch
 from calbench.engine.delivery import refuse
-from calbench.engine.notes import note_reply
 from calbench.engine.observe import observe
-from calbench.engine.state import Moment, State
+from calbench.engine.state import Moment, State, note_reply
 from calbench.engine.talk import Asking
 from calbench.traces.events import (
     BatchApplied,
@@ -21,6 +25,7 @@ from calbench.traces.events import (
     BatchWithheld,
     DecideEnd,
     DecideStart,
+    Reflection,
 )
 
 
@@ -206,5 +211,33 @@ def _record(state: State, moment: Moment, agent: AgentId, reply: Reply) -> None:
             reply.usage,
             reply.reply_keys,
         ),
+    )
+    note_reply(state, moment, agent, reply)
+
+
+def reflection(
+    state: State, meeting: Meeting, agents: tuple[AgentId, ...], round_index: int
+) -> Asking:
+    """Ask these agents at once, after the round is resolved."""
+    if not agents:
+        return
+    moment = Moment(round_index, meeting, REFLECTION)
+    replies = yield {agent: observe(state, moment, agent) for agent in agents}
+    for agent in agents:
+        _record_beliefs(state, moment, agent, replies[agent])
+
+
+def _record_beliefs(state: State, moment: Moment, agent: AgentId, reply: Reply) -> None:
+    beliefs = reply.beliefs
+    state.events.append(
+        Reflection(
+            round=moment.round_index,
+            agent_id=agent,
+            prompt=reply.prompt,
+            delta_by_target={} if beliefs is None else beliefs.delta,
+            expected_by_target=None if beliefs is None else beliefs.expected,
+            usage=reply.usage,
+            reply_keys=reply.reply_keys,
+        )
     )
     note_reply(state, moment, agent, reply)

@@ -10,14 +10,13 @@ from calbench.domain.ids import AgentId, ItemId, MeetingId
 from calbench.domain.observations import NO_LABELS, Briefing, Observation
 from calbench.domain.randomness import derived_seed
 from calbench.domain.rules import RULES_VERSION
-from calbench.engine.decide import decision, voluntary
-from calbench.engine.reflect import reflection
+from calbench.engine.decide import decision, reflection, voluntary
 from calbench.engine.rounds import halt, resolve, round_start
 from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk
 from calbench.errors import Halt
 from calbench.protocols.base import First
-from calbench.scenarios.labels import Labels, assign_labels, released_bank
+from calbench.scenarios.labels import LabelBank, Labels, assign_labels, read_label_bank
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
 from calbench.traces.events import AgentRegistered, GameEnd, GameStart
 from calbench.traces.models import (
@@ -115,7 +114,8 @@ def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[Ite
     speakers = config.team.language_agents(scenario.num_agents)
     if config.label_bank is None or not speakers:
         return ()
-    labels = _labels(_Labelled(scenario.play_digest, config.label_bank, scenario))
+    bank = read_label_bank(config.label_bank)
+    labels = _labels(_Labelled(scenario.play_digest, bank, scenario))
     return [
         labels.own_labels(agent) if agent in speakers else NO_LABELS
         for agent in map(AgentId, range(scenario.num_agents))
@@ -124,17 +124,17 @@ def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[Ite
 
 @dataclass(frozen=True)
 class _Labelled:
-    """A scenario and a bank, known by the digest of the one and the name of the other."""
+    """A scenario, known by its digest, and a bank of labels."""
 
     digest: str
-    bank: str
+    bank: LabelBank
     scenario: Scenario = field(compare=False)
 
 
 @lru_cache(maxsize=8)
 def _labels(these: _Labelled) -> Labels:
     """Return the labels of a scenario, on which several teams play one after the other."""
-    return assign_labels(these.scenario, released_bank(these.bank))
+    return assign_labels(these.scenario, these.bank)
 
 
 def _rounds(state: State, scenario: Scenario, config: GameConfig) -> Generator[Asks, Answers, None]:

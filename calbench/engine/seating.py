@@ -6,8 +6,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from calbench.agents.base import Agent, PolicyAgent
-from calbench.agents.completer import Completer
+from calbench.agents.base import Agent, Completer, PolicyAgent
 from calbench.agents.language import LanguageAgent
 from calbench.agents.own import OwnAgent, OwnPolicy, blaming
 from calbench.agents.prompts import load_prompts, load_variant

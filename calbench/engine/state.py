@@ -1,16 +1,17 @@
 """The state of a running game. Only the engine sees it; agents get observations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from calbench.domain.calendars import Booking, Calendar, Item, Meeting, all_slots, item_ids
 from calbench.domain.frequent import passing
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.domain.messages import Channel, Message
+from calbench.domain.messages import Channel, Message, Text
 from calbench.domain.observations import NO_LABELS, Phase, Refusal
+from calbench.domain.replies import Reply
 from calbench.protocols.base import First
 from calbench.scenarios.models import Scenario
-from calbench.traces.events import CalendarIds, Event
+from calbench.traces.events import CalendarIds, Event, NoteKind, ReplyNote
 from calbench.traces.models import GameConfig, RoundOutcome
 
 
@@ -152,3 +153,28 @@ def initial_state(
         typed_among_speakers=frozenset(agents) - set(language) if language else frozenset(),
         speaking_first=speaking_first or [None] * count,
     )
+
+
+def note_reply(state: State, moment: Moment, agent: AgentId, reply: Reply) -> None:
+    """Record that a reply could not be read, or what was removed to read it; else nothing."""
+    if reply.unreadable is not None:
+        _note(state, moment, agent, reply.unreadable.problem, reply.unreadable.detail)
+    elif reply.recovered is not None:
+        _note(state, moment, agent, "recovered", reply.recovered)
+
+
+def note_prose(state: State, moment: Moment, agent: AgentId, inbox: Iterable[Message]) -> None:
+    """Record that text reached a typed agent, which understands speech acts only."""
+    senders = sorted(
+        {m.sender for m in inbox if isinstance(m.content, Text) and m.sender is not None}
+    )
+    if senders:
+        detail = f"text from {', '.join(f'agent {sender}' for sender in senders)}"
+        _note(state, moment, agent, "prose_ignored", detail)
+
+
+def _note(state: State, moment: Moment, agent: AgentId, kind: NoteKind, detail: str) -> None:
+    note = ReplyNote(
+        round=moment.round_index, phase=moment.phase, agent_id=agent, kind=kind, detail=detail
+    )
+    state.events.append(note)

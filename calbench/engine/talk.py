@@ -14,11 +14,9 @@ from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import CHEAP_TALK, Observation
 from calbench.domain.replies import PASSED, Reply
-from calbench.engine.delivery import hand_over, read_inbox, refuse, send
-from calbench.engine.mediator import Mediator
-from calbench.engine.notes import note_prose, note_reply
+from calbench.engine.delivery import Mediator, hand_over, read_inbox, refuse, send
 from calbench.engine.observe import observe
-from calbench.engine.state import Moment, State
+from calbench.engine.state import Moment, State, note_prose, note_reply
 from calbench.traces.events import TurnEnd, TurnStart
 
 Asks = dict[AgentId, Observation]

@@ -1,8 +1,10 @@
 """A column and what it means, and the columns that several frames share."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from textwrap import dedent
+from typing import Any, Literal
 
 Kind = Literal["text", "integer", "number", "truth", "list"]
 
@@ -99,7 +101,7 @@ INTERVALS = (
 
 
 def estimated(
-    name: str, unit: str, meaning: str, denominator: str, origin: str
+    name: str, unit: str, meaning: str, denominator: str, origin: str = "C"
 ) -> tuple[Column, ...]:
     """Return the columns of an estimate: the mean, and its interval with how it was made."""
     return (
@@ -125,6 +127,80 @@ def independent_proportion(
         number(f"{name}_low", "share", f"lower {interval}", denominator),
         number(f"{name}_high", "share", f"upper {interval}", denominator),
     )
+
+
+_DECLARERS: Mapping[str, Callable[..., Column | tuple[Column, ...]]] = {
+    "text": text,
+    "list": listed,
+    "truth": truth,
+    "count": count,
+    "number": number,
+    "precise": precise,
+    "fine": fine,
+    "estimate": estimated,
+    "share": proportion,
+    "wilson": independent_proportion,
+}
+"""What makes the column, or the columns, of each kind of entry in :func:`columns`."""
+
+_WITHOUT_UNIT = frozenset({"text", "list", "truth", "share", "wilson"})
+
+_ENTRY = re.compile(r"(\w+) \((\w+?)(\d*)(?:, ([^;]+))?(?:; ([^)]+))?\): (.+?)(?: // (.+))?")
+"""``mean (number2, US$; P): of all games // games``; ``mean: of all games`` has no kind."""
+
+_NAMES = re.compile(r"\w+(?: \w+)*")
+"""``setting team games``; ``setting, team`` is no list of names."""
+
+
+def columns(
+    entries: str, of: Iterable[Column] = (), **groups: Iterable[Column]
+) -> tuple[Column, ...]:
+    """Return columns as they are declared in words, in their order.
+
+    An entry begins at the left margin; further lines of it are indented::
+
+        setting team prices
+        games (count, games): games scored
+        mean (number2, US$ per game; P, rounding C): of all players // games
+
+    That is ``NAME (KIND, UNIT; ORIGIN): MEANING // DENOMINATOR``. A kind is a key of
+    :data:`_DECLARERS`, with decimals behind it where they differ from its own; an origin of ``-``
+    is none where the kind has one. Names alone are those of known columns.
+
+    Args:
+        entries: the declarations.
+        of: columns that are known by name, before those that all tables share.
+        groups: columns that one name stands for.
+
+    Raises:
+        ValueError: an entry is neither, or a name is not known.
+    """
+    known: dict[str, tuple[Column, ...]] = {name: tuple(each) for name, each in groups.items()}
+    for column in (*of, *_SHARED):
+        known.setdefault(column.name, (column,))
+    found: list[Column] = []
+    for entry in re.split(r"\n(?! )", dedent(entries).strip()):
+        line = " ".join(entry.split())
+        if _NAMES.fullmatch(line):
+            if unknown := [name for name in line.split() if name not in known]:
+                raise ValueError(f"no column is called {unknown[0]}")
+            found += [column for name in line.split() for column in known[name]]
+        elif match := _ENTRY.fullmatch(line):
+            found += _declared(match)
+        else:
+            raise ValueError(f"declares no column: {line}")
+    return tuple(found)
+
+
+def _declared(match: re.Match[str]) -> tuple[Column, ...]:
+    """Return the columns of one entry."""
+    name, kind, digits, unit, origin, meaning, denominator = match.groups(default="")
+    given: dict[str, Any] = {} if kind in _WITHOUT_UNIT else {"unit": unit}
+    given |= {"denominator": denominator} if denominator else {}
+    given |= {"origin": origin.removeprefix("-")} if origin else {}
+    given |= {"digits": int(digits)} if digits else {}
+    made = _DECLARERS[kind](name, meaning=meaning, **given)
+    return (made,) if isinstance(made, Column) else made
 
 
 def chosen(columns: Iterable[Column], names: str) -> tuple[Column, ...]:
@@ -172,3 +248,9 @@ VPS_KIND = text(
     "P",
 )
 ROW_VERSION = count("metrics_version", "", "version of the metrics that computed the row", "C")
+
+_SHARED = (
+    *(SETTING, TEAM, SCENARIO, AGENT, REPLICATE, TRACE_PATH, GAME_ID, ROUND, TARGET, OBSERVER),
+    *(EVENT, PLAYER, PLAYER_KIND, VPS_KIND),
+)
+"""Columns that :func:`columns` knows by name."""

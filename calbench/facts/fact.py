@@ -1,7 +1,7 @@
 """A kind of fact: its columns, and how its rows are found in a game."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -79,22 +79,18 @@ class Fact:
         rows: the rows of a game, in the order of the frame; or their columns, if there are too many
             rows for an object each. The game is a :class:`MeasuredGame`, or another object that
             the fact is about.
-        fields: columns of a row, each with where its value is found; a column alone is an
-            attribute of its name. Every frame also has ``game``, the number of the game.
-        within: attribute of a row, with a dot, which has the attributes of columns alone.
+        columns: what a row holds; every frame also has ``game``, the number of the game.
+        found: where the value of a column is, by its name; else it is an attribute of that name.
+        within: attribute of a row, with a dot, which has those attributes.
         is_large: whether it grows with messages: read in batches, never whole.
     """
 
     name: str
     rows: Callable[[Any], Iterable[Any] | Values]
-    fields: tuple[Column | tuple[Column, Find], ...]
+    columns: tuple[Column, ...]
+    found: Mapping[str, Find] = field(default_factory=dict)
     within: str = ""
     is_large: bool = False
-
-    @cached_property
-    def columns(self) -> tuple[Column, ...]:
-        """What a row holds."""
-        return tuple(column for column, _ in self._found)
 
     @cached_property
     def schema(self) -> "pa.Schema":
@@ -110,15 +106,8 @@ class Fact:
         return {name: list(map(get, rows)) for name, get in self._getters}
 
     @cached_property
-    def _found(self) -> Sequence[tuple[Column, Find]]:
-        return [
-            (each, f"{self.within}{each.name}") if isinstance(each, Column) else each
-            for each in self.fields
-        ]
-
-    @cached_property
     def _getters(self) -> Sequence[tuple[str, Callable[[Any], Any]]]:
-        return [
-            (column.name, attrgetter(find) if isinstance(find, str) else find)
-            for column, find in self._found
-        ]
+        names = [column.name for column in self.columns]
+        finds = [self.found.get(name, f"{self.within}{name}") for name in names]
+        gets = [attrgetter(find) if isinstance(find, str) else find for find in finds]
+        return list(zip(names, gets, strict=True))

@@ -3,36 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator
 from math import fsum
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calbench.domain.canonical import digest
 from calbench.domain.ids import ItemId
-from calbench.facts.columns import (
-    AGENT,
-    COST,
-    GAME_ID,
-    PLAYER,
-    PLAYER_KIND,
-    REPLICATE,
-    ROUND,
-    SCENARIO,
-    SETTING,
-    SLOTS,
-    TEAM,
-    VPS_KIND,
-    Column,
-    count,
-    fine,
-    listed,
-    number,
-    precise,
-    text,
-    truth,
-)
+from calbench.facts.columns import columns, count, text
 from calbench.facts.fact import Fact, Find, MeasuredGame
-from calbench.metrics.agent_rounds import ROLES
 from calbench.metrics.game import AgentGame
-from calbench.metrics.outcomes import OUTCOMES
+from calbench.metrics.outcomes import OUTCOMES, ROLES
 from calbench.metrics.usage import PROBLEMS, ReplyCounts
 from calbench.scenarios.difficulty import obstacles
 
@@ -61,14 +39,9 @@ def _over_agents(add: Find, name: str) -> Find:
     return lambda game: add([getattr(agent, name) for agent in game.score.agents])  # type: ignore[operator]
 
 
-def _loss(name: str, unit: str, meaning: str) -> tuple[Column, Find]:
-    """Return the column of an attribute of the event that made the optimum unreachable, if any."""
-
-    def find(game: MeasuredGame) -> Any:
-        loss = game.score.optimum.loss
-        return None if loss is None else getattr(loss, name)
-
-    return count(name, unit, meaning), find
+def _loss(name: str) -> Find:
+    """Return what finds an attribute of the event that made the optimum unreachable, if any."""
+    return lambda game: getattr(game.score.optimum.loss, name, None)
 
 
 def _phase(game: MeasuredGame) -> str | None:
@@ -82,12 +55,9 @@ def _before(game: MeasuredGame) -> int | None:
     return None if game.score.optimum.loss is None else game.score.optimum.optimum
 
 
-def _obstacle(name: str, meaning: str, origin: str = "C") -> tuple[Column, Find]:
-    """Return the column of a cost of the scenario that any game on it has."""
-    found = f"{meaning}; empty if that is impossible"
-    return count(name, COST, found, origin), lambda game: getattr(
-        obstacles(game.trace.scenario.problem), name
-    )
+def _obstacle(name: str) -> Find:
+    """Return what finds a number of the scenario that any game on it has."""
+    return lambda game: getattr(obstacles(game.trace.scenario.problem), name)
 
 
 def _rules(game: MeasuredGame) -> str:
@@ -98,131 +68,83 @@ def _rules(game: MeasuredGame) -> str:
 GAMES = Fact(
     "games",
     lambda game: [game],
-    (
-        SETTING,
-        SCENARIO,
-        (TEAM, "score.team_id"),
-        (REPLICATE, "trace.config.replicate"),
-        GAME_ID,
-        (text("rules_digest", "of its configuration without team and replicate"), _rules),
-        text("tertile", "difficulty by feasible fraction", "P"),
-        fine(
-            "feasible_fraction",
-            "",
-            "share of injective assignments that satisfy the calendars",
-            "S! / (S - M)! assignments",
-            "P",
-            FRACTION_DIGITS,
-        ),
-        truth("is_excluded", "excluded games have no measures", "C"),
-        (count("meetings", "meetings", "meetings of the scenario", "P"), "score.num_meetings"),
-        (count("scheduled", "meetings", "of these, scheduled", "P"), "score.num_scheduled"),
-        count("cost", COST, "paid by all agents", "P"),
-        count("oracle_cost", COST, "least cost of the scheduled meetings", "P"),
-        count("excess_cost", COST, "cost - oracle_cost; never negative", "F"),
-        (
-            count("messages", "messages", "sent by all agents", "P"),
-            _over_agents(sum, "messages_sent"),
-        ),
-        count(
-            "message_bytes",
-            "bytes",
-            "length of their contents as JSON in UTF-8, without spaces or envelopes",
-        ),
-        (
-            precise("vps", SLOTS, "sum of V over all agents; empty unless all are known", "", "P"),
-            _over_agents(_sum_of_all, "vps"),
-        ),
-        (
-            precise("excess_vps", SLOTS, "mean of max(0, V - floor)", MEASURED, "P, F"),
-            _over_agents(_mean_of_known, "excess_vps"),
-        ),
-        (
-            precise("excess_vps_participants", SLOTS, "the same over participant pairs", MEASURED),
-            _over_agents(_mean_of_known, "excess_vps_participants"),
-        ),
-        number("fairness", COST, "mean of |E - mean E|", "agents", "F"),
-        number("fairness_least", COST, "least over optimal schedules, if known", "agents"),
-        number("fairness_greatest", COST, "greatest over optimal schedules, if known", "agents"),
-        truth(
-            "is_fairness_sampled",
-            "these two are over a sample of the schedules; empty if they are left out: more than "
-            "14 meetings, or too much work",
-            "C",
-        ),
-        VPS_KIND,
-        (
-            text("scenario_digest", "SHA-256 of what defines a game on the scenario"),
-            "trace.scenario.play_digest",
-        ),
-        (
-            listed("channels", "open ones, separated by spaces", "P"),
-            lambda game: " ".join(game.trace.config.channels),
-        ),
-        (count("agents", "agents", "of the game"), "trace.scenario.num_agents"),
-        (count("slots", "slots", "of a calendar"), "trace.scenario.num_slots"),
-        (
-            count("optimum", COST, "least cost of all meetings; empty if impossible", "P"),
-            "score.optimum.optimum",
-        ),
-        (
-            truth(
-                "is_searched",
-                "event_index was searched for: there is an optimum, and at most 14 meetings",
-                "C",
-            ),
-            "score.optimum.is_searched",
-        ),
-        _loss(
-            "event_index",
-            "",
-            "event of the trace, from 0, that made the optimum unreachable; empty if none did, or "
-            "was not searched for",
-        ),
-        _loss("round", "", "its round, from 0"),
-        (
-            text(
-                "phase",
-                "of the batch that made it unreachable; RESOLUTION if a meeting failed without one",
-                "C",
-            ),
-            _phase,
-        ),
-        _loss("agent_id", "", "agent whose batch it was; empty at a resolution"),
-        (
-            count(
-                "least_cost_before",
-                COST,
-                "paid so far plus the cheapest completion, before the event: the optimum",
-            ),
-            _before,
-        ),
-        _loss(
-            "least_cost_after",
-            COST,
-            "the same after it; empty if not all meetings could still be scheduled",
-        ),
-        count(
-            "fairness_vectors",
-            "schedules",
-            "optimal ones that differ in what agents pay, behind fairness_least and "
-            "fairness_greatest: all, or the sample's size; empty if these are left out",
-        ),
-        _obstacle("cheapest_cost", "cost of every meeting's cheapest slot, each for itself"),
-        (
-            fine(
-                "clashes",
-                "pairs of meetings",
-                "expected ones with a common participant that choose the same slot, if each "
-                "meeting chooses at random among its cheapest",
-                digits=FRACTION_DIGITS,
-            ),
-            lambda game: obstacles(game.trace.scenario.problem).clashes,
-        ),
-        _obstacle(
-            "greedy_cost", "if every meeting, by id, takes the first slot that can be cleared", "R"
-        ),
-    ),
+    columns(f"""
+    setting scenario_id team replicate game_id
+    rules_digest (text): of its configuration without team and replicate
+    tertile (text; P): difficulty by feasible fraction
+    feasible_fraction (fine10; P): share of injective assignments that satisfy the calendars // S! /
+        (S - M)! assignments
+    is_excluded (truth; C): excluded games have no measures
+    meetings (count, meetings; P): meetings of the scenario
+    scheduled (count, meetings; P): of these, scheduled
+    cost (count, accounting cost; P): paid by all agents
+    oracle_cost (count, accounting cost; P): least cost of the scheduled meetings
+    excess_cost (count, accounting cost; F): cost - oracle_cost; never negative
+    messages (count, messages; P): sent by all agents
+    message_bytes (count, bytes): length of their contents as JSON in UTF-8, without spaces or
+        envelopes
+    vps (precise, slot-equivalents; P): sum of V over all agents; empty unless all are known
+    excess_vps (precise, slot-equivalents; P, F): mean of max(0, V - floor) // {MEASURED}
+    excess_vps_participants (precise, slot-equivalents): the same over participant pairs //
+        {MEASURED}
+    fairness (number, accounting cost; F): mean of |E - mean E| // agents
+    fairness_least (number, accounting cost): least over optimal schedules, if known // agents
+    fairness_greatest (number, accounting cost): greatest over optimal schedules, if known // agents
+    is_fairness_sampled (truth; C): these two are over a sample of the schedules; empty if they are
+        left out: more than 14 meetings, or too much work
+    vps_kind
+    scenario_digest (text): SHA-256 of what defines a game on the scenario
+    channels (list; P): open ones, separated by spaces
+    agents (count, agents): of the game
+    slots (count, slots): of a calendar
+    optimum (count, accounting cost; P): least cost of all meetings; empty if impossible
+    is_searched (truth; C): event_index was searched for: there is an optimum, and at most 14
+        meetings
+    event_index (count): event of the trace, from 0, that made the optimum unreachable; empty if
+        none did, or was not searched for
+    round (count): its round, from 0
+    phase (text; C): of the batch that made it unreachable; RESOLUTION if a meeting failed without
+        one
+    agent_id (count): agent whose batch it was; empty at a resolution
+    least_cost_before (count, accounting cost): paid so far plus the cheapest completion, before the
+        event: the optimum
+    least_cost_after (count, accounting cost): the same after it; empty if not all meetings could
+        still be scheduled
+    fairness_vectors (count, schedules): optimal ones that differ in what agents pay, behind
+        fairness_least and fairness_greatest: all, or the sample's size; empty if these are left out
+    cheapest_cost (count, accounting cost): cost of every meeting's cheapest slot, each for itself;
+        empty if that is impossible
+    clashes (fine10, pairs of meetings): expected ones with a common participant that choose the
+        same slot, if each meeting chooses at random among its cheapest
+    greedy_cost (count, accounting cost; R): if every meeting, by id, takes the first slot that can
+        be cleared; empty if that is impossible
+    """),
+    {
+        "team": "score.team_id",
+        "replicate": "trace.config.replicate",
+        "rules_digest": _rules,
+        "meetings": "score.num_meetings",
+        "scheduled": "score.num_scheduled",
+        "messages": _over_agents(sum, "messages_sent"),
+        "vps": _over_agents(_sum_of_all, "vps"),
+        "excess_vps": _over_agents(_mean_of_known, "excess_vps"),
+        "excess_vps_participants": _over_agents(_mean_of_known, "excess_vps_participants"),
+        "scenario_digest": "trace.scenario.play_digest",
+        "channels": lambda game: " ".join(game.trace.config.channels),
+        "agents": "trace.scenario.num_agents",
+        "slots": "trace.scenario.num_slots",
+        "optimum": "score.optimum.optimum",
+        "is_searched": "score.optimum.is_searched",
+        "event_index": _loss("event_index"),
+        "round": _loss("round"),
+        "phase": _phase,
+        "agent_id": _loss("agent_id"),
+        "least_cost_before": _before,
+        "least_cost_after": _loss("least_cost_after"),
+        "cheapest_cost": _obstacle("cheapest_cost"),
+        "clashes": lambda game: obstacles(game.trace.scenario.problem).clashes,
+        "greedy_cost": _obstacle("greedy_cost"),
+    },
     within="score.",
 )
 """Every game recorded; what is measured of excluded ones is in no table."""
@@ -258,116 +180,100 @@ def _of_replies(find: Callable[[ReplyCounts], int]) -> Find:
     return lambda seat: None if seat.agent.replies is None else find(seat.agent.replies)
 
 
-def _replies(name: str, meaning: str) -> tuple[Column, Find]:
-    return count(name, "replies", meaning), _of_replies(attrgetter(name))
+def _replies(name: str) -> Find:
+    return _of_replies(attrgetter(name))
 
 
 def _unread(place: int) -> Find:
     return _of_replies(lambda replies: replies.unread[place])
 
 
-def _tokens(name: str, unit: str, meaning: str, origin: str = "P") -> tuple[Column, Find]:
-    return count(name, unit, meaning, origin), f"agent.tokens.{name}"
-
-
-READABLE = (
-    count("reflections_asked", "reflections", "about the agent; empty for typed agents"),
-    count("reflections_read", "reflections", "of these, readable"),
-    precise("readable_share", "share", "reflections_read / reflections_asked", "reflections_asked"),
-)
+READABLE = columns("""
+    reflections_asked (count, reflections): about the agent; empty for typed agents
+    reflections_read (count, reflections): of these, readable
+    readable_share (precise, share): reflections_read / reflections_asked // reflections_asked
+    """)
 """What the V of a language agent rests on."""
 
-BASELINES = (
-    precise(
-        "vps_agreed",
-        SLOTS,
-        "what the agreed meetings give away of themselves: |1 - prior| for each other participant "
-        "of a scheduled meeting; of language agents the participants' movement toward the truth "
-        "about its slot",
-    ),
-    precise(
-        "vps_by_chance",
-        SLOTS,
-        "V if each observer had given the numbers of its reflections without regard to slots; "
-        "empty for typed agents",
-    ),
-    precise("vps_beyond_chance", SLOTS, "V - vps_by_chance; may be negative"),
-    precise(
-        "vps_constant",
-        SLOTS,
-        "V if all who were asked to reflect had answered +1 everywhere; empty for typed agents",
-    ),
-    *READABLE,
+BASELINES = columns(
+    """
+    vps_agreed (precise, slot-equivalents): what the agreed meetings give away of themselves: |1 -
+        prior| for each other participant of a scheduled meeting; of language agents the
+        participants' movement toward the truth about its slot
+    vps_by_chance (precise, slot-equivalents): V if each observer had given the numbers of its
+        reflections without regard to slots; empty for typed agents
+    vps_beyond_chance (precise, slot-equivalents): V - vps_by_chance; may be negative
+    vps_constant (precise, slot-equivalents): V if all who were asked to reflect had answered +1
+        everywhere; empty for typed agents
+    readable
+    """,
+    readable=READABLE,
 )
 """What stands beside V: what it is without knowledge, and what it rests on."""
 
 AGENTS = Fact(
     "agents",
     _seats,
-    (
-        AGENT,
-        (PLAYER, "agent.player.name"),
-        (PLAYER_KIND, "agent.player.kind"),
-        (DIGEST, "agent.player.settings_digest"),
-        (text("model", "its model, as LiteLLM spells it"), "agent.player.model"),
-        (truth("uses_language", "it speaks in words", "C"), "agent.player.uses_language"),
-        (
-            truth("is_probing", "a variant told to probe for private facts", "P"),
-            "agent.player.is_probing",
-        ),
-        (text("base_player", "the player without its prompt variant"), "base_player"),
-        count("assigned", "meetings", "M, meetings the agent takes part in", "P"),
-        count("scheduled", "meetings", "S, of these, scheduled", "P"),
-        count("cost", COST, "C, paid in the game, including failed rounds", "P"),
-        count(
-            "oracle_cost",
-            COST,
-            "C*, the agent's cost in the best schedule of exactly the scheduled meetings; of "
-            "several the lexicographically smallest",
-            "P, tie-break C",
-        ),
-        count("excess_cost", COST, "E = C - C*; may be negative", "F"),
-        count("shown_excess_cost", "shown cost", "the same by the costs that agents are shown"),
-        number("adjusted_excess_cost", f"{COST} per meeting", "with a penalty for failure"),
-        number("burden_gap", COST, "|E - mean E| over the game's agents", "", "F"),
-        count("messages_sent", "messages", "a group message counts once", "P"),
-        precise("vps", SLOTS, "V, over all observers and rounds", "", "P"),
-        precise("excess_vps", SLOTS, "max(0, V - floor)", "", "P, F"),
-        precise("excess_vps_participants", SLOTS, "the same over participant pairs"),
-        VPS_KIND,
-        *BASELINES,
-        _tokens("calls", "calls", "model calls in these games, including reflections"),
-        _tokens("input_tokens", "tokens", "sent, including cached ones"),
-        _tokens("cached_tokens", "tokens", "of these, from the provider's cache", "C"),
-        _tokens("output_tokens", "tokens", "received"),
-        _tokens(
-            "estimated_calls",
-            "calls",
-            "of these, without the provider's counts: estimated from the lengths of the texts",
-        ),
-        _replies("replies", "answers to turns, decisions and reflections"),
-        _replies("read", "of these, readable"),
-        _replies("recovered", "of these, after something was cut away"),
-        *(
-            (count(problem, "replies", f"not readable: {problem}"), _unread(place))
-            for place, problem in enumerate(PROBLEMS)
-        ),
-        (
-            count("meetings_moved", "meetings", "distinct earlier meetings that it moved", "P"),
-            lambda seat: len(seat.moved_meetings),
-        ),
-        (
-            count("copies_moved", "meetings", "distinct copies of failed meetings that it moved"),
-            lambda seat: len(seat.moved_copies),
-        ),
-        count(
-            "cost_range",
-            COST,
-            "Cmax - Cmin, its cost in the worst less that in the best complete schedule; may be "
-            "negative; empty if there is none",
-            "P, reconstructed",
-        ),
+    columns(
+        """
+    agent_id player kind settings_digest
+    model (text): its model, as LiteLLM spells it
+    uses_language (truth; C): it speaks in words
+    is_probing (truth; P): a variant told to probe for private facts
+    base_player (text): the player without its prompt variant
+    assigned (count, meetings; P): M, meetings the agent takes part in
+    scheduled (count, meetings; P): S, of these, scheduled
+    cost (count, accounting cost; P): C, paid in the game, including failed rounds
+    oracle_cost (count, accounting cost; P, tie-break C): C*, the agent's cost in the best schedule
+        of exactly the scheduled meetings; of several the lexicographically smallest
+    excess_cost (count, accounting cost; F): E = C - C*; may be negative
+    shown_excess_cost (count, shown cost): the same by the costs that agents are shown
+    adjusted_excess_cost (number, accounting cost per meeting): with a penalty for failure
+    burden_gap (number, accounting cost; F): |E - mean E| over the game's agents
+    messages_sent (count, messages; P): a group message counts once
+    vps (precise, slot-equivalents; P): V, over all observers and rounds
+    excess_vps (precise, slot-equivalents; P, F): max(0, V - floor)
+    excess_vps_participants (precise, slot-equivalents): the same over participant pairs
+    vps_kind baselines
+    calls (count, calls; P): model calls in these games, including reflections
+    input_tokens (count, tokens; P): sent, including cached ones
+    cached_tokens (count, tokens): of these, from the provider's cache
+    output_tokens (count, tokens; P): received
+    estimated_calls (count, calls; P): of these, without the provider's counts: estimated from the
+        lengths of the texts
+    replies (count, replies): answers to turns, decisions and reflections
+    read (count, replies): of these, readable
+    recovered (count, replies): of these, after something was cut away
+    problems
+    meetings_moved (count, meetings; P): distinct earlier meetings that it moved
+    copies_moved (count, meetings): distinct copies of failed meetings that it moved
+    cost_range (count, accounting cost; P, reconstructed): Cmax - Cmin, its cost in the worst less
+        that in the best complete schedule; may be negative; empty if there is none
+    """,
+        of=[DIGEST],
+        baselines=BASELINES,
+        problems=[count(each, "replies", f"not readable: {each}") for each in PROBLEMS],
     ),
+    {
+        "player": "agent.player.name",
+        "kind": "agent.player.kind",
+        "settings_digest": "agent.player.settings_digest",
+        "model": "agent.player.model",
+        "uses_language": "agent.player.uses_language",
+        "is_probing": "agent.player.is_probing",
+        "base_player": "base_player",
+        "calls": "agent.tokens.calls",
+        "input_tokens": "agent.tokens.input_tokens",
+        "cached_tokens": "agent.tokens.cached_tokens",
+        "output_tokens": "agent.tokens.output_tokens",
+        "estimated_calls": "agent.tokens.estimated_calls",
+        "replies": _replies("replies"),
+        "read": _replies("read"),
+        "recovered": _replies("recovered"),
+        **{problem: _unread(place) for place, problem in enumerate(PROBLEMS)},
+        "meetings_moved": lambda seat: len(seat.moved_meetings),
+        "copies_moved": lambda seat: len(seat.moved_copies),
+    },
     within="agent.",
 )
 """Every agent of every game: the unit over which headline means run."""
@@ -381,100 +287,69 @@ def _spaced(name: str) -> Find:
 MEETINGS = Fact(
     "meetings",
     lambda game: game.score.meetings,
-    (
-        count("meeting_id", "", "meeting of the scenario", ""),
-        ROUND,
-        text("outcome", f"one of {', '.join(OUTCOMES)}", "C"),
-        count("slot", "", "common slot, only if scheduled", ""),
-        (listed("participants", "agents, separated by spaces"), _spaced("participants")),
-        count("first_speaker", "", "agent that spoke first", ""),
-        (
-            listed("broken_meetings", "earlier meetings that were no longer in place"),
-            _spaced("broken_meetings"),
-        ),
-        count("messages", "messages", "sent in its round by all agents", "P"),
-        count("cost", COST, "paid in its round by all agents", "P"),
-        count("rejected_batches", "batches", "rejected in its round", "P"),
-    ),
+    columns(f"""
+    meeting_id (count; -): meeting of the scenario
+    round
+    outcome (text; C): one of {", ".join(OUTCOMES)}
+    slot (count; -): common slot, only if scheduled
+    participants (list): agents, separated by spaces
+    first_speaker (count; -): agent that spoke first
+    broken_meetings (list): earlier meetings that were no longer in place
+    messages (count, messages; P): sent in its round by all agents
+    cost (count, accounting cost; P): paid in its round by all agents
+    rejected_batches (count, batches; P): rejected in its round
+    """),
+    {"participants": _spaced("participants"), "broken_meetings": _spaced("broken_meetings")},
 )
 """Every resolved round of every game, excluded ones too."""
 
 ROUNDS = Fact(
     "rounds",
     lambda game: game.score.rounds if game.is_scored else (),
-    (
-        AGENT,
-        ROUND,
-        text("role", f"of the agent in the meeting: {', '.join(ROLES)}", "P, outsider C"),
-        count("messages", "messages", "sent by the agent in the round", "P"),
-        count(
-            "excess_cost", COST, "paid in the round minus the oracle's cost of the meeting", "P, F"
-        ),
-        precise("vps", SLOTS, "leaked to all observers in the round, before any floor", "", "P"),
-        truth("is_initiator", "the agent is the meeting's participant with the lowest id", "P"),
-        count("shown_excess_cost", "shown cost", "excess_cost by the costs that agents are shown"),
-    ),
+    columns(f"""
+    agent_id round
+    role (text; P, outsider C): of the agent in the meeting: {", ".join(ROLES)}
+    messages (count, messages; P): sent by the agent in the round
+    excess_cost (count, accounting cost; P, F): paid in the round minus the oracle's cost of the
+        meeting
+    vps (precise, slot-equivalents; P): leaked to all observers in the round, before any floor
+    is_initiator (truth; P): the agent is the meeting's participant with the lowest id
+    shown_excess_cost (count, shown cost): excess_cost by the costs that agents are shown
+    """),
 )
 """Every agent in every round of a scored game."""
 
 REGRET = Fact(
     "regret",
     lambda game: game.score.regret if game.is_scored else (),
-    (
-        count(
-            "meeting_id",
-            "",
-            "meeting of the scenario, also prior ones; other agents have charges in its round, too",
-            "",
-        ),
-        AGENT,
-        count(
-            "played_slot",
-            "",
-            "where it was scheduled; for a prior meeting, where this agent has it at the end; "
-            "empty if not scheduled",
-            "",
-        ),
-        count(
-            "oracle_slot",
-            "",
-            "where the best schedule of exactly the scheduled meetings has it; empty if not "
-            "scheduled",
-            "P, tie-break C",
-        ),
-        (
-            count(
-                "excess",
-                COST,
-                "slot_choice + avoidable_moves + failed_rounds; adds up to the agent's E",
-            ),
-            "excess_cost",
-        ),
-        count(
-            "slot_choice",
-            COST,
-            "charges for items in the meeting's slot that had not been moved before, minus the "
-            "oracle's charges for this meeting; may be negative",
-        ),
-        count(
-            "avoidable_moves",
-            COST,
-            "all other charges in the round of a scheduled meeting: items not in its slot, items "
-            "moved again",
-        ),
-        count("failed_rounds", COST, "charges in the round of a meeting that was not scheduled"),
-    ),
+    columns("""
+    meeting_id (count; -): meeting of the scenario, also prior ones; other agents have charges in
+        its round, too
+    agent_id
+    played_slot (count; -): where it was scheduled; for a prior meeting, where this agent has it at
+        the end; empty if not scheduled
+    oracle_slot (count; P, tie-break C): where the best schedule of exactly the scheduled meetings
+        has it; empty if not scheduled
+    excess (count, accounting cost): slot_choice + avoidable_moves + failed_rounds; adds up to the
+        agent's E
+    slot_choice (count, accounting cost): charges for items in the meeting's slot that had not been
+        moved before, minus the oracle's charges for this meeting; may be negative
+    avoidable_moves (count, accounting cost): all other charges in the round of a scheduled meeting:
+        items not in its slot, items moved again
+    failed_rounds (count, accounting cost): charges in the round of a meeting that was not scheduled
+    """),
+    {"excess": "excess_cost"},
 )
 """Causes of excess cost, for every agent and meeting of a scored game."""
 
 SHARES = Fact(
     "shares",
     lambda game: game.score.vps_shares if game.is_scored else (),
-    (
-        text("source", "kind of message", "P"),
-        text("channel", "channel it was sent on"),
-        precise("vps", SLOTS, "loss caused by these messages, before the floor"),
-    ),
+    columns("""
+    source (text; P): kind of message
+    channel (text): channel it was sent on
+    vps (precise, slot-equivalents): loss caused by these messages, before the floor
+    """),
 )
 """Privacy loss of typed agents of a scored game, by kind of message and channel."""
 

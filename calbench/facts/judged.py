@@ -4,33 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from calbench.facts.columns import (
-    AGENT,
-    GAME_ID,
-    OBSERVER,
-    REPLICATE,
-    ROUND,
-    SCENARIO,
-    SETTING,
-    SLOTS,
-    TARGET,
-    TEAM,
-    VPS_KIND,
-    count,
-    number,
-    text,
-    truth,
-)
+from calbench.facts.columns import columns, count
 from calbench.facts.fact import Fact, MeasuredGame
 from calbench.facts.storage import GameKey, MeasuredBatch, batch_of
-from calbench.metrics.judge.comparison import (
-    JudgedGame,
-    PrimaryLoss,
-    judged_targets,
-    moved_cells,
-)
+from calbench.metrics.judge.cases import Verdict, case_json
+from calbench.metrics.judge.comparison import JudgedGame, PrimaryLoss, judged_targets, moved_cells
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, scripted_verdicts
-from calbench.metrics.judge.verdicts import Verdict, case_json
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.players import players_of
@@ -45,30 +24,29 @@ SLOT = count("slot", "", "slot the belief is about", "P")
 JUDGED_GAMES = Fact(
     "judged_games",
     lambda game: [game],
-    (
-        text("judge", "scripted (no language model), or the player id of a model", "C"),
-        (
-            count("cases", "cases", "recipients with a message, by round", "P"),
-            lambda game: len(game.verdicts),
-        ),
-        count("unread", "cases", "of these, with an unreadable answer"),
-        truth("is_reflected", "it has a readable reflection", "C"),
-        (
-            count("cells", "cells", "of observer, target and slot that are compared"),
-            lambda game: int(game.cells.over_rounds().union.sum()),
-        ),
-        (
-            count("round_cells", "cells", "the same, round by round"),
-            lambda game: int(game.cells.union.sum()),
-        ),
-    ),
+    columns("""
+    judge (text; C): scripted (no language model), or the player id of a model
+    cases (count, cases; P): recipients with a message, by round
+    unread (count, cases): of these, with an unreadable answer
+    is_reflected (truth; C): it has a readable reflection
+    cells (count, cells): of observer, target and slot that are compared
+    round_cells (count, cells): the same, round by round
+    """),
+    {
+        "cases": lambda game: len(game.verdicts),
+        "cells": lambda game: int(game.cells.over_rounds().union.sum()),
+        "round_cells": lambda game: int(game.cells.union.sum()),
+    },
 )
 """Every game, excluded ones too."""
 
 CASES = Fact(
     "judged_cases",
     lambda game: (case_json(game.trace, verdict) for verdict in game.verdicts),
-    ((text("case", "what the judge was shown and its verdict, as JSON"), str),),
+    columns("""
+    case (text): what the judge was shown and its verdict, as JSON
+    """),
+    {"case": str},
     is_large=True,
 )
 """Every case of a scored game."""
@@ -76,20 +54,16 @@ CASES = Fact(
 JUDGED = Fact(
     "judged",
     lambda game: game.beliefs,
-    (
-        ROUND,
-        (TARGET, "target"),
-        (OBSERVER, "observer"),
-        SLOT,
-        count(
-            "delta",
-            STEPS,
-            "how the observer's belief should move, not 0; above 0 toward occupied",
-            "P",
-        ),
-        truth("is_occupied", "the target's slot holds an item after the round", "P"),
-        truth("is_toward_truth", "the movement is toward the truth", "P"),
+    columns(
+        f"""
+    round target_agent observer_agent slot
+    delta (count, {STEPS}; P): how the observer's belief should move, not 0; above 0 toward occupied
+    is_occupied (truth; P): the target's slot holds an item after the round
+    is_toward_truth (truth; P): the movement is toward the truth
+    """,
+        of=[SLOT],
     ),
+    {"target_agent": "target", "observer_agent": "observer"},
     is_large=True,
 )
 """Every movement of a belief in a scored game, according to the judge."""
@@ -98,34 +72,31 @@ JUDGED = Fact(
 JUDGED_TARGETS = Fact(
     "judged_targets",
     judged_targets,
-    (
-        AGENT,
-        (count("judge_movements", "movements", "judged, not 0", "P"), "judged.total"),
-        (count("judge_toward", "movements", "of these, toward the truth", "P"), "judged.toward"),
-        (count("judge_steps", STEPS, "sum of the sizes of these movements", "P"), "judged.steps"),
-        (
-            count("judge_steps_toward", STEPS, "of this, toward the truth", "P"),
-            "judged.steps_toward",
-        ),
-        (
-            number("judge_constant", SLOTS, "calibrated loss of +1 everywhere", "", "C"),
-            "baseline.constant",
-        ),
-        (
-            number("judge_chance", SLOTS, "expected loss of the answers in any order", "", "C"),
-            "baseline.chance",
-        ),
-        (
-            count("reflection_movements", "movements", "reflected, not 0", "P"),
-            "reflected.total",
-        ),
-        (
-            count("reflection_toward", "movements", "of these, toward the truth", "P"),
-            "reflected.toward",
-        ),
-        (number("primary_vps", SLOTS, "V by the primary measure", "", "P"), "loss.vps"),
-        (VPS_KIND, "loss.kind"),
-    ),
+    columns(f"""
+    agent_id
+    judge_movements (count, movements; P): judged, not 0
+    judge_toward (count, movements; P): of these, toward the truth
+    judge_steps (count, {STEPS}; P): sum of the sizes of these movements
+    judge_steps_toward (count, {STEPS}; P): of this, toward the truth
+    judge_constant (number, slot-equivalents): calibrated loss of +1 everywhere
+    judge_chance (number, slot-equivalents): expected loss of the answers in any order
+    reflection_movements (count, movements; P): reflected, not 0
+    reflection_toward (count, movements; P): of these, toward the truth
+    primary_vps (number, slot-equivalents; P): V by the primary measure
+    vps_kind
+    """),
+    {
+        "judge_movements": "judged.total",
+        "judge_toward": "judged.toward",
+        "judge_steps": "judged.steps",
+        "judge_steps_toward": "judged.steps_toward",
+        "judge_constant": "baseline.constant",
+        "judge_chance": "baseline.chance",
+        "reflection_movements": "reflected.total",
+        "reflection_toward": "reflected.toward",
+        "primary_vps": "loss.vps",
+        "vps_kind": "loss.kind",
+    },
 )
 """Every agent of every scored game."""
 
@@ -138,15 +109,17 @@ REFLECTION_DELTA = count("reflection_delta", STEPS, "sum of its changes over the
 JUDGED_CELLS = Fact(
     "judged_cells",
     lambda game: moved_cells(game.cells.over_rounds()),
-    (
-        (OBSERVER, lambda cell: cell.place[0]),
-        (TARGET, lambda cell: cell.place[1]),
-        (SLOT, lambda cell: cell.place[2]),
-        JUDGE_ROWS,
-        JUDGE_DELTA,
-        REFLECTION_ROWS,
-        REFLECTION_DELTA,
+    columns(
+        """
+    observer_agent target_agent slot judge_rows judge_delta reflection_rows reflection_delta
+    """,
+        of=[SLOT, JUDGE_ROWS, JUDGE_DELTA, REFLECTION_ROWS, REFLECTION_DELTA],
     ),
+    {
+        "observer_agent": lambda cell: cell.place[0],
+        "target_agent": lambda cell: cell.place[1],
+        "slot": lambda cell: cell.place[2],
+    },
     is_large=True,
 )
 """Every cell of a scored and reflected game that moved according to judge or reflections, summed
@@ -155,14 +128,18 @@ over rounds. In all other cells both are 0."""
 JUDGED_ROUND_CELLS = Fact(
     "judged_round_cells",
     lambda game: moved_cells(game.cells),
-    (
-        (ROUND, lambda cell: cell.place[0]),
-        (OBSERVER, lambda cell: cell.place[1]),
-        (TARGET, lambda cell: cell.place[2]),
-        (SLOT, lambda cell: cell.place[3]),
-        JUDGE_DELTA,
-        REFLECTION_DELTA,
+    columns(
+        """
+    round observer_agent target_agent slot judge_delta reflection_delta
+    """,
+        of=[SLOT, JUDGE_DELTA, REFLECTION_DELTA],
     ),
+    {
+        "round": lambda cell: cell.place[0],
+        "observer_agent": lambda cell: cell.place[1],
+        "target_agent": lambda cell: cell.place[2],
+        "slot": lambda cell: cell.place[3],
+    },
     is_large=True,
 )
 """The same, round by round."""
@@ -190,17 +167,18 @@ JUDGE_FACTS = tuple(map(_by_script, OF_JUDGED_GAMES))
 _JUDGED_ALONE = Fact(
     "games",
     lambda game: [game],
-    (
-        (SETTING, "trace.scenario.setting"),
-        (SCENARIO, "trace.scenario.scenario_id"),
-        (TEAM, "trace.config.team.team_id"),
-        (REPLICATE, "trace.config.replicate"),
-        (GAME_ID, "trace.game_id"),
-        (
-            truth("is_excluded", "excluded games have no measures", "C"),
-            lambda game: not game.is_scored,
-        ),
-    ),
+    columns("""
+    setting scenario_id team replicate game_id
+    is_excluded (truth; C): excluded games have no measures
+    """),
+    {
+        "setting": "trace.scenario.setting",
+        "scenario_id": "trace.scenario.scenario_id",
+        "team": "trace.config.team.team_id",
+        "replicate": "trace.config.replicate",
+        "game_id": "trace.game_id",
+        "is_excluded": lambda game: not game.is_scored,
+    },
 )
 """Names of a game without its score, which a judge does not need."""
 

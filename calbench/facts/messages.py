@@ -1,4 +1,8 @@
-"""Facts of messages: sender, recipients and channel, and how far typed ones moved beliefs."""
+"""Facts of messages and calls.
+
+Who sent what to whom and how far it moved beliefs; what language players were asked, the tokens,
+and how replies were read.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import fsum
@@ -6,33 +10,31 @@ from typing import Any, NamedTuple
 
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
+from calbench.domain.observations import CHEAP_TALK, REFLECTION
 from calbench.facts.beliefs import UPDATES, typed_agents
-from calbench.facts.columns import (
-    EVENT,
-    PLAYER,
-    PLAYER_KIND,
-    ROUND,
-    SLOTS,
-    count,
-    fine,
-    listed,
-    text,
-)
+from calbench.facts.columns import columns, count, listed, text
 from calbench.facts.fact import Fact, Find, MeasuredGame
 from calbench.facts.speech import audited
 from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
 from calbench.metrics.speech.messages import AuditedMessage, audited_messages, labels_of_game
-from calbench.metrics.speech.own_slot import NAMES as OWN_SLOT
-from calbench.metrics.speech.secondhand.spread import PassedOn, spread
+from calbench.metrics.speech.rules import NAMES as OWN_SLOT
+from calbench.metrics.speech.secondhand import PassedOn, spread
+from calbench.metrics.usage import ANSWERS, tokens_of
 from calbench.scenarios.labels import TIERS
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
+    BatchRejected,
+    DecideEnd,
     DmSent,
+    Event,
     MessageSent,
     ParticipantGroupchatSent,
+    Reflection,
+    ReplyNote,
     SealedSent,
+    TurnEnd,
 )
 
 TURN = count("turn", "", "number of the sweep in its round, from 0", "P")
@@ -136,61 +138,150 @@ def _of_words(find: Callable[[AuditedMessage], Any]) -> Find:
 MESSAGES = Fact(
     "messages",
     _messages,
-    (
-        EVENT,
-        (ROUND, "event.round"),
-        (TURN, "event.turn"),
-        (SENDER, lambda message: _sender(message.event)),
-        (PLAYER, _of_player("name")),
-        (PLAYER_KIND, _of_player("kind")),
-        (RECIPIENTS, lambda message: " ".join(map(str, message.event.to_agents)) or None),
-        (CHANNEL, lambda message: CHANNEL_BY_EVENT[type(message.event)]),
-        (SOURCE, "event.content.kind"),
-        (
-            count("chars", "characters", f"length {IN_WORDS}"),
-            lambda message: None if message.text is None else len(message.text),
-        ),
-        (count("updates", UPDATES, "beliefs about typed agents it moved", "P"), _of_typed(len)),
-        (
-            fine(
-                "vps",
-                SLOTS,
-                "change of sum |b - prior| over all pairs that it caused, before the floor; "
-                "negative where it moved beliefs back; empty in words, which reflections measure",
-            ),
-            _of_typed(fsum),
-        ),
-        text("text", "its words; empty for a typed one", "P"),
-        (
-            listed("patterns", f"behaviour patterns {IN_WORDS}, or none", "P"),
-            _of_words(lambda message: " ".join(message.patterns) or None),
-        ),
-        (
-            listed("own_slot", f"of {', '.join(OWN_SLOT)}: those {IN_WORDS}, or none", "P"),
-            _of_words(lambda message: " ".join(message.own_slot) or None),
-        ),
-        (
-            count("labels_told", "labels", f"private labels {IN_WORDS}", "P"),
-            _of_words(lambda each: None if each.labels is None else len(each.tier_by_item)),
-        ),
-        (
-            text("leak_tier", "most private tier of these labels", "P"),
-            _of_words(lambda m: max(m.tier_by_item.values(), key=TIERS.index, default=None)),
-        ),
-        (
-            count(
-                "labels_passed_on",
-                "labels",
-                "private labels of others that it passed on to an agent to which they were news; "
-                f"{IN_WORDS}",
-            ),
-            lambda message: (
-                None
-                if message.audited is None or message.audited.labels is None
-                else len(message.passed_on)
-            ),
-        ),
+    columns(
+        f"""
+    event_index round turn sender player kind recipients channel source
+    chars (count, characters): length {IN_WORDS}
+    updates (count, {UPDATES}; P): beliefs about typed agents it moved
+    vps (fine, slot-equivalents): change of sum |b - prior| over all pairs that it caused, before
+        the floor; negative where it moved beliefs back; empty in words, which reflections measure
+    text (text; P): its words; empty for a typed one
+    patterns (list; P): behaviour patterns {IN_WORDS}, or none
+    own_slot (list; P): of {", ".join(OWN_SLOT)}: those {IN_WORDS}, or none
+    labels_told (count, labels; P): private labels {IN_WORDS}
+    leak_tier (text; P): most private tier of these labels
+    labels_passed_on (count, labels): private labels of others that it passed on to an agent to
+        which they were news; {IN_WORDS}
+    """,
+        of=[TURN, SENDER, RECIPIENTS, CHANNEL, SOURCE],
     ),
+    {
+        "round": "event.round",
+        "turn": "event.turn",
+        "sender": lambda message: _sender(message.event),
+        "player": _of_player("name"),
+        "kind": _of_player("kind"),
+        "recipients": lambda message: " ".join(map(str, message.event.to_agents)) or None,
+        "channel": lambda message: CHANNEL_BY_EVENT[type(message.event)],
+        "source": "event.content.kind",
+        "chars": lambda message: None if message.text is None else len(message.text),
+        "updates": _of_typed(len),
+        "vps": _of_typed(fsum),
+        "patterns": _of_words(lambda message: " ".join(message.patterns) or None),
+        "own_slot": _of_words(lambda message: " ".join(message.own_slot) or None),
+        "labels_told": _of_words(
+            lambda each: None if each.labels is None else len(each.tier_by_item)
+        ),
+        "leak_tier": _of_words(
+            lambda m: max(m.tier_by_item.values(), key=TIERS.index, default=None)
+        ),
+        "labels_passed_on": lambda message: (
+            None
+            if message.audited is None or message.audited.labels is None
+            else len(message.passed_on)
+        ),
+    },
     is_large=True,
 )
 """Every message of a scored game."""
+
+
+Answer = TurnEnd | DecideEnd | Reflection
+
+READ = "read"
+"""Reading of an answer without a note, or with one that only says what was ignored."""
+
+
+class Call(NamedTuple):
+    """One answer of a player, the event after it, and whether it was a batch that was rejected."""
+
+    event_index: int
+    event: Answer
+    after: Event | None
+    player: Player
+    is_rejected: bool
+
+
+def _calls(game: MeasuredGame) -> Iterator[Call]:
+    if not game.trace.config.team.uses_language:
+        return
+    events = game.trace.events
+    rejected = {_batch(event) for event in events if isinstance(event, BatchRejected)}
+    for index, (event, after) in enumerate(zip(events, (*events[1:], None), strict=True)):
+        if isinstance(event, ANSWERS) and game.players[event.agent_id].uses_language:
+            is_rejected = isinstance(event, DecideEnd) and _batch(event) in rejected
+            yield Call(index, event, after, game.players[event.agent_id], is_rejected)
+
+
+def _batch(event: DecideEnd | BatchRejected) -> tuple[int, str, AgentId, int]:
+    """Return what distinguishes a batch from all others of a game."""
+    return event.round, str(event.phase), event.agent_id, event.attempt
+
+
+def _phase(call: Call) -> str:
+    if isinstance(call.event, DecideEnd):
+        return str(call.event.phase)
+    return str(CHEAP_TALK if isinstance(call.event, TurnEnd) else REFLECTION)
+
+
+def _attempt(call: Call) -> int | None:
+    if isinstance(call.event, Reflection):
+        return None
+    return call.event.turn if isinstance(call.event, TurnEnd) else call.event.attempt
+
+
+def _replies(call: Call) -> int:
+    usage, keys = call.event.usage, call.event.reply_keys
+    return len(keys) if usage is None else tokens_of(usage, keys).calls
+
+
+def _reading(call: Call) -> str:
+    """Return how an answer was read: a note about it follows it at once."""
+    note = call.after
+    if isinstance(note, ReplyNote) and note.agent_id == call.event.agent_id:
+        return READ if note.kind == "prose_ignored" else note.kind
+    return READ
+
+
+def _used(name: str) -> Find:
+    """Return what finds an attribute of an answer's usage; absent where no model was asked."""
+    return lambda call: None if call.event.usage is None else getattr(call.event.usage, name)
+
+
+CALLS = Fact(
+    "calls",
+    _calls,
+    columns("""
+    event_index round
+    phase (text; P): CHEAP_TALK, VOLUNTARY, DECISION or REFLECTION
+    agent_id player kind
+    model (text): its model, as LiteLLM spells it
+    attempt (count; P): sweep of cheap talk, or retry of a batch, from 0; empty in reflection
+    calls (count, calls): recorded replies to get the answer, at least one; 0 where no model was
+        asked
+    input_tokens (count, tokens; P): sent, including cached ones
+    cached_tokens (count, tokens; P): of these, from the provider's cache
+    output_tokens (count, tokens; P): received
+    is_estimated (truth; C): tokens are estimated from the lengths of the texts
+    reading (text; C): read, recovered after a cut, or why it was not readable
+    is_rejected (truth; P): a batch that broke a rule and was not applied
+    """),
+    {
+        "round": "event.round",
+        "phase": _phase,
+        "agent_id": "event.agent_id",
+        "player": "player.name",
+        "kind": "player.kind",
+        "model": "player.model",
+        "attempt": _attempt,
+        "calls": _replies,
+        "input_tokens": _used("input_tokens"),
+        "cached_tokens": _used("cached_tokens"),
+        "output_tokens": _used("output_tokens"),
+        "is_estimated": _used("is_estimated"),
+        "reading": _reading,
+        "is_rejected": "is_rejected",
+    },
+    is_large=True,
+)
+"""Every answer of a language player, in excluded games too: they were paid for."""

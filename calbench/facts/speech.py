@@ -1,12 +1,19 @@
-"""Facts of messages in words: what each player of a game said, and every message that leaks."""
+"""Facts of messages in words: what players said, who leaks, who learnt what, and a case of each.
+
+An agent learns a label once: by the first delivered message that tells it, if it may not know it
+already, being neither its owner nor a participant of the meeting that it labels. Told by an owner
+of the item it is first-hand, told by anybody else second-hand [C].
+"""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
-from calbench.facts.columns import PLAYER, ROUND, Column, count, listed, text
+from calbench.domain.ids import AgentId, ItemId
+from calbench.facts.columns import Column, columns, count
 from calbench.facts.fact import Fact, Find, MeasuredGame
+from calbench.metrics.speech.cases import KINDS, CaseCount, case_counts
 from calbench.metrics.speech.conversation import (
     Conversation,
     LeakingMessage,
@@ -17,10 +24,14 @@ from calbench.metrics.speech.conversation import (
     second_hand_leaks,
     speeches,
 )
-from calbench.metrics.speech.honesty import KINDS, ClaimKind
-from calbench.metrics.speech.own_slot import NAMES
+from calbench.metrics.speech.honesty import KINDS as CLAIMS
+from calbench.metrics.speech.honesty import ClaimKind
+from calbench.metrics.speech.leakage import Leak
+from calbench.metrics.speech.messages import Said
 from calbench.metrics.speech.patterns import PATTERNS
-from calbench.scenarios.labels import TIERS, Tier
+from calbench.metrics.speech.rules import NAMES
+from calbench.metrics.speech.secondhand import owners_of
+from calbench.scenarios.labels import TIERS, Label, Tier
 
 
 @lru_cache(maxsize=1)
@@ -48,98 +59,119 @@ def _second_hand(game: MeasuredGame) -> Iterator[SecondHandLeak]:
     return iter(()) if found is None else second_hand_leaks(found, _names(game))
 
 
-def _of(counts: Callable[[Speech], Counter[Any]], name: str) -> Find:
-    return lambda speech: counts(speech)[name]
+def _counted(counts: Callable[[Speech], Counter[Any]], names: Iterable[str]) -> dict[str, Find]:
+    """Return what finds each of some counts by its name."""
+    return {name: partial(_count, counts, name) for name in names}
 
 
-def _tiers(
-    name: str,
-    meaning: str,
-    counts: Callable[[Speech], Counter[Any]],
-    unit: str = "labels",
-    whole: str = "",
-) -> tuple[tuple[Column, Find], ...]:
-    """Return columns by tier, before them one of all if tiers do not add up to it."""
-    of_all = (count(f"{name}_all", unit, f"{whole} of any tier"), _of(counts, "all"))
-    return (
-        *([of_all] if whole else []),
-        *(
-            (count(f"{name}_{tier}", unit, f"{meaning} of tier {tier}"), _of(counts, tier))
-            for tier in TIERS
-        ),
-    )
+def _count(counts: Callable[[Speech], Counter[Any]], name: str, speech: Speech) -> int:
+    return counts(speech)[name]
 
 
-_PASSING = "messages that pass on a label of another"
-_DISCLOSING = "messages that tell or pass on a label"
+class _Tiered(NamedTuple):
+    """A count by tier: what its columns say, and where it is found."""
+
+    unit: str
+    meaning: str
+    counts: Callable[[Speech], Counter[Any]]
+    has_all: bool = False
 
 
-def _claims(kind: ClaimKind) -> tuple[tuple[Column, Find], ...]:
-    return (
-        (
-            count(f"claims_{kind}", "claims", f"slots said to be {kind}"),
-            lambda speech: speech.claims[kind, True] + speech.claims[kind, False],
-        ),
-        (
-            count(f"true_{kind}", "claims", "of these, true of the calendar when sent"),
-            lambda speech: speech.claims[kind, True],
-        ),
-    )
+_TIERED: Mapping[str, _Tiered] = {
+    "leaking": _Tiered("messages", "messages that tell a label", lambda each: each.leaking),
+    "told": _Tiered("labels", "distinct labels told", lambda each: each.told),
+    "held": _Tiered("labels", "labels of the player's items", lambda each: each.held),
+    "passing": _Tiered(
+        "messages",
+        "messages that pass on a label of another",
+        lambda each: each.passing,
+        has_all=True,
+    ),
+    "disclosing": _Tiered(
+        "messages",
+        "messages that tell or pass on a label",
+        lambda each: each.disclosing,
+        has_all=True,
+    ),
+    "passed": _Tiered("labels", "distinct labels of others passed on", lambda each: each.others),
+    "out": _Tiered(
+        "labels", "labels of the player's items learnt by others", lambda each: each.reach.out
+    ),
+    "passed_by_others": _Tiered(
+        "labels",
+        "labels of the player's items that others passed on",
+        lambda each: each.reach.passed_on,
+    ),
+    "learnt": _Tiered(
+        "agents",
+        "first-hand learners of labels of the player's items, each label apart, labels",
+        lambda each: each.reach.learnt,
+    ),
+    "learnt_on": _Tiered(
+        "agents",
+        "second-hand learners of labels of the player's items, each label apart, labels",
+        lambda each: each.reach.learnt_on,
+    ),
+}
+"""Counts by tier, by how their columns begin; those whose tiers do not add up to it have a column
+of all before them."""
+
+
+def _tiers(name: str) -> Iterator[Column]:
+    unit, meaning, _, has_all = _TIERED[name]
+    if has_all:
+        yield count(f"{name}_all", unit, f"{meaning} of any tier")
+    for tier in TIERS:
+        yield count(f"{name}_{tier}", unit, f"{meaning} of tier {tier}")
+
+
+def _found_by_tier(name: str) -> dict[str, Find]:
+    found = _counted(_TIERED[name].counts, ("all", *TIERS))
+    return {f"{name}_{tier}": find for tier, find in found.items()}
+
+
+def _claims(kind: ClaimKind) -> dict[str, Find]:
+    return {
+        f"claims_{kind}": lambda speech: speech.claims[kind, True] + speech.claims[kind, False],
+        f"true_{kind}": lambda speech: speech.claims[kind, True],
+    }
 
 
 SPEECH = Fact(
     "speech",
     _speeches,
-    (
-        text("player", "player that sent or did it; empty: all players of the game together"),
-        (
-            count("messages", "messages", "in words; a group message counts once", "P"),
-            lambda speech: len(speech.messages),
-        ),
-        *(
-            (
-                count(each.name, each.unit, f"how often found: {each.detector}", each.origin),
-                _of(lambda speech: speech.patterns, each.name),
-            )
+    columns(
+        """
+    player (text): player that sent or did it; empty: all players of the game together
+    messages (count, messages; P): in words; a group message counts once
+    patterns own_slot leaking told held claims passing disclosing passed out passed_by_others learnt
+    learnt_on
+    """,
+        patterns=[
+            count(each.name, each.unit, f"how often found: {each.detector}", each.origin)
             for each in PATTERNS
-        ),
-        *(
-            (
-                count(name, "messages", f"messages with the own-slot label {name}", "P"),
-                _of(lambda speech: speech.own_slot, name),
-            )
+        ],
+        own_slot=[
+            count(name, "messages", f"messages with the own-slot label {name}", "P")
             for name in NAMES
-        ),
-        *_tiers("leaking", "messages that tell a label", lambda speech: speech.leaking, "messages"),
-        *_tiers("told", "distinct labels told", lambda speech: speech.told),
-        *_tiers("held", "labels of the player's items", lambda speech: speech.held),
-        *(field for kind in KINDS for field in _claims(kind)),
-        *_tiers("passing", _PASSING, lambda speech: speech.passing, "messages", _PASSING),
-        *_tiers(
-            "disclosing", _DISCLOSING, lambda speech: speech.disclosing, "messages", _DISCLOSING
-        ),
-        *_tiers("passed", "distinct labels of others passed on", lambda speech: speech.others),
-        *_tiers(
-            "out", "labels of the player's items learnt by others", lambda speech: speech.reach.out
-        ),
-        *_tiers(
-            "passed_by_others",
-            "labels of the player's items that others passed on",
-            lambda speech: speech.reach.passed_on,
-        ),
-        *_tiers(
-            "learnt",
-            "first-hand learners of labels of the player's items, each label apart, labels",
-            lambda speech: speech.reach.learnt,
-            "agents",
-        ),
-        *_tiers(
-            "learnt_on",
-            "second-hand learners of labels of the player's items, each label apart, labels",
-            lambda speech: speech.reach.learnt_on,
-            "agents",
-        ),
+        ],
+        claims=[
+            column
+            for kind in CLAIMS
+            for column in columns(f"""
+    claims_{kind} (count, claims): slots said to be {kind}
+    true_{kind} (count, claims): of these, true of the calendar when sent
+    """)
+        ],
+        **{name: _tiers(name) for name in _TIERED},
     ),
+    {
+        "messages": lambda speech: len(speech.messages),
+        **_counted(lambda speech: speech.patterns, [each.name for each in PATTERNS]),
+        **_counted(lambda speech: speech.own_slot, NAMES),
+        **{name: find for kind in CLAIMS for name, find in _claims(kind).items()},
+        **{name: find for each in _TIERED for name, find in _found_by_tier(each).items()},
+    },
 )
 """One row per player of every scored game in which an agent uses language, and before them one for
 all players together: a pattern that several of them share counts once there, and once for each."""
@@ -152,33 +184,31 @@ def _of_tier(tier: Tier) -> Find:
 LEAKS = Fact(
     "leaks",
     _leaking,
-    (
-        (count("event_index", "", "event of the trace, from 0", ""), "said.event_index"),
-        (ROUND, "said.round"),
-        (count("sender", "", "agent that sent it, from 0"), "said.sender"),
-        PLAYER,
-        (
-            count("labels_told", "labels", "private labels that it told"),
-            lambda message: len(message.leaks),
-        ),
-        *((count(tier, "labels", f"of these, of tier {tier}"), _of_tier(tier)) for tier in TIERS),
-        text("words", "words that told them, a slash between labels", "C"),
-        (
-            count(
-                "labels_passed_on",
-                "labels",
-                "private labels of others that it passed on to an agent to which they were news",
-            ),
-            lambda message: len(message.passed_on),
-        ),
-        (
-            count(
-                "labels_disclosed", "labels", "total of both: its sender's own told, others' passed"
-            ),
-            lambda message: len(message.leaks) + len(message.passed_on),
-        ),
-        text("passed_on_words", "words that passed them on, a slash between labels"),
+    columns(
+        """
+    event_index (count; -): event of the trace, from 0
+    round
+    sender (count): agent that sent it, from 0
+    player
+    labels_told (count, labels): private labels that it told
+    tiers
+    words (text; C): words that told them, a slash between labels
+    labels_passed_on (count, labels): private labels of others that it passed on to an agent to
+        which they were news
+    labels_disclosed (count, labels): total of both: its sender's own told, others' passed
+    passed_on_words (text): words that passed them on, a slash between labels
+    """,
+        tiers=[count(tier, "labels", f"of these, of tier {tier}") for tier in TIERS],
     ),
+    {
+        "event_index": "said.event_index",
+        "round": "said.round",
+        "sender": "said.sender",
+        "labels_told": lambda message: len(message.leaks),
+        "labels_passed_on": lambda message: len(message.passed_on),
+        "labels_disclosed": lambda message: len(message.leaks) + len(message.passed_on),
+        **{tier: _of_tier(tier) for tier in TIERS},
+    },
     is_large=True,
 )
 """Every message of a scored game that tells its sender's private labels, or passes on others'."""
@@ -191,45 +221,40 @@ def _step(find: Callable[[SecondHandLeak], Sequence[object]]) -> Find:
 SECOND_HAND = Fact(
     "second_hand",
     _second_hand,
-    (
-        (count("event_index", "", "event of the trace, from 0", ""), "said.event_index"),
-        (count("item", "", "errand or meeting that it labels"), "passed_on.item"),
-        (ROUND, "said.round"),
-        (count("sender", "", "agent that passed it on, from 0"), "said.sender"),
-        PLAYER,
-        (text("label", "label that was passed on"), "passed_on.label.text"),
-        (text("tier", "of the label"), "passed_on.label.tier"),
-        (
-            listed("owners", "agents whose item it is: of a meeting, its participants"),
-            _step(lambda leak: leak.passed_on.owners),
-        ),
-        (listed("owner_players", "their players"), _step(lambda leak: leak.owner_players)),
-        (
-            listed("recipients", "agents the message was delivered to"),
-            _step(lambda leak: leak.said.recipients),
-        ),
-        (
-            listed("learners", "of these, agents that learnt the label by it"),
-            _step(lambda leak: leak.passed_on.learners),
-        ),
-        (
-            count("steps", "messages", "length of the path: 2 if an owner told the sender"),
-            lambda leak: len(leak.passed_on.path),
-        ),
-        (
-            listed("path", "agents that told it, an owner first, its sender last"),
-            _step(lambda leak: [step.speaker for step in leak.passed_on.path]),
-        ),
-        (
-            listed("path_events", "events of their messages, in the same order"),
-            _step(lambda leak: [step.place for step in leak.passed_on.path]),
-        ),
-        (
-            listed("first_learners", "agents that learnt it by the first of these"),
-            _step(lambda leak: leak.passed_on.path[0].learners),
-        ),
-        text("words", "words that told it", "C"),
-    ),
+    columns("""
+    event_index (count; -): event of the trace, from 0
+    item (count): errand or meeting that it labels
+    round
+    sender (count): agent that passed it on, from 0
+    player
+    label (text): label that was passed on
+    tier (text): of the label
+    owners (list): agents whose item it is: of a meeting, its participants
+    owner_players (list): their players
+    recipients (list): agents the message was delivered to
+    learners (list): of these, agents that learnt the label by it
+    steps (count, messages): length of the path: 2 if an owner told the sender
+    path (list): agents that told it, an owner first, its sender last
+    path_events (list): events of their messages, in the same order
+    first_learners (list): agents that learnt it by the first of these
+    words (text; C): words that told it
+    """),
+    {
+        "event_index": "said.event_index",
+        "item": "passed_on.item",
+        "round": "said.round",
+        "sender": "said.sender",
+        "label": "passed_on.label.text",
+        "tier": "passed_on.label.tier",
+        "owners": _step(lambda leak: leak.passed_on.owners),
+        "owner_players": _step(lambda leak: leak.owner_players),
+        "recipients": _step(lambda leak: leak.said.recipients),
+        "learners": _step(lambda leak: leak.passed_on.learners),
+        "steps": lambda leak: len(leak.passed_on.path),
+        "path": _step(lambda leak: [step.speaker for step in leak.passed_on.path]),
+        "path_events": _step(lambda leak: [step.place for step in leak.passed_on.path]),
+        "first_learners": _step(lambda leak: leak.passed_on.path[0].learners),
+    },
     is_large=True,
 )
 """Every label that a message of a scored game passes on, see
@@ -237,3 +262,111 @@ SECOND_HAND = Fact(
 
 AUDITS = (SPEECH, LEAKS, SECOND_HAND)
 """Facts of the audits of language."""
+
+
+class Hearing(NamedTuple):
+    """An agent learns a label.
+
+    Attributes:
+        said: the message by which it does.
+        listener: who learns it.
+        owner: the agent of whose item the label is: who told it first.
+        item: the errand or meeting that it labels.
+        label: the label.
+        leak: the words that tell it.
+    """
+
+    said: Said
+    listener: AgentId
+    owner: AgentId
+    item: ItemId
+    label: Label
+    leak: Leak
+
+    @property
+    def is_second_hand(self) -> bool:
+        """Whether somebody else than an owner told it."""
+        return self.said.sender != self.owner
+
+    @property
+    def words(self) -> str:
+        """The words that tell it, on one line."""
+        return " ".join(self.leak.span.split())
+
+
+def hearings(found: Conversation) -> Iterator[Hearing]:
+    """Yield what each agent learns of the labels of others, in the order sent."""
+    if found.labels is None:
+        return
+    owners = owners_of(found.labels)
+    known: dict[AgentId, set[ItemId]] = {}  # by listener
+    for message in found.messages:
+        sender = message.said.sender
+        told = {each.item: (sender, each.label, each.leak) for each in message.told}
+        told |= {
+            each.item: (each.path[0].speaker, each.label, each.leak)
+            for each in found.passed_on(message)
+        }
+        for item, (owner, label, leak) in told.items():
+            for listener in message.said.recipients:
+                mine = known.setdefault(listener, set())
+                if listener not in owners[item] and item not in mine:
+                    mine.add(item)
+                    yield Hearing(message.said, listener, owner, item, label, leak)
+
+
+def _hearings(game: MeasuredGame) -> Iterator[Hearing]:
+    found = audited(game)
+    return iter(()) if found is None else hearings(found)
+
+
+HEARINGS = Fact(
+    "hearings",
+    _hearings,
+    columns("""
+    event_index round
+    listener (count): agent that learns it, from 0
+    owner (count): agent of whose item the label is, from 0: who told it first
+    speaker (count): agent that told it by this message, from 0
+    is_second_hand (truth; C): the speaker is not the owner, but was told it
+    item (count): errand or meeting that it labels
+    tier (text): of the label
+    words (text; C): words that tell it
+    """),
+    {
+        "event_index": "said.event_index",
+        "round": "said.round",
+        "speaker": "said.sender",
+        "tier": "label.tier",
+    },
+)
+"""Every private label that an agent of a scored game learns, with the message by which it does."""
+
+
+def _cases(game: MeasuredGame) -> Iterator[CaseCount]:
+    talk = audited(game)
+    return iter(()) if talk is None else iter(case_counts(game.trace, talk))
+
+
+CASES = Fact(
+    "cases",
+    _cases,
+    columns(f"""
+    kind (text; C): one of {", ".join(KINDS)}
+    name (text; C): of the pattern, outcome, tier, statement or limit
+    event_index round
+    agents (list; C): who said or did it; empty: no single agents
+    found (count, cases): found by the detector in the game
+    plain (count, cases): of these, plainly so: gossip within one sentence, a meeting displaced in
+        this round, a reply that was cut off; any other that is found
+    """),
+    {
+        "kind": "first.kind",
+        "name": "first.name",
+        "event_index": "first.event_index",
+        "round": "first.round",
+        "agents": lambda each: " ".join(map(str, each.first.agents)) or None,
+    },
+)
+"""For every scored game in which an agent uses language, a row for each name with a case: the first
+plain one, else the first."""

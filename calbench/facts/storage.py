@@ -19,13 +19,7 @@ import pyarrow as pa
 
 from calbench.errors import FileError, OutputError
 from calbench.facts.fact import Fact, Values
-from calbench.facts.frames import (
-    arrow_schema,
-    from_arrow,
-    parquet_writer,
-    read_arrow,
-    read_parquet,
-)
+from calbench.facts.frames import arrow_schema, from_arrow, parquet_writer, read_arrow, read_parquet
 from calbench.facts.spool import Ints, Rows, Spool
 from calbench.files import written_atomically
 from calbench.traces.outlines import trace_name

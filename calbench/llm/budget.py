@@ -3,11 +3,11 @@
 import asyncio
 import math
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from calbench.console import warn
 from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.prices import NANO
+from calbench.llm.replies.writer import ReplyWriter
 
 ALIKE = 4
 """By what factor an attempt may be larger than one that was answered, and be like it: the preflight
@@ -15,33 +15,6 @@ is a hundred times smaller than a turn, and says little about its price [C]."""
 
 TELLING = 2
 """The user is told of a dear reply again once one is dearer than before by this factor [C]."""
-
-
-class Ledger(Protocol):
-    """Where money is recorded before it may be spent: a killed run has still counted it."""
-
-    def reserve(self, model: str, nano_usd: int) -> asyncio.Future[int]:
-        """Record money that may be spent; return the number of the entry, once it is recorded."""
-        ...
-
-    def settle(self, entry: asyncio.Future[int], nano_usd: int) -> None:
-        """Record what the attempt cost."""
-        ...
-
-    def write(self) -> None:
-        """Record at once what would be recorded soon."""
-        ...
-
-    def spent(self) -> int:
-        """Return the sum of all entries; what was never settled counts in full."""
-        ...
-
-    def learnt(self, model: str) -> tuple[int, int]:
-        """Return what answered entries of a model show.
-
-        The most that one cost beyond what it reserved, and the largest one; 0 if there are none.
-        """
-        ...
 
 
 @dataclass(eq=False, slots=True)
@@ -84,14 +57,15 @@ class Budget:
     that does not fit. Under a cap a model has one attempt at a time until a reply to a like one has
     come. So the cap is passed by one reply at most, unless later ones are dearer than any before.
 
-    Belongs to one event loop. What earlier runs wrote into the ledger counts as spent; without a
+    Belongs to one event loop. Money is in the ledger before it may be spent: a killed run has
+    still counted it. What earlier runs wrote into the ledger counts as spent; without a
     ledger ``spent_usd`` does.
     """
 
     def __init__(
         self,
         max_usd: float | None = None,
-        ledger: Ledger | None = None,
+        ledger: ReplyWriter | None = None,
         spent_usd: float = 0.0,
     ) -> None:
         if max_usd is not None and not (math.isfinite(max_usd) and max_usd >= 0):
@@ -99,7 +73,6 @@ class Budget:
         self._cap = None if max_usd is None else math.floor(max_usd * NANO)
         self._ledger = ledger
         self._spent = round(spent_usd * NANO) if ledger is None else ledger.spent()
-        self._reserved = 0
         self._bills: dict[str, _Bill] = {}
         self._settled = asyncio.Event()
 
@@ -112,11 +85,6 @@ class Budget:
     def spent_usd(self) -> float:
         """Dollars spent, those of earlier runs included."""
         return self._spent / NANO
-
-    @property
-    def reserved_usd(self) -> float:
-        """Dollars set aside for attempts in progress."""
-        return self._reserved / NANO
 
     async def reserve(self, nano_usd: int, model: str) -> Reservation:
         """Set money aside, in the ledger too; waits while attempts in progress may return some.
@@ -137,7 +105,6 @@ class Budget:
                 break
             await self._settled.wait()
         reservation = Reservation(nano_usd, most, [])
-        self._reserved += most
         bill.open.append(reservation)
         self._enter(reservation, model, nano_usd)
         if bill.excess:
@@ -156,8 +123,13 @@ class Budget:
             self._bills[model] = _Bill(excess, known, told=excess)
         return self._bills[model]
 
+    @property
+    def reserved(self) -> int:
+        """Nano-dollars set aside for attempts in progress."""
+        return sum(each.nano_usd for bill in self._bills.values() for each in bill.open)
+
     def _fits(self, nano_usd: int) -> bool:
-        return self._cap is None or self._spent + self._reserved + nano_usd <= self._cap
+        return self._cap is None or self._spent + self.reserved + nano_usd <= self._cap
 
     def _waits_for_first(self, bill: _Bill, nano_usd: int) -> bool:
         """Whether another attempt must first show what replies to such attempts cost."""
@@ -192,7 +164,6 @@ class Budget:
                 self._ledger.settle(entry, nano_usd)
             for entry in reservation.entries[1:]:
                 self._ledger.settle(entry, 0)
-        self._reserved -= reservation.nano_usd
         self._spent += nano_usd
         try:
             if nano_usd - reservation.bound > bill.excess:
@@ -214,7 +185,6 @@ class Budget:
             )
         for reservation in bill.open:
             reservation.nano_usd += step
-            self._reserved += step
         for reservation in bill.open:
             self._enter(reservation, model, step)
         if self._ledger is not None:

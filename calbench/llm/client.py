@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from calbench.console import say
 from calbench.errors import ConfigError, OutputError, ReplayMissError
+from calbench.files import STORE
 from calbench.llm.budget import Budget
 from calbench.llm.completion import ChatMessage, Completion, Request, Site, well_formed
 from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
@@ -20,10 +21,8 @@ from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.noise import hushed, told
 from calbench.llm.prices import Price, Prices
 from calbench.llm.provider import Outcome, Provider, Surroundings
-from calbench.llm.replies.difference import nearest_difference
 from calbench.llm.replies.games import BegunGame
-from calbench.llm.replies.record import recorded
-from calbench.llm.replies.request import NamedRequest, named
+from calbench.llm.replies.record import NamedRequest, named, recorded
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
@@ -179,7 +178,7 @@ def _store(source: Source, stack: ExitStack) -> ReplyStore | None:
     if source.store.is_dir():
         raise ConfigError(
             f"replies: {source.store} is a folder; record into a file such as "
-            f"{source.store / 'replies.sqlite'}"
+            f"{source.store / STORE}"
         )
     store = stack.enter_context(ReplyStore.open(source.store))
     store.check()  # a damaged one would be asked, and paid for, again
@@ -280,7 +279,7 @@ class ModelClient:
         self.source.totals.spent_usd = self.budget.spent_usd
 
     def _miss(self, store: ReplyStore, asked: NamedRequest, site: Site) -> str:
-        difference = nearest_difference(store, asked)
+        difference = store.nearest_difference(asked)
         near = (
             "nothing is recorded there"
             if difference is None

@@ -1,11 +1,15 @@
 """What every source of text has in common: messages in, one completion out."""
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import not_
 from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from calbench.domain.canonical import canonical_json, digest_of_text
 from calbench.domain.usage import Usage
@@ -55,6 +59,75 @@ class Sampling(BaseModel):
     reasoning_effort: str | None = None
 
 
+MOST_OPTIONS = 10_000
+"""Bytes of JSON that options may take [C]: they stand in every trace of their model."""
+
+GREATEST_INTEGER = 2**53 - 1
+"""The greatest integer that every reader of JSON keeps exactly [C]."""
+
+SECRET_NAME = re.compile(
+    r"(api|access|secret|private|signing|subscription)[-_ ]?key|secret|passw|credential|bearer"
+    r"|authori[sz]ation|cookie|headers?$|(^|[-_])token$",
+    re.IGNORECASE,
+)
+"""Names of what is a key or holds one, such as `aws_secret_access_key`, `extra_headers` and
+`azure_ad_token`; but not `prompt_cache_key`, `budget_tokens` and `stop_token_ids`."""
+
+SECRET_VALUE = re.compile(
+    r"\b(sk|pk|rk|gsk|xai|hf|ghp|github_pat)[-_][A-Za-z0-9_-]{12,}|\bAIza|\bAKIA|\bya29\."
+    r"|\bBearer\s|-----BEGIN ",
+)
+"""How keys of providers begin, as in `sk-0123456789abcdef` and `AIzaSy0123`; words do not, as
+`sk-learn` and `hf_transfer`."""
+
+
+def _checked_options(value: object) -> dict[str, Any] | None:
+    """Return options as JSON holds them; no error repeats any of them, which may be a key."""
+    if value is None or value == {}:
+        return None
+    try:
+        found = _as_json(value)
+        text = canonical_json(found)
+        size = len(text.encode())
+    except PydanticCustomError:
+        raise
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PydanticCustomError("secret", "expected keys and values as JSON has them") from error
+    if not isinstance(found, dict) or size > MOST_OPTIONS:
+        raise PydanticCustomError("secret", f"expected keys, {MOST_OPTIONS} bytes at most")
+    return dict(json.loads(text))  # in the order of their keys, whoever wrote them
+
+
+def _as_json(value: object) -> object:
+    """Return a value of JSON; a sequence may be a tuple, as in frozen configurations."""
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError
+            if SECRET_NAME.search(key) or SECRET_VALUE.search(key):
+                raise _secret()
+        return {key: _as_json(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(each) for each in value]
+    if isinstance(value, str) and SECRET_VALUE.search(value):
+        raise _secret()
+    if isinstance(value, int) and abs(value) > GREATEST_INTEGER:
+        raise TypeError
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError
+
+
+def _secret() -> PydanticCustomError:
+    return PydanticCustomError("secret", "may hold no key; api_key_env names its variable")
+
+
+Options = Annotated[
+    dict[str, Any] | None, BeforeValidator(_checked_options), Field(exclude_if=not_)
+]
+"""A provider's own parameters, as JSON; written only if there are any."""
+
+
 class ModelSpec(BaseModel):
     """What defines a model's replies: it enters the request's key, the game and its trace.
 
@@ -66,6 +139,7 @@ class ModelSpec(BaseModel):
         response_format: how the model is held to JSON.
         logprobs: ask for token log-probabilities in reflections.
         replicate: distinguishes repeated games of the same content.
+        options: the provider's own parameters, which are sent as they are; absent: none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -75,6 +149,7 @@ class ModelSpec(BaseModel):
     response_format: ResponseFormat = "none"
     logprobs: bool = False
     replicate: Annotated[int, Field(ge=0)] = 0
+    options: Options = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,8 @@ import re
 import socket
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -21,13 +22,14 @@ from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
 from calbench.llm.body import google_usage, is_broken_off, masked, read_body, read_reply
 from calbench.llm.completion import Completion, Request
-from calbench.llm.model import PROVIDERS, Endpoint
+from calbench.llm.model import FEWEST_SECRET, PROVIDERS, Endpoint
 from calbench.llm.noise import hushed
 from calbench.llm.transport import (
     BROKEN,
     CONNECTION_REFUSED,
     CONTEXT_EXCEEDED,
     DELIVERY,
+    EXCHANGE,
     FAULTS,
     HOST_NOT_FOUND,
     NO_CREDIT,
@@ -36,9 +38,11 @@ from calbench.llm.transport import (
     TOO_LONG,
     AttemptError,
     Delivery,
+    Exchange,
+    UnreadableBodyError,
     is_retryable,
+    watch_httpx,
 )
-from calbench.llm.wire import EXCHANGE, FEWEST_SECRET, Exchange, UnreadableBodyError, watch_httpx
 
 SIGNS = {name: re.compile(sign["pattern"], re.IGNORECASE) for name, sign in FAULTS["signs"].items()}
 """How servers and libraries say what is wrong, by what that is."""
@@ -202,7 +206,11 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
     exchange = Exchange(DELIVERY.get(Delivery()), endpoint.timeout_s)
     exchange.delivery.may_be_sent = not _is_watched(request.spec.model)
     with hushed():
-        found = await _called(load_litellm(), arguments, exchange)
+        litellm = load_litellm()
+        for name in request.spec.options or ():
+            if name in litellm.types.utils.all_litellm_params:
+                raise ConfigError(f"{request.spec.model}: options.{name} is LiteLLM's own")
+        found = await _called(litellm, arguments, exchange)
         reply = _reply(found, exchange)
     if b'"error"' in exchange.body and is_broken_off(exchange.json()):
         raise AttemptError(BROKEN)
@@ -215,7 +223,10 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
     too_long = exceeded(found)
     if too_long is not None:
         return too_long
-    problem = None if exchange.status else setup_problem(found) or _unsupported(found, arguments)
+    problem = None
+    if not exchange.status:
+        options = request.spec.options
+        problem = setup_problem(found) or _unsupported(found, arguments, options)
     if problem is not None:
         raise ConfigError(f"{request.spec.model}: {problem}")
     # The original contains the provider's text, which may repeat the key: it is left behind.
@@ -227,7 +238,7 @@ async def prepare_litellm() -> None:
 
     LiteLLM imports much at its first call only, so one is made of which nothing is sent.
     """
-    if _process.is_prepared:
+    if _prepared:
         return
     rehearsal = Exchange(Delivery(), 1.0, is_rehearsal=True)
     arguments = {
@@ -240,7 +251,7 @@ async def prepare_litellm() -> None:
     }
     with hushed():
         await _called(load_litellm(), arguments, rehearsal)
-    _process.is_prepared = True
+    _prepared.append(True)
 
 
 async def _called(litellm: Any, arguments: Mapping[str, Any], exchange: Exchange) -> Any:
@@ -274,7 +285,9 @@ def _with_logprobs(reply: Completion, exchange: Exchange) -> Completion:
     return replace(reply, logprobs=own.logprobs) if own and own.text == reply.text else reply
 
 
-def _unsupported(error: Exception, arguments: Mapping[str, Any]) -> str | None:
+def _unsupported(
+    error: Exception, arguments: Mapping[str, Any], options: Mapping[str, Any] | None
+) -> str | None:
     """Return what a model was asked for and does not take, as LiteLLM knows it, if that it is.
 
     A run's configuration sets it: leaving it out in silence would be another game.
@@ -282,9 +295,10 @@ def _unsupported(error: Exception, arguments: Mapping[str, Any]) -> str | None:
     if type(error).__name__ != "UnsupportedParamsError":
         return None
     own = ("temperature", "top_p", "seed", "reasoning_effort", "response_format", "logprobs")
-    names = [name for name in own if name in arguments and name in str(error)]
+    keys = {**{name: name for name in own}, **{name: f"options.{name}" for name in options or ()}}
+    names = [name for name in keys if name in arguments and name in str(error)]
     if len(names) == 1:
-        return f"its provider does not take {names[0]}; leave model.{names[0]} out"
+        return f"its provider does not take {names[0]}; leave model.{keys[names[0]]} out"
     what = ", ".join(names) or "some that LiteLLM does not name"
     return f"its provider does not take these settings, or not together: {what}"
 
@@ -300,14 +314,8 @@ def _secrets(endpoint: Endpoint) -> set[str]:
     return {key} if len(key) >= FEWEST_SECRET else set()
 
 
-@dataclass(slots=True)
-class _Process:
-    """What was done once in this process."""
-
-    is_prepared: bool = False
-
-
-_process = _Process()
+_prepared: list[bool] = []
+"""Not empty once it is loaded in this process."""
 
 
 async def close_litellm() -> None:
@@ -359,6 +367,7 @@ def _arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:
         "top_logprobs": TOP_LOGPROBS if request.logprobs else None,
     }
     return {
+        **deepcopy(request.spec.options or {}),  # LiteLLM changes what it is given
         "model": request.spec.model,
         "messages": [{"role": role, "content": content} for role, content in request.messages],
         "max_tokens": sampling.max_tokens,

@@ -1,6 +1,7 @@
 """A model as a configuration names it: what defines its replies, where and how it is asked."""
 
 import os
+import re
 from importlib.util import find_spec
 from typing import Annotated, Self
 from urllib.parse import urlsplit
@@ -8,8 +9,9 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from calbench.domain.canonical import canonical_json
 from calbench.errors import ConfigError
-from calbench.llm.completion import ModelSpec, ResponseFormat, Sampling
+from calbench.llm.completion import ModelSpec, Options, ResponseFormat, Sampling
 
 _NAMES = """
 anthropic azure azure_ai bedrock cerebras cohere dashscope databricks deepinfra deepseek
@@ -21,6 +23,9 @@ sambanova scaleway together_ai vertex_ai vllm watsonx xai xinference zai
 PROVIDERS = frozenset(_NAMES.split())
 """Prefixes by which a model's name says its provider. A name without one that comes with an
 address is taken for OpenAI-compatible, as all the common servers are [C]."""
+
+FEWEST_SECRET = 8
+"""Characters of the shortest text that is taken for a key: `none` and `EMPTY` are words [C]."""
 
 Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -101,12 +106,32 @@ def _is_plain_url(url: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and is_plain and port != 0
 
 
+_REPLIES = ("response_format", "logprobs", "replicate", "options")
+"""Keys of a model that :class:`ModelSpec` has as they are."""
+
+_NO_OPTIONS = """
+api_base api_key best_of fallbacks functions logprobs max_completion_tokens max_output_tokens
+max_retries max_tokens messages mock_response model n num_retries reasoning_effort response_format
+seed stream stream_options temperature timeout tool_choice tools top_logprobs top_p
+"""
+NO_OPTIONS = frozenset(_NO_OPTIONS.split())
+"""Names that no option has: those of other keys, and of what would ask for another kind of reply
+or for more than one. What is LiteLLM's own is refused when it is loaded."""
+
+ELSEWHERE = re.compile(
+    r"(aws|azure|gcs|s3|vertex|extra)[-_].+|(.+_)?(base|endpoint|host|proxy|url)"
+)
+"""Names of where and as whom a model is asked, which is no part of a reply's key: as `base_url` and
+`aws_region_name`; but not `web_search_options` and `extrapolate`."""
+
+
 class ModelConfig(Endpoint):
     """One file of ``conf/model/``, flat: one key is one override.
 
     ``player`` names the model in teams and tables. ``name`` is the identifier as LiteLLM
     spells it. ``prompts`` is the version that it is asked with where a run names none; absent: the
-    run's. The other keys are those of :class:`Sampling`, :class:`ModelSpec` and :class:`Endpoint`.
+    run's. ``options`` are the provider's own parameters, as LiteLLM takes them, in JSON; absent:
+    none. The other keys are those of :class:`Sampling`, :class:`ModelSpec` and :class:`Endpoint`.
     """
 
     player: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -119,6 +144,7 @@ class ModelConfig(Endpoint):
     response_format: ResponseFormat = "none"
     logprobs: bool = False
     replicate: Annotated[int, Field(ge=0)] = 0
+    options: Options = None
     prompts: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")] | None = None
 
     @model_validator(mode="after")
@@ -127,15 +153,25 @@ class ModelConfig(Endpoint):
             raise PydanticCustomError("location", "location: only models on Vertex AI have one")
         return self
 
+    @model_validator(mode="after")
+    def _sends_what_is_the_providers(self) -> Self:
+        for name in self.options or ():
+            if name in NO_OPTIONS or ELSEWHERE.fullmatch(name):
+                raise PydanticCustomError(
+                    "options", "options: {name} is not the provider's own", {"name": name}
+                )
+        key = os.environ.get(self.api_key_env or "", "").strip()
+        if len(key) >= FEWEST_SECRET and key in canonical_json(self.options):
+            raise PydanticCustomError("options", "options: hold the key; leave it where it is")
+        return self
+
     @property
     def spec(self) -> ModelSpec:
         """What defines the model's replies."""
         return ModelSpec(
             model=full_name(self.name, self.api_base),
             sampling=Sampling(**{name: getattr(self, name) for name in Sampling.model_fields}),
-            response_format=self.response_format,
-            logprobs=self.logprobs,
-            replicate=self.replicate,
+            **{name: getattr(self, name) for name in _REPLIES},
         )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
+from calbench.domain.canonical import canonical_json
 from calbench.errors import ConfigError, PreflightError, StoppedError, UnavailableError
 from calbench.files import printable
 from calbench.llm.client import ModelClient, Source, open_completer
@@ -18,7 +19,7 @@ from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.replies.database import BESIDE
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 from calbench.llm.replies.store import ReplyStore
 
 MOST_TOKENS = 16
@@ -68,7 +69,7 @@ def preflight(
     A store that was made only for this, and holds neither a reply nor money, is removed.
 
     Args:
-        models: by player; those of one name, address and key are asked once.
+        models: by player; those of one name, address, key and options are asked once.
         source: recorded replies, money and mode, as of the games.
         is_stopping: asked often; once it is true, no further attempt is started.
         tick: called for each model that has answered or failed.
@@ -95,9 +96,12 @@ def preflight(
 
 
 def distinct(models: Mapping[str, ModelConfig]) -> dict[str, ModelConfig]:
-    """Return one player of each model: those of one name, address and key are the same."""
+    """Return one player of each model: those of one name, address, key and options are the same."""
     by_model = {
-        (config.spec.model, address(config), config.api_key_env): (player, config)
+        (config.spec.model, address(config), config.api_key_env, canonical_json(config.options)): (
+            player,
+            config,
+        )
         for player, config in sorted(models.items(), reverse=True)
     }
     return dict(sorted(by_model.values(), key=lambda found: found[0]))

@@ -130,8 +130,8 @@ def is_possible(usage: Usage, bound: Usage) -> bool:
 
 
 def _request_bytes(request: Request) -> int:
-    schema = request.sent_schema
-    extra = 0 if schema is None else len(canonical_json(schema).encode(errors="replace"))
+    beside = (request.sent_schema, request.spec.options)
+    extra = sum(len(canonical_json(one).encode(errors="replace")) for one in beside if one)
     # A thread is counted each turn: at once, it takes a tenth of the time.
     thread = "".join([message.content for message in request.messages])
     return extra + len(thread if thread.isascii() else thread.encode(errors="replace"))

@@ -1,16 +1,25 @@
-"""One attempt to reach a model: its interface, its errors, and cleaning of what it returns."""
+"""One attempt to reach a model: its interface, its errors, cleaning of its reply, and the wire.
 
+LiteLLM and the libraries under it discard a good reply that has an odd form, read a body of any
+size, follow a redirect with the key of some providers, send again what broke off and may be paid
+for, and do not tell whether a request was sent. All of them send through one method of httpx, which
+is watched here while an attempt is made: what it sends and receives is bounded, seen by us, and
+never sent elsewhere.
+"""
+
+import functools
+import json
 import math
 import tomllib
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from calbench.files import printable, shorten
 from calbench.llm.completion import Completion, Request, TokenLogprob, well_formed
-from calbench.llm.model import Endpoint
+from calbench.llm.model import FEWEST_SECRET, Endpoint
 
 LOWEST_LOGPROB = -9999.0
 """Stands for what is infinitely unlikely, as some providers write it."""
@@ -116,3 +125,161 @@ def _clean_token(token: TokenLogprob) -> TokenLogprob:
 
 def _logprob(value: float) -> float:
     return max(LOWEST_LOGPROB, value) if math.isfinite(value) else LOWEST_LOGPROB
+
+
+MOST_BYTES = 64 * 2**20
+"""A longer reply is not read on: a hundred thousand tokens with their alternatives fit [C]."""
+
+CONNECTING = 0.5
+"""Share of an attempt's time after which a connection that is not yet made is given up [C]. So the
+end of the time itself always means that the request may have been sent."""
+
+ENCODINGS = "gzip, deflate"
+"""How a reply may be compressed: these grow by a bounded factor for each piece that is read."""
+
+_SECRETS = ("authorization", "api-key", "x-api-key", "x-goog-api-key", "x-amz-security-token")
+"""Headers of a request that hold a key."""
+
+
+class UnreadableBodyError(Exception):
+    """A reply that is too long, or compressed in a way that nobody asked for."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One attempt on the wire.
+
+    Attributes:
+        delivery: told when a request is about to be sent.
+        timeout_s: seconds of the attempt.
+        is_rehearsal: whether nothing is ever sent.
+        status: HTTP status; absent before an answer.
+        headers: of the answer, by name in lower case.
+        body: of the answer, as far as it came, without compression.
+        secrets: keys that were sent.
+        is_redirected: whether the answer pointed elsewhere.
+        failure: what broke the attempt on its way; nothing is sent after it.
+    """
+
+    delivery: Delivery
+    timeout_s: float
+    is_rehearsal: bool = False
+    status: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    secrets: set[str] = field(default_factory=set)
+    is_redirected: bool = False
+    failure: Exception | None = None
+
+    @property
+    def text(self) -> str:
+        """What the body holds, as text."""
+        return self.body.decode(errors="replace")
+
+    def json(self) -> Any:
+        """Return what the body holds as JSON; absent if it is none."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+
+
+EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+"""The attempt that is under way in this task."""
+
+
+def watch_httpx() -> None:
+    """Watch what httpx sends; calls outside of an attempt are left as they are."""
+    import httpx
+
+    send = httpx.AsyncClient.send
+    if not hasattr(send, "is_watched"):
+        setattr(httpx.AsyncClient, "send", _watched(send))  # noqa: B010 - a method, for mypy
+
+
+def _watched(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    import httpx
+
+    @functools.wraps(send)
+    async def watched(client: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
+        exchange = EXCHANGE.get()
+        if exchange is None or stream:
+            return await send(client, request, stream=stream, **options)
+        if exchange.failure is not None:
+            raise exchange.failure
+        _prepare(request, exchange)
+        options["follow_redirects"] = False
+        try:
+            response = await send(client, request, stream=True, **options)
+            try:
+                await _read(response, exchange)
+            finally:
+                await response.aclose()
+        except httpx.HTTPError as error:
+            exchange.failure = error
+            raise
+        return _whole(response, exchange)
+
+    setattr(watched, "is_watched", True)  # noqa: B010 - a function, for mypy
+    return watched
+
+
+def _prepare(request: Any, exchange: Exchange) -> None:
+    """Bound the time to connect, note the keys, and note that the request will be sent."""
+    import httpx
+
+    if exchange.is_rehearsal:
+        raise httpx.ConnectError("nothing is sent")
+    times = dict(request.extensions.get("timeout") or {})
+    most = CONNECTING * exchange.timeout_s
+    for kind in ("connect", "pool"):
+        given = times.get(kind)
+        times[kind] = most if given is None else min(given, most)
+    request.extensions["timeout"] = times
+    request.headers["accept-encoding"] = ENCODINGS
+    sent = [request.headers.get(name, "") for name in _SECRETS]
+    sent += [value for name, value in request.url.params.multi_items() if "key" in name.lower()]
+    exchange.secrets.update(
+        key for value in sent for key in [value.split(" ")[-1]] if len(key) >= FEWEST_SECRET
+    )
+    exchange.delivery.may_be_sent = True
+
+
+async def _read(response: Any, exchange: Exchange) -> None:
+    """Read a body up to the bound; what came of one that breaks off is kept if it is whole."""
+    import httpx
+
+    exchange.status, exchange.body = response.status_code, b""
+    exchange.headers = {name.lower(): value for name, value in response.headers.items()}
+    exchange.is_redirected = bool(response.has_redirect_location)
+    coding = exchange.headers.get("content-encoding", "").strip().lower()
+    if coding not in {"", "identity", "gzip", "deflate"}:
+        raise UnreadableBodyError
+    body = bytearray()
+    try:
+        async for piece in response.aiter_bytes():
+            body += piece
+            if len(body) > MOST_BYTES:
+                raise UnreadableBodyError
+    except httpx.HTTPError:
+        exchange.body = bytes(body)
+        if not isinstance(exchange.json(), dict):
+            raise
+    exchange.body = bytes(body)
+
+
+def _whole(response: Any, exchange: Exchange) -> Any:
+    """Return an answer as it is read from now on: in memory, and leading nowhere else."""
+    import httpx
+
+    dropped = {"content-encoding", "content-length", "transfer-encoding", "location"}
+    whole = httpx.Response(
+        response.status_code,
+        headers=[each for each in response.headers.multi_items() if each[0].lower() not in dropped],
+        content=exchange.body,
+        request=response.request,
+        extensions=response.extensions,
+        history=response.history,
+    )
+    whole.elapsed = response.elapsed
+    return whole

@@ -1,32 +1,37 @@
 """One game's score: every number of the tables, by agent and by meeting (paper, section 3)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Route
-from calbench.metrics.agent_rounds import AgentRound, agent_rounds
 from calbench.metrics.costs import (
+    LEFT_OUT,
     Costs,
+    FairnessRange,
     adjusted_excess,
+    burden_gaps,
     complete_costs,
+    fairness,
+    fairness_range,
     oracle_schedule,
     realised_costs,
     shown_excess,
 )
-from calbench.metrics.fairness import LEFT_OUT, FairnessRange, burden_gaps, fairness, fairness_range
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.optimum import OptimumReach, optimum_reach
 from calbench.metrics.outcomes import (
+    AgentRound,
     MeetingResult,
+    agent_rounds,
     assigned_by_agent,
     is_excluded,
     meeting_results,
     scheduled_by_agent,
 )
 from calbench.metrics.players import Player, players_of
-from calbench.metrics.privacy.estimators import AgentLoss, VpsKind, game_loss, joint_kind
-from calbench.metrics.privacy.loss import RoundBeliefs, excess_loss
+from calbench.metrics.privacy.estimators import game_loss, joint_kind
+from calbench.metrics.privacy.loss import AgentLoss, RoundBeliefs, VpsKind, excess_loss
 from calbench.metrics.privacy.reflection import PairReflection
 from calbench.metrics.regret import MeetingRegret, explain_regret
 from calbench.metrics.usage import (
@@ -272,7 +277,7 @@ def score_game(
         num_meetings=len(scenario.meetings),
         tertile=None if difficulty is None else difficulty.tertile,
         feasible_fraction=None if difficulty is None else difficulty.feasible_fraction,
-        agents=tuple(map(_with_baselines, _agent_games(played, losses), losses)),
+        agents=_agent_games(played, losses),
         meetings=played.results,
         is_excluded=is_excluded(played.events),
         fairness=fairness(played.excess),
@@ -380,20 +385,13 @@ def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentG
             tokens=tokens[agent],
             replies=replies[agent] if players[agent].uses_language else None,
             cost_range=None if complete is None else complete[1][agent] - complete[0][agent],
+            vps_agreed=losses[agent].agreed,
+            vps_by_chance=losses[agent].by_chance,
+            vps_constant=losses[agent].constant,
+            reflections_asked=losses[agent].asked,
+            reflections_read=losses[agent].read,
         )
         for agent in range(num_agents)
-    )
-
-
-def _with_baselines(agent: AgentGame, loss: AgentLoss) -> AgentGame:
-    """Return an agent's game with what stands beside its loss."""
-    return replace(
-        agent,
-        vps_agreed=loss.agreed,
-        vps_by_chance=loss.by_chance,
-        vps_constant=loss.constant,
-        reflections_asked=loss.asked,
-        reflections_read=loss.read,
     )
 
 

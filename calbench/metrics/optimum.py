@@ -18,7 +18,7 @@ least cost after the loss is computed by the dynamic programme of the ties.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 from calbench.domain.observations import Phase
@@ -172,19 +172,6 @@ class Moment:
             rest = searched_least_cost(choices)
         return None if rest is None else self._paid + rest
 
-    def costs_of(self, new: Sequence[MeetingId]) -> tuple[int | None, int | None]:
-        """Return the least cost of placing meetings with the standing ones in place, or moved."""
-        choices = [
-            choice for choice in self._choices() if choice.meeting_id in (*new, *self.standing)
-        ]
-        in_place = [
-            replace(choice, charges_by_slot=_unmoved(choice))
-            if choice.meeting_id in self.standing
-            else choice
-            for choice in choices
-        ]
-        return searched_least_cost(in_place), searched_least_cost(choices)
-
     def _cost_of_kept(self) -> int | None:
         """Return what completing the kept schedule costs; ``None`` if that is impossible."""
         total = 0
@@ -228,8 +215,3 @@ class Moment:
             charges = [None if cost is None else cost + move for cost in under]
         charges[held] = 0
         return charges
-
-
-def _unmoved(choice: Choice) -> dict[Slot, tuple[int, ...]]:
-    """Return the slot in which a whole meeting stands, which costs none of its participants."""
-    return {slot: each for slot, each in choice.charges_by_slot.items() if not any(each)}

@@ -1,12 +1,15 @@
-"""The outcome of each meeting, and how many of its meetings an agent has (section 3)."""
+"""The outcome of each meeting, and what each agent did in each round (section 3, G.2 to G.4)."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
 
-from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.actions import Reschedule
+from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
+from calbench.metrics.costs import shown_cost_by_item
+from calbench.metrics.privacy.loss import AgentLoss
 from calbench.metrics.usage import MESSAGES
-from calbench.scenarios.models import Scenario
+from calbench.scenarios.models import ErrandEntry, MeetingEntry, Scenario
 from calbench.traces.events import (
     BatchApplied,
     BatchRejected,
@@ -127,3 +130,160 @@ def scheduled_by_agent(results: Sequence[MeetingResult], num_agents: int) -> tup
             for agent in result.participants:
                 counts[agent] += 1
     return tuple(counts)
+
+
+Role = Literal["first", "subsequent", "outsider"]
+ROLES: tuple[Role, ...] = ("first", "subsequent", "outsider")
+"""First in the meeting's speaker order, another participant, or neither; in table order."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRound:
+    """One agent in one round.
+
+    Attributes:
+        round: number of the round, from 0.
+        meeting_id: the meeting under discussion.
+        role: of the agent in it.
+        is_initiator: whether it is the meeting's participant with the lowest id.
+        is_scheduled: whether the meeting was.
+        messages: sent by the agent in the round; a group message counts once.
+        cost: what the agent paid in the round, in accounting cost.
+        oracle_cost: what the meeting costs the agent in the oracle's schedule of exactly the
+            scheduled meetings: the cost of the item that its calendar has in that slot at the
+            start; ``None`` unless it takes part and the meeting was scheduled.
+        shown_cost: what the agent paid in the round by the costs that agents are shown.
+        shown_oracle_cost: that item's cost as it is shown, or ``None``.
+        vps: slot-equivalents leaked to all observers in the round, without a floor; ``None`` if
+            unknown.
+        moved_meetings: earlier meetings that it moved in the round: the scenario's prior
+            meetings, and those scheduled in an earlier round.
+        moved_copies: copies of failed meetings that it moved.
+    """
+
+    agent_id: AgentId
+    round: int
+    meeting_id: MeetingId
+    role: Role
+    is_initiator: bool
+    is_scheduled: bool
+    messages: int
+    cost: int
+    oracle_cost: int | None
+    shown_cost: int
+    shown_oracle_cost: int | None
+    vps: float | None
+    moved_meetings: frozenset[ItemId]
+    moved_copies: frozenset[ItemId]
+
+    @property
+    def excess_cost(self) -> int | None:
+        """Cost minus the oracle's; may be negative."""
+        return None if self.oracle_cost is None else self.cost - self.oracle_cost
+
+    @property
+    def shown_excess_cost(self) -> int | None:
+        """The same by the costs that agents are shown."""
+        if self.shown_oracle_cost is None:
+            return None
+        return self.shown_cost - self.shown_oracle_cost
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What an agent did in the round so far; ``moved`` are meetings only."""
+
+    messages: int = 0
+    cost: int = 0
+    shown_cost: int = 0
+    moved: set[ItemId] = field(default_factory=set)
+
+
+def agent_rounds(
+    events: Iterable[Event],
+    scenario: Scenario,
+    slots: Mapping[MeetingId, Slot],
+    losses: Sequence[AgentLoss],
+) -> Iterator[AgentRound]:
+    """Yield every agent of every resolved round, in the order of rounds and ids.
+
+    Args:
+        events: of the game.
+        scenario: of the game.
+        slots: of the scheduled meetings in the oracle's schedule.
+        losses: what each agent gave away, by agent id.
+    """
+    earlier: set[ItemId] = {MeetingId(prior.meeting_id) for prior in scenario.prior_meetings}
+    meetings: set[ItemId] = {MeetingId(entry.meeting_id) for entry in scenario.all_meetings}
+    prices = shown_cost_by_item(scenario)
+    start: RoundStart | None = None
+    tallies: list[_Tally] = []
+    for event in events:
+        if isinstance(event, RoundStart):
+            start, tallies = event, [_Tally() for _ in range(scenario.num_agents)]
+        elif start is None:
+            continue
+        elif isinstance(event, MESSAGES):
+            tallies[event.from_agent].messages += 1
+        elif isinstance(event, BatchApplied):
+            tally = tallies[event.agent_id]
+            tally.cost += event.cost
+            moved = [action.item_id for action in event.actions if isinstance(action, Reschedule)]
+            tally.shown_cost += sum(prices[item] for item in moved)
+            tally.moved.update(meetings.intersection(moved))
+        elif isinstance(event, Resolution):
+            slot = slots[event.meeting_id] if event.outcome == "scheduled" else None
+            for agent, tally in enumerate(tallies):
+                charges = _charges(None if slot is None else scenario.calendars[agent][slot])
+                vps = losses[agent].of_round(event.round)
+                yield _agent_round(AgentId(agent), start, event, tally, charges, vps, earlier)
+            if event.outcome == "scheduled":
+                earlier.add(event.meeting_id)
+
+
+def _charges(entry: ErrandEntry | MeetingEntry | None) -> tuple[int, int]:
+    """Return what moving an item costs, and what its owner is shown of it; meetings cost the same.
+
+    Nothing there costs nothing.
+    """
+    if entry is None:
+        return 0, 0
+    return entry.cost, entry.shown_cost if isinstance(entry, ErrandEntry) else entry.cost
+
+
+def _agent_round(
+    agent: AgentId,
+    start: RoundStart,
+    end: Resolution,
+    tally: _Tally,
+    charges: tuple[int, int],
+    vps: float | None,
+    earlier: set[ItemId],
+) -> AgentRound:
+    """Return what an agent did in a round.
+
+    ``charges`` are the cost of the item that the agent has at the start of the game where the
+    oracle places the meeting, and that cost as it is shown; ``earlier`` are the meetings scheduled
+    before the round.
+    """
+    role: Role = "subsequent" if agent in start.participants else "outsider"
+    if agent == start.speaker_order[0]:
+        role = "first"
+    is_scheduled = end.outcome == "scheduled"
+    cost, shown_cost = charges if is_scheduled and role != "outsider" else (None, None)
+    return AgentRound(
+        agent_id=agent,
+        round=end.round,
+        meeting_id=end.meeting_id,
+        role=role,
+        is_initiator=agent == min(start.participants),
+        is_scheduled=is_scheduled,
+        messages=tally.messages,
+        cost=tally.cost,
+        oracle_cost=cost,
+        shown_cost=tally.shown_cost,
+        shown_oracle_cost=shown_cost,
+        vps=vps,
+        moved_meetings=frozenset(tally.moved & earlier),
+        moved_copies=frozenset(tally.moved - earlier),
+    )

@@ -114,7 +114,7 @@ def _enumerated_vectors(
     if not isinstance(best, Optimal):
         return best
     # Importing the solver takes half a second, and most problems do not need it.
-    from calbench.oracle.enumeration import enumerate_cost_vectors
+    from calbench.oracle.model import enumerate_cost_vectors
 
     found, is_complete = enumerate_cost_vectors(
         choices,

@@ -23,6 +23,14 @@ class Policy(Protocol):
     which it has heard nothing and nothing was refused since its last one, but for the first turn
     in a round of those. The game passes for it without asking. Its subclasses say so for
     themselves.
+
+    What else a team or a page has to know of a player stands on its class too, and is inherited:
+
+    - ``needs_mediator``: its players agree on no slot without a mediator in their team;
+    - ``needs_private_chance``: nor these without a random stream of their own;
+    - ``talks_on``: the channels that it uses; with all of them closed it says nothing;
+    - ``takes_weights``: it takes the game's difficulty weights, ``limits.sd_model``;
+    - ``is_degenerate``: it is a baseline, and never ranked with protocols.
     """
 
     def act(self, observation: Observation) -> Turn:

@@ -5,7 +5,7 @@ from typing import ClassVar
 from calbench.domain.actions import PASS, Action, BroadcastMessage, DirectMessage, Schedule, Turn
 from calbench.domain.calendars import Meeting, first_free
 from calbench.domain.ids import Slot
-from calbench.domain.messages import CostReport
+from calbench.domain.messages import Channel, CostReport
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import First, own_meeting
 from calbench.protocols.costs import cheapest_slot, local_costs
@@ -16,6 +16,7 @@ class Silent:
     """Says nothing and schedules nothing: no cost, no leak, no meeting."""
 
     speaks_first: ClassVar[First] = "nobody"
+    is_degenerate: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:  # noqa: ARG002 - it ignores what it sees
         """Pass, whatever it is asked."""
@@ -26,6 +27,7 @@ class FirstFree:
     """Says nothing; each participant books its own lowest free slot."""
 
     speaks_first: ClassVar[First] = "nobody"
+    is_degenerate: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:
         """Schedule into the lowest free slot when deciding."""
@@ -44,6 +46,8 @@ class TellAll:
     """
 
     speaks_first: ClassVar[First] = "participants"
+    talks_on: ClassVar[tuple[Channel, ...]] = ("dm", "all_agent_groupchat")
+    is_degenerate: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:
         """Tell everything once while talking; place the meeting at the joint minimum."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import Meeting, all_slots
 from calbench.domain.ids import AgentId, Slot
-from calbench.domain.messages import Announcement, CostReport, CostRequest, Decision
+from calbench.domain.messages import Announcement, Channel, CostReport, CostRequest, Decision
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import First, others, own_meeting, place
 from calbench.protocols.costs import CostVector, cheapest_slot, feasible_slots, local_costs
@@ -19,6 +19,7 @@ class Imap:
     """Incremental MAP (Modi & Veloso 2004, as in appendix D.1 of the paper)."""
 
     speaks_first: ClassVar[First] = "initiator"
+    talks_on: ClassVar[tuple[Channel, ...]] = ("dm",)
 
     def act(self, observation: Observation) -> Turn:
         """Request, report or decide while talking; book the agreed slot when deciding."""

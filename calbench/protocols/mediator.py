@@ -21,6 +21,7 @@ class Mediated:
     """A participant that tells only the mediator its costs."""
 
     speaks_first: ClassVar[First] = "participants"
+    needs_mediator: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:
         """Send the vector once while talking; book the announced slot when deciding."""

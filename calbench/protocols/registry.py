@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from calbench.domain.messages import Channel
 from calbench.errors import ConfigError
 from calbench.extensions import Extension, extension, extension_names
 from calbench.files import printable
@@ -16,7 +15,7 @@ from calbench.protocols.mediator import Mediated
 from calbench.protocols.sd_map.policy import SdMap
 from calbench.protocols.secure_sum import SecureSum
 
-POLICIES: dict[str, Callable[..., Policy]] = {
+POLICIES: dict[str, type[Policy]] = {
     "imap": Imap,
     "dsm": Dsm,
     "sd-map": SdMap,
@@ -26,28 +25,7 @@ POLICIES: dict[str, Callable[..., Policy]] = {
     "first-free": FirstFree,
     "tell-all": TellAll,
 }
-"""Our own constructors by name; a seat's settings are their keyword arguments."""
-
-NEEDS_MEDIATOR = frozenset({"mediator"})
-"""Players that need a mediator in their team to agree on a slot."""
-
-NEEDS_PRIVATE_CHANCE = frozenset({"secure-sum"})
-"""Players whose seats need private chance to agree on a slot."""
-
-TALKS_ON: Mapping[str, tuple[Channel, ...]] = {
-    "imap": ("dm",),
-    "dsm": ("dm",),
-    "sd-map": ("dm",),
-    "secure-sum": ("dm",),
-    "tell-all": ("dm", "all_agent_groupchat"),
-}
-"""Players that talk, with the channels they use: with all of them closed they say nothing."""
-
-TAKES_WEIGHTS = frozenset({"sd-map"})
-"""Players that take the game's difficulty weights, ``limits.sd_model``, as ``weights``."""
-
-DEGENERATE = frozenset({"first-free", "silent", "tell-all"})
-"""Players that are baselines and never ranked with protocols."""
+"""Our own classes by name; a seat's settings are their keyword arguments."""
 
 DISTRIBUTION = "distribution"
 """Setting of a player from a distribution: name and version, so that a trace says what played."""
@@ -78,22 +56,26 @@ def policy_names() -> list[str]:
 def needs_of(name: str) -> Needs | None:
     """Return what a team has to say of a policy that it seats; ``None`` if the name is unknown.
 
-    A class from a distribution says so itself, with ``needs_private_chance = True`` or
-    ``needs_mediator = True``.
+    Its class says so, ours or that of a distribution, which gives no baselines.
 
     Raises:
         ConfigError: a distribution gives the name, and it is ambiguous or cannot be imported.
     """
     found = extension("protocol", name, POLICIES)
-    if found is not None:
-        return Needs(
-            private_chance=getattr(found.value, "needs_private_chance", False) is True,
-            mediator=getattr(found.value, "needs_mediator", False) is True,
-            settings={DISTRIBUTION: found.distribution},
-        )
-    if name not in POLICIES:
+    policy = POLICIES.get(name) if found is None else found.value
+    if policy is None:
         return None
-    return Needs(name in DEGENERATE, name in NEEDS_PRIVATE_CHANCE, name in NEEDS_MEDIATOR)
+    return Needs(
+        is_degenerate=found is None and has_trait(policy, "is_degenerate"),
+        private_chance=has_trait(policy, "needs_private_chance"),
+        mediator=has_trait(policy, "needs_mediator"),
+        settings={} if found is None else {DISTRIBUTION: found.distribution},
+    )
+
+
+def has_trait(policy: object, name: str) -> bool:
+    """Whether a policy's class says this of itself, see :class:`Policy`."""
+    return getattr(policy, name, False) is True
 
 
 def build_policy(
@@ -110,10 +92,11 @@ def build_policy(
     found = extension("protocol", name, POLICIES)
     if found is not None:
         return _from_distribution(name, found, settings)
-    make = POLICIES.get(name)
+    make: Callable[..., Policy] | None = POLICIES.get(name)
     if make is None:
         return None
-    return make(**settings, weights=weights) if name in TAKES_WEIGHTS else make(**settings)
+    further = {"weights": weights} if has_trait(make, "takes_weights") else {}
+    return make(**settings, **further)
 
 
 def is_outside(settings: Mapping[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from typing import ClassVar
 from calbench.domain.actions import PASS, Action, DirectMessage, Turn
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, Slot
-from calbench.domain.messages import Announcement, PartialSum, Share
+from calbench.domain.messages import Announcement, Channel, PartialSum, Share
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.domain.randomness import stream
 from calbench.domain.sharing import (
@@ -38,6 +38,8 @@ class SecureSum:
     """A participant that sends its vector only in shares."""
 
     speaks_first: ClassVar[First] = "participants"
+    talks_on: ClassVar[tuple[Channel, ...]] = ("dm",)
+    needs_private_chance: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:
         """Share, add or announce while talking; book the announced slot when deciding."""

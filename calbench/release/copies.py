@@ -11,9 +11,9 @@ from typing import Any
 from pyarrow import parquet
 
 from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.registry import Declared
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.registry import Declared
 from calbench.errors import FileError
 from calbench.facts.columns import Column, text
 from calbench.facts.frames import PARQUET_VERSION, arrow_table, csv_text, header, read_csv

@@ -12,9 +12,9 @@ from io import BytesIO
 from pathlib import Path
 
 from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.registry import Declared
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.registry import Declared
 from calbench.analysis.together import write_alone, write_together
 from calbench.facts.columns import Column, count, text
 from calbench.files import read_bytes
@@ -50,7 +50,6 @@ READ: Mapping[str, str] = {
     'pandas.read_csv(tarfile.open("{path}").extractfile("{name}/leaderboard.csv"))',
     "parquet": 'import pandas; pandas.read_parquet("{path}")',
     "traces": 'import calbench; calbench.read_run("{folder}").messages()',
-    "csv": 'import pandas; pandas.read_csv("{path}")',
     "schema": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())',
     "notebook": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())["cells"]',
     "predictive": "import pandas, tarfile; "
@@ -69,9 +68,6 @@ READ: Mapping[str, str] = {
 
 FOLDERS = ("cohorts", "label_banks", "audit_sample", "published", "predictive")
 """Folders of data that are kept with the code; each is a kind of its own, and one archive."""
-
-LEVEL = 3
-"""Of an archive [C]: a third of the time of the usual one, for files a sixth larger."""
 
 LICENCES = {"schema": CODE, "notebook": CODE}
 """Where it is not :data:`FREE`, by kind."""
@@ -159,18 +155,15 @@ def read_downloads(docs: Path) -> Downloads:
 
 
 def write_manifest(downloads: Downloads, docs: Path) -> None:
-    """Write the checksums of all that a site offers, its CSV tables too.
+    """Write the checksums of all that a site offers.
 
     Args:
         downloads: what :func:`write_downloads` returned; nothing is written if that is nothing.
-        docs: the root of the site, with all its tables.
+        docs: the root of the site.
     """
     if not downloads.files:
         return
     listed = [asdict(each) for each in downloads.files]
-    for path in sorted((docs / "tables").rglob("*.csv")):
-        name = path.relative_to(docs).as_posix()
-        listed.append(asdict(_described(_Task("csv", path.stem, name, _nothing), path)))
     text = json.dumps({"files": listed}, indent=1) + "\n"
     (docs / MANIFEST).write_text(text, encoding="utf-8")
     sums = "".join(f"{each['sha256']}  {each['path']}\n" for each in listed)
@@ -272,7 +265,7 @@ def write_archive(folder: Path, out: Path, name: str) -> None:
             entry = tarfile.TarInfo(f"{name}/{inner.as_posix()}")  # of nobody, without a time
             entry.size = len(data)
             archive.addfile(entry, BytesIO(data))
-    out.write_bytes(gzipped(found.getvalue(), LEVEL))
+    out.write_bytes(gzipped(found.getvalue()))
 
 
 def write_gzip(source: Path, out: Path) -> None:

@@ -4,6 +4,7 @@ import html
 import json
 import os
 import re
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -78,15 +79,23 @@ def write_data(folder: Path, key: str, value: Any, function: str = "calbench.dat
         file.write(script)
 
 
-USUAL_LEVEL = 6
+LEVEL = 6
 """Of a compressed file [C]: level 9 takes half as long again for 3% less."""
 
 
-def gzipped(data: bytes, level: int = USUAL_LEVEL) -> bytes:
+def gzipped(data: bytes) -> bytes:
     """Return data compressed as gzip does it, without a time or a name.
 
     pyarrow brings its own zlib, which the lock file fixes; Python's is that of the machine, and
     another one writes other bytes.
     """
-    packed: bytes = Codec("gzip", compression_level=level).compress(data, asbytes=True)
+    packed: bytes = Codec("gzip", compression_level=LEVEL).compress(data, asbytes=True)
     return packed
+
+
+def packed_text(data: bytes) -> str:
+    """Return data as a page-data file holds what scripts unpack.
+
+    Compressed as gzip, for browsers unpack nothing better, and in base64, as scripts hold it.
+    """
+    return b64encode(gzipped(data)).decode("ascii")

@@ -9,7 +9,7 @@ from typing import Any
 
 from calbench.analysis.datapackage import read_settings
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.summary import evenly, setting_title
 from calbench.errors import CalbenchError, FileError
 from calbench.files import printable

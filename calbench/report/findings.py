@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from calbench.analysis.measures import MIXED
-from calbench.analysis.summary.told import distinct
+from calbench.analysis.summary.featured import distinct
 from calbench.files import shorten
 from calbench.report.columns import COST, VPS
 from calbench.report.experiment import BASELINES, Experiment

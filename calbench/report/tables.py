@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from calbench.analysis.audit_sample import SAMPLE
+from calbench.analysis.registry import Declared
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES, table_bytes, table_file
-from calbench.analysis.tables.registry import Declared
 from calbench.documents import read_yaml
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import Column, Kind

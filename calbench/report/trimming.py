@@ -50,8 +50,21 @@ DIAGRAMS = re.compile(r"--md-mermaid-[\w-]+:[^;}]*;?")
 """Variables that the theme's script reads where a page has a diagram of Mermaid."""
 
 
+INDEX, SECOND_INDEX = 'return location.protocol==="file:"?', "search/search_index.json"
+"""Where the theme's script chooses between two copies of the search's index, and the one that no
+page then reads: on ``file://`` it loads the other as a script, and so it does everywhere [C]."""
+
+UNREAD = ("assets/**/*.map", "assets/javascripts/lunr/**/*.js")
+"""The theme's files for debuggers, and for searches in other languages."""
+
+MAP = re.compile(r"\s*//# sourceMappingURL=\S+\s*$")
+"""Where a script names its file for debuggers: ``//# sourceMappingURL=x.js.map``, at its end."""
+
+
 def trim(site: Path) -> None:
     """Shorten the style sheets, scripts and page frames of a built site, in place."""
+    for path in [path for pattern in UNREAD for path in site.glob(pattern)]:
+        path.unlink()
     classes: set[str] = set()
     values: set[tuple[str, str]] = set()
     for path in sorted(site.rglob("*.html")):
@@ -62,7 +75,9 @@ def trim(site: Path) -> None:
             else:
                 values.add((name, value))
     for path in sorted(site.glob(BUNDLE)):
-        text = _rewrite(path, lambda script: script.replace(f"({EAGER})", "(!1)"))
+        text = _rewrite(path, patient)
+        if INDEX in text:
+            (site / SECOND_INDEX).unlink(missing_ok=True)
         classes.update(name for name in re.findall(r"[\w-]+", text) if not SOUGHT.match(name))
     for path in _ours(site, "js"):
         classes.update(re.findall(r"[\w-]+", _rewrite(path, bare)))
@@ -75,6 +90,12 @@ def trim(site: Path) -> None:
     for path, text in zip(sheets, kept, strict=True):
         short = without_variables(text, used)
         path.write_text(short if "mermaid" in classes else DIAGRAMS.sub("", short), "utf-8")
+
+
+def patient(script: str) -> str:
+    """Return the theme's script with a search that waits, and without a file for debuggers."""
+    waiting = script.replace(f"({EAGER})", "(!1)").replace(INDEX, "return !0?")
+    return MAP.sub("", waiting)
 
 
 def _rewrite(path: Path, change: Callable[[str], str]) -> str:

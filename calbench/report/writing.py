@@ -1,6 +1,7 @@
 """Writes the folder from which the site is built: pages, page data, tables and schemas."""
 
 import json
+import re
 import shutil
 from collections.abc import Container
 from pathlib import Path
@@ -14,7 +15,7 @@ from calbench.folders import is_own, replaced
 from calbench.pool import Pool
 from calbench.report import hooks
 from calbench.report.downloads import read_downloads, write_downloads, write_manifest
-from calbench.report.escape import write_data
+from calbench.report.escape import packed_text, write_data
 from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_games
 from calbench.report.links import CONFIG, read_config, site_links, without_widget
@@ -27,6 +28,12 @@ from calbench.report.templating import Templates
 from calbench.scenarios.storage import scenario_schema
 from calbench.traces.storage import trace_schema
 
+TABLES = "tables"
+"""Folder of all tables, from which those that pages link are packed; MkDocs leaves it out."""
+
+LINKED = re.compile(r'data-table="([\w./-]+)"')
+"""A link to a table, as ``templates/tables.jinja`` writes it."""
+
 
 class Pages:
     """The pages that a site has.
@@ -34,16 +41,17 @@ class Pages:
     Args:
         site: what to show.
         docs: the folder that they are written to.
+        only: path of the one page that is wanted; absent: all.
 
     Raises:
         CalbenchError: two results would share a page.
         FileError: a table does not fit.
     """
 
-    def __init__(self, site: Site, docs: Path) -> None:
+    def __init__(self, site: Site, docs: Path, only: str = "") -> None:
         self._site = site
         self._docs = docs
-        self._contents = pages_of(site)
+        self._contents = pages_of(site, only)
 
     @property
     def listed(self) -> list[Page]:
@@ -57,6 +65,21 @@ class Pages:
         for content in self._contents.values():
             for key, data in content.data.items():
                 write_data(self._docs / "pagedata", key, data)
+
+    def write_tables(self) -> None:
+        """Pack the tables that pages link for their script, in one file for each folder."""
+        linked = {name for content in self._contents.values() for name in content.tables}
+        for page in self._contents:
+            linked.update(LINKED.findall((self._docs / page.path).read_text(encoding="utf-8")))
+        packed: dict[str, dict[str, str]] = {}
+        for path in sorted(linked):
+            *folder, name = path.split("/", 1)
+            file = self._docs / TABLES / path
+            if file.is_file():
+                key = "/".join((TABLES, *folder))
+                packed.setdefault(key, {})[name] = packed_text(file.read_bytes())
+        for key, tables in packed.items():
+            write_data(self._docs / "pagedata", key, tables)
 
     def write(self, sources: Container[str] | None = None) -> list[str]:
         """Write the pages of some templates, or of all; return those whose text is another.
@@ -139,26 +162,33 @@ def write_site(site: Site, out: Path, pool: Pool | None = None) -> None:
 
 def _write(site: Site, out: Path, pool: Pool | None) -> None:
     docs = out / "docs"
-    shutil.copytree(site.sources / "assets", docs / "assets")
-    if not card_fits(site):  # it would show the numbers of another site
-        (docs / "assets" / CARD).unlink(missing_ok=True)
-    _write_plotly(docs / "assets")
+    write_assets(site, docs / "assets")
     write_games(site.played, docs / "pagedata", pool)
-    _copy_tables(site, docs / "tables")
+    _copy_tables(site, docs / TABLES)
     _write_schemas(docs / "schemas")
     downloads = write_downloads(site, docs)
     pages = Pages(site, docs)
     pages.write_data()
     pages.write()
+    pages.write_tables()
     write_manifest(downloads, docs)
     write_config(site.sources / CONFIG, pages.listed, out / CONFIG)
 
 
-def _write_plotly(assets: Path) -> None:
-    """Write Plotly's script once; only pages with a figure load it."""
-    from plotly.offline import get_plotlyjs
+def write_assets(site: Site, assets: Path) -> None:
+    """Write styles, scripts and pictures, and Plotly's script: only pages with a figure load it.
 
-    (assets / "vendor" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+    The sources have a bundle without what no figure of ours draws. An installed package does not:
+    there it is the one of the Python package, three times as large.
+    """
+    shutil.copytree(site.sources / "assets", assets)
+    if not card_fits(site):  # it would show the numbers of another site
+        (assets / CARD).unlink(missing_ok=True)
+    script = assets / "vendor" / "plotly.min.js"
+    if not script.is_file():
+        from plotly.offline import get_plotlyjs
+
+        script.write_text(get_plotlyjs(), encoding="utf-8")
 
 
 def _copy_tables(site: Site, target: Path) -> None:

@@ -6,9 +6,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from calbench.analysis.output import write_tables
+from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import FACT_BY_NAME
-from calbench.analysis.settings import Settings
 from calbench.analysis.summary import write_summary
+from calbench.config.composition import compose
 from calbench.console import ending_on_interrupt, progress
 from calbench.errors import ConfigError, OutputError
 from calbench.facts.joining import Chosen, join_facts
@@ -26,8 +27,8 @@ from calbench.runs.published import (
     Published,
     Results,
     View,
-    default_settings,
     read_published,
+    settings_of,
     views_of,
 )
 from calbench.scenarios.storage import write_suite
@@ -79,7 +80,7 @@ def write_board(
             read_published(DATA, scratch / "published", pool) if has_published else Published()
         )
         done(STEPS[0])
-        settings = published.results[0].settings if published.results else default_settings()
+        settings = published.results[0].settings if published.results else settings_of(compose([]))
         taken = {team for each in published.results for team in each.teams}
         runs = read_runs(names, taken, scratch / "runs", settings.measure, pool)
         done(STEPS[1])

@@ -14,8 +14,8 @@ import pandas as pd
 from filelock import FileLock, Timeout
 
 from calbench.analysis.output import CASE_FILE, FACTS_FOLDER
+from calbench.analysis.registry import write_frames
 from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.registry import write_frames
 from calbench.endings import pruned, undone
 from calbench.errors import OutputError
 from calbench.facts.columns import text

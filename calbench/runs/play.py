@@ -1,14 +1,25 @@
-"""A whole run: suite, games, numbers, tables. The command and the stages call these pieces."""
+"""A whole run: suite, games, numbers, tables. The command and the stages call these pieces.
+
+Games are measured where they are played: whoever has just played them has them in memory. What is
+measured there is what would be measured from the traces on disk; of a sample, it is compared.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 from calbench.analysis.output import FACTS_FOLDER, write_tables
-from calbench.analysis.scoring import add_measured, facts_of, teams_of
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
+from calbench.analysis.scoring import (
+    add_measured,
+    facts_of,
+    measured_batches,
+    measured_traces,
+    teams_of,
+)
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
@@ -16,18 +27,18 @@ from calbench.endings import pruned, removed
 from calbench.engine.batch import Played, play_jobs
 from calbench.engine.jobs import Job, effort, is_open, plan_jobs
 from calbench.engine.seating import check_seats
-from calbench.errors import AgentError, StoppedError, WorkerError
-from calbench.facts.storage import FactsWriter
+from calbench.errors import AgentError, CalbenchError, StoppedError, WorkerError
+from calbench.facts.storage import FactsWriter, MeasuredBatch
 from calbench.files import located
 from calbench.llm.client import Source, Totals, check_source
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
+from calbench.metrics.measure import MeasureSpec
 from calbench.pool import PROCESSES, ExecutorSpec, Pool, workers
 from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
-from calbench.runs.measuring import MeasuringStore
 from calbench.runs.seats import SeatCode
 from calbench.runs.source import opener, reply_source, seated_models, spent, why_cut_short
 from calbench.scenarios.difficulty import unproven
@@ -36,7 +47,8 @@ from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import count_scenarios
 from calbench.scenarios.suites import build_suites, chosen_ids, together
 from calbench.traces.catalog import Catalog
-from calbench.traces.store import TraceStore, open_store
+from calbench.traces.models import Trace
+from calbench.traces.store import Batch, TraceStore, open_store
 
 LONG_SECONDS = 3.0
 """Suites that take longer than this are built by several workers [C], who start in one."""
@@ -132,14 +144,15 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         jobs = planned(spec, scenarios)
         _say_who_plays_once(spec)
         largest = max(scenarios, key=lambda scenario: scenario.num_agents)
-        with _saying_what_is_kept(jobs, out):
+        paths = [job.path for job in jobs]
+        with _saying_what_is_kept(paths, out):
             for config in spec.game_configs:
                 check_seats(largest, config)
         replies = reply_source(spec, transport=transport)
         store = open_store(out / "traces", spec.traces.format)
         code = SeatCode.of(out, spec.teams)
         missing = code.missing(jobs, is_fresh=spec.fresh)
-        kept = len(jobs) - len(missing)
+        played, kept = len(missing), len(jobs) - len(missing)
         if kept:
             say(f"{kept} of {len(jobs)} games are already in {out / 'traces'}")
         if missing:
@@ -148,7 +161,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         tables = out / "tables"
         facts, place = facts_of(spec.facts, spec.judge), tables / FACTS_FOLDER
         with (
-            _saying_what_is_kept(jobs, out),
+            _saying_what_is_kept(paths, out),
             workers(spec.jobs, spec.executor, games=effort(jobs)) as pool,
             pruned(tables),
             removed(place),
@@ -157,12 +170,101 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             names = tuple(fact.name for fact in facts)
             measuring = MeasuringStore(store, spec.measure, names, writer)
             halts = _play(jobs, missing, spec, code, replies, measuring, pool)
-            with ending_on_interrupt(lambda: _progress(jobs, out)):
+            with ending_on_interrupt(lambda: _progress(paths, out)):
                 _measure_rest(jobs, spec, measuring, writer, pool)
+                del scenarios, largest, jobs, missing  # 50 kB a scenario, while tables are made
                 settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
                 write_tables(writer.write(), tables, settings)
     totals = Totals() if replies is None else replies.totals
-    return RunSummary(len(missing), kept, halts, totals, tables, spent(spec, replies))
+    return RunSummary(played, kept, halts, totals, tables, spent(spec, replies))
+
+
+SAMPLE = 50
+"""One game in so many, and the first of each team, is measured again from disk [C]."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTraces(Batch):
+    """Prepared traces with their facts.
+
+    Attributes:
+        kept: what the store has to commit.
+        paths: of the traces.
+        measured: their facts; ``None`` if they could not be measured.
+    """
+
+    kept: Batch = field(default_factory=Batch)
+    paths: tuple[Path, ...] = ()
+    measured: MeasuredBatch | None = None
+
+
+class MeasuringStore:
+    """A store that measures traces where they are prepared, and takes their facts on commit."""
+
+    def __init__(
+        self,
+        store: TraceStore,
+        measure: MeasureSpec,
+        facts: Sequence[str],
+        writer: FactsWriter | None = None,
+    ) -> None:
+        """Begin with another store; ``writer`` takes the facts, in the process that commits."""
+        self._store, self._measure, self._facts, self._writer = store, measure, facts, writer
+        self._sample: dict[Path, str] = {}
+        self._teams: set[str] = set()
+        self.paths: set[Path] = set()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Be sent to other processes, which only prepare."""
+        return MeasuringStore, (self._store, self._measure, self._facts)
+
+    def prepare(self, traces: Sequence[tuple[Path, Trace]]) -> Batch:
+        """Make traces ready to be kept, and measure them.
+
+        What cannot be measured is kept nevertheless: it is tried again from disk, which says why.
+        """
+        kept, measured = self._store.prepare(traces), None
+        with suppress(CalbenchError):
+            measured = measured_traces([trace for _, trace in traces], self._measure, self._facts)
+        return MeasuredTraces(kept=kept, paths=tuple(path for path, _ in traces), measured=measured)
+
+    def commit(self, batch: Batch) -> None:
+        """Put prepared traces on disk, and take their facts."""
+        if not isinstance(batch, MeasuredTraces) or self._writer is None:
+            raise TypeError("only what this store prepared, where it was made")
+        self._store.commit(batch.kept)
+        if batch.measured is not None:
+            self._writer.add(batch.measured)
+            for number, path in enumerate(batch.paths):
+                if len(self.paths) % SAMPLE == 0 or path.parent.name not in self._teams:
+                    self._sample[path] = _digest(batch.measured, number)
+                self._teams.add(path.parent.name)
+                self.paths.add(path)
+
+    def check(self, pool: Pool | None) -> None:
+        """Measure a sample from disk.
+
+        Raises:
+            CalbenchError: a game is measured otherwise than it was where it was played.
+        """
+        tasks = ([path] for path in self._sample)
+        again = measured_batches(tasks, self._measure, pool, self._facts)
+        for (path, digest), batch in zip(self._sample.items(), again, strict=True):
+            if len(batch.keys) != 1 or _digest(batch, 0) != digest:
+                raise CalbenchError(
+                    f"{path}: not the game that was played and measured; the trace was changed, "
+                    "or this is an error of ours: run calbench rescore, and report it"
+                )
+
+
+def _digest(batch: MeasuredBatch, number: int) -> str:
+    """Return a digest of the facts of one game of a batch."""
+    digest = sha256(repr(batch.keys[number]).encode())
+    for name, table in batch.tables.items():
+        lengths = batch.lengths[name]
+        rows = table.slice(sum(lengths[:number]), lengths[number])
+        digest.update(repr(rows.to_pydict()).encode())
+    return digest.hexdigest()
 
 
 def _measure_rest(
@@ -197,7 +299,8 @@ def _play(
     out = Path(spec.out)
     halts: Counter[str] = Counter()
     done = len(jobs) - len(missing)
-    with noting_interrupt(lambda: _progress(jobs, out)) as is_interrupted:
+    paths = [job.path for job in jobs]
+    with noting_interrupt(lambda: _progress(paths, out)) as is_interrupted:
         try:
             _check_models(missing, spec, replies, is_interrupted)
             code.begin(missing)
@@ -222,7 +325,7 @@ def _play(
         except StoppedError:
             if pool is not None:
                 pool.stop()  # what is under way still counts
-            raise StoppedError(_progress(jobs, out)) from None
+            raise StoppedError(_progress(paths, out)) from None
     return halts
 
 
@@ -250,20 +353,20 @@ def _raise_if(is_interrupted: bool) -> None:
         raise StoppedError
 
 
-def _progress(jobs: Sequence[Job], out: Path) -> str:
+def _progress(paths: Sequence[Path], out: Path) -> str:
     catalog = Catalog()
-    count = sum(catalog.has(job.path) for job in jobs)
+    count = sum(map(catalog.has, paths))
     return (
-        f"Stopped: {count} of {len(jobs)} games are in {out / 'traces'}; the same command resumes"
+        f"Stopped: {count} of {len(paths)} games are in {out / 'traces'}; the same command resumes"
     )
 
 
 @contextmanager
-def _saying_what_is_kept(jobs: Sequence[Job], out: Path) -> Iterator[None]:
+def _saying_what_is_kept(paths: Sequence[Path], out: Path) -> Iterator[None]:
     """Add to a failure of the user's own code, or of workers, that games are kept."""
     try:
         yield
     except WorkerError as error:
-        raise WorkerError(f"{error}. {_progress(jobs, out)}") from error
+        raise WorkerError(f"{error}. {_progress(paths, out)}") from error
     except AgentError as error:
-        raise error.followed_by(_progress(jobs, out)) from error.__cause__
+        raise error.followed_by(_progress(paths, out)) from error.__cause__

@@ -14,7 +14,7 @@ from typing import Any
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.datapackage import NAME
 from calbench.analysis.output import write_tables
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.summary import in_words
 from calbench.analysis.summary.runs import CHANNEL_WORDS
 from calbench.config.composition import compose
@@ -28,7 +28,7 @@ from calbench.pool import Pool, mapped
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import SETTINGS, Role
 from calbench.runs.entries import Entry, Place, Run
-from calbench.scenarios.published import published_suite
+from calbench.scenarios.storage import published_suite
 from calbench.tree import in_tree
 
 Digests = Mapping[str, str]
@@ -134,12 +134,8 @@ def _role(spec: RunSpec) -> Role:
     return spec.site or Role()
 
 
-def default_settings() -> Settings:
-    """Return the settings of runs that say nothing else."""
-    return _settings(compose([]))
-
-
-def _settings(spec: RunSpec) -> Settings:
+def settings_of(spec: RunSpec) -> Settings:
+    """Return the settings that make the tables of a run."""
     return Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
 
 
@@ -153,13 +149,13 @@ def _computed(data: Path, specs: Iterable[RunSpec]) -> Published:
     results = [
         Results(
             spec.name,
-            _role(spec),
-            _settings(spec),
-            tables=data / "tables" / spec.name,
-            facts=data / "facts" / spec.name if _role(spec).is_ranked else None,
-            suite=data / "suites" / f"{spec.name}.jsonl",
-            traces=data / "traces" / spec.name,
-            about=spec.about,
+            role := _role(spec),
+            settings_of(spec),
+            data / "tables" / spec.name,
+            data / "facts" / spec.name if role.is_ranked else None,
+            data / "suites" / f"{spec.name}.jsonl",
+            data / "traces" / spec.name,
+            spec.about,
         )
         for spec in specs
     ]
@@ -175,32 +171,31 @@ def _packed(data: Path, scratch: Path, pool: Pool | None) -> Published:
     unpack(pack, scratch)
     tables, facts = scratch / TABLES, scratch / FACTS
     names = sorted({path.name for folder in (tables, facts) for path in folder.glob("*/")})
-    results = [
-        Results(
-            spec.name,
-            _role(spec).model_copy(update={"games": 0}),
-            _settings(spec),
-            tables=tables / spec.name,
-            facts=facts / spec.name if (facts / spec.name).is_dir() else None,
-            about=spec.about,
-        )
-        for spec in _specs(names)
-    ]
-    for spec in _specs(path.name for path in facts.glob("*/")):
-        jobs = plan_jobs(
-            published_suite(spec.name), spec.game_configs, facts, replicates=spec.replicates
-        )
-        ids = {
-            (job.scenario.setting, job.team_id, job.scenario_id, job.config.replicate): job.game_id
-            for job in jobs
-        }
-        fill_ids(facts / spec.name, ids)
-    tasks = [each for each in results if each.facts is not None]
-    list(mapped(_write, tasks, pool))
+    results = []
+    for spec in _specs(names):
+        own = facts / spec.name if (facts / spec.name).is_dir() else None
+        role = _role(spec).model_copy(update={"games": 0})
+        made = (settings_of(spec), tables / spec.name, own)
+        results.append(Results(spec.name, role, *made, about=spec.about))
+        if own is not None:
+            _name_games(spec, own)
+    list(mapped(_write, [each for each in results if each.facts is not None], pool))
     others = data / "published"
     if not others.is_dir():
         others = in_tree("data/published")
     return Published(results, others, tables / SAMPLE.path, has_games=False)
+
+
+def _name_games(spec: RunSpec, facts: Path) -> None:
+    """Put the ids of games, which follow from what was played, into facts that lack them."""
+    jobs = plan_jobs(
+        published_suite(spec.name), spec.game_configs, facts, replicates=spec.replicates
+    )
+    ids = {
+        (job.scenario.setting, job.team_id, job.scenario_id, job.config.replicate): job.game_id
+        for job in jobs
+    }
+    fill_ids(facts, ids)
 
 
 def _write(results: Results) -> None:

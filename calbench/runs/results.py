@@ -16,7 +16,7 @@ from calbench.tree import DATA, IS_INSTALLED
 if TYPE_CHECKING:
     import pandas as pd
 
-    from calbench.analysis.tables.registry import Declared
+    from calbench.analysis.registry import Declared
     from calbench.facts.columns import Column
 
 TABLES_FOLDER, SUMMARY_FOLDER = "tables", "summary"

@@ -19,6 +19,7 @@ from functools import cache
 from importlib.machinery import PathFinder, all_suffixes
 from importlib.metadata import packages_distributions
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -123,8 +124,8 @@ def _imports(name: str, file: Path) -> Iterator[str]:
 
 PLAYING = (
     *("agents", "domain", "engine", "llm", "oracle", "pool", "protocols", "scenarios", "traces"),
-    *("bars.py", "code.py", "console.py", "documents.py", "endings.py", "errors.py"),
-    *("extensions.py", "files.py", "tree.py"),
+    *("code.py", "console.py", "documents.py", "endings.py", "errors.py", "extensions.py"),
+    *("files.py", "terminal.py", "tree.py"),
 )
 """What of the package is imported to play a game, as a test proves, with the data beside it."""
 
@@ -147,21 +148,19 @@ class _Note(BaseModel):
     teams: dict[str, dict[str, str]]
 
 
-@cache
 def package_digest(package: Path = PACKAGE, label_banks: Path = LABEL_BANKS) -> str:
-    """Return the digest of the part of the package that plays, and of the banks of labels."""
+    """Return the digest of the part of the package that plays, and of the banks of labels.
+
+    Of their files as they are now: processes that are started to play import them anew.
+    """
     files = files_below(package).items()
     playing = {name: path for name, path in files if name.partition("/")[0] in PLAYING}
     banks = {f"label bank {name}": path for name, path in files_below(label_banks).items()}
     return files_digest({**playing, **banks})
 
 
-@cache
 def own_digest(module: str) -> str:
-    """Return the digest of the code that a module runs of its own; empty if it is not here.
-
-    What is read first counts as long as the process lives, as what is imported first does.
-    """
+    """Return the digest of the code that a module runs of its own; empty if it is not here."""
     files = {f"{name} {path.name}": path for name, path in closure(module).items()}
     return files_digest(files) if files else ""
 
@@ -170,7 +169,7 @@ def code_of(modules: Iterable[str]) -> Code:
     """Return the code of some modules as it is here; none of them is imported."""
     return {
         module: package_digest() if module == PACKAGE.name else own_digest(module)
-        for module in modules
+        for module in set(modules)
     }
 
 
@@ -217,13 +216,16 @@ def count_codes(paths: Iterable[Path]) -> Counter[str]:
     """
     counts: Counter[str] = Counter()
     teams = Counter((path.absolute().parents[1], path.parent.name) for path in paths)
-    for (traces, team), count in teams.items():
-        noted = read_note(traces.parent).get(team, {}) if traces.name == TRACES_FOLDER else None
-        if noted is not None:
-            now = code_of(noted)
-            is_other = any(now[module] not in {"", digest} for module, digest in noted.items())
-            is_unknown = not noted or "" in now.values()
-            counts["other" if is_other else "unknown" if is_unknown else "same"] += count
+    notes = {
+        (traces, team): read_note(traces.parent).get(team, {})
+        for traces, team in teams
+        if traces.name == TRACES_FOLDER
+    }
+    now = code_of(chain.from_iterable(notes.values()))
+    for place, noted in notes.items():
+        is_other = any(now[module] not in {"", digest} for module, digest in noted.items())
+        is_unknown = not noted or any(not now[module] for module in noted)
+        counts["other" if is_other else "unknown" if is_unknown else "same"] += teams[place]
     return counts
 
 
@@ -242,7 +244,10 @@ class SeatCode:
         Raises:
             FileError: the folder has another file in the place of the note.
         """
-        return cls(out, {team.team_id: code_of(modules_of(team)) for team in teams}, read_note(out))
+        modules = {team.team_id: modules_of(team) for team in teams}
+        code = code_of(chain.from_iterable(modules.values()))
+        now = {team: {name: code[name] for name in names} for team, names in modules.items()}
+        return cls(out, now, read_note(out))
 
     def missing(self, jobs: Sequence[Job], *, is_fresh: bool) -> list[Job]:
         """Return the games that still have to be played.

@@ -1,22 +1,28 @@
-"""The source of a run's model replies, by its configuration.
+"""The source of a run's model replies, by its configuration, and audits by a model that it opens.
 
 With it goes what a run says about money: before the first call, while it plays, at its end.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Generic, TypeVar
 
+from calbench.agents.base import Completer
+from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import say
 from calbench.domain.ids import AgentId
-from calbench.engine.batch import Halted
+from calbench.engine.batch import Halted, Stoppable, first_leaf
 from calbench.engine.batch import Source as Opener
 from calbench.engine.jobs import Job
-from calbench.errors import ConfigError
-from calbench.files import located, printable, shorten
+from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
+from calbench.files import STORE, located, printable, shorten
 from calbench.llm.client import ModelClient, Source, open_completer
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
@@ -77,9 +83,6 @@ def _unpriced(spec: RunSpec, prices: Prices | None) -> list[str]:
     known = {} if prices is None else prices.models
     return [player for player, model in spec.models.items() if model.spec.model not in known]
 
-
-STORE = "replies.sqlite"
-"""The reply store in the folder of a run."""
 
 REASON_LENGTH = 160
 """Most characters of a reason why a game was cut short [C]; its trace has all of them."""
@@ -151,3 +154,84 @@ def why_cut_short(halt: Halted, models: Mapping[str, ModelConfig]) -> str:
     if halt.reason != "provider_fault" or model is None:
         return text
     return f"{text} (asked at {address(model)})"
+
+
+# --- audits by a model: it is asked about each thing, several at the same time
+
+T = TypeVar("T")
+
+
+def auditing_spec(settings: Sequence[str]) -> RunSpec:
+    """Return the settings of an audit by the one model that they name.
+
+    Raises:
+        ConfigError: they do not fit, or keep no reply.
+    """
+    spec = compose(["teams=[my-model]", *settings])
+    if spec.replies.mode == "live":
+        raise ConfigError(
+            "replies.mode=live: an audit keeps every reply; use record, or replay to ask nobody"
+        )
+    return spec
+
+
+@dataclass(slots=True)
+class ModelAudit(Generic[T]):
+    """Asks a model about things.
+
+    The first one about which it cannot be asked ends it, as Ctrl-C does: calls under way are
+    finished, no other is made.
+
+    Attributes:
+        things: what it is asked about; ``what`` says what they are, and what becomes of them.
+        ask: asks about one, and keeps what came of it.
+        spec: of the run, with the model.
+        is_stopping: whether the user stops it.
+    """
+
+    things: Sequence[T]
+    what: str
+    ask: Callable[[T, Completer], Awaitable[None]]
+    spec: RunSpec
+    is_stopping: Callable[[], bool]
+    done: int = 0
+    failure: UnavailableError | None = None
+
+    async def run(self, source: Source, tick: Callable[[str], None]) -> None:
+        """Ask about all, as far as that goes."""
+        queue = deque(self.things)
+        try:
+            async with open_models(self.spec, source) as client, asyncio.TaskGroup() as group:
+                asked = Stoppable(client, self._is_ending)
+                for _ in range(min(self.spec.games_at_once, len(queue))):
+                    group.create_task(self._take(queue, asked, tick))
+        except* CalbenchError as failures:
+            raise first_leaf(failures) from None
+
+    async def _take(
+        self, queue: deque[T], completer: Completer, tick: Callable[[str], None]
+    ) -> None:
+        while queue and not self._is_ending():
+            try:
+                await self.ask(queue.popleft(), completer)
+            except StoppedError:
+                return
+            except UnavailableError as failure:
+                self.failure = failure
+                return
+            self.done += 1
+            tick("")
+
+    def _is_ending(self) -> bool:
+        return self.failure is not None or self.is_stopping()
+
+    def check(self) -> None:
+        """Refuse to go on with an audit that is not complete."""
+        where = f"{self.done} of {len(self.things)} {self.what}"
+        kept = "the replies that came are kept; the same command resumes"
+        if self.failure is not None:
+            (model,) = self.spec.models.values()
+            asked = f"asked at {address(model)}"
+            raise CalbenchError(f"{self.failure.detail} ({asked}): {where}; {kept}")
+        if self.is_stopping():
+            raise StoppedError(f"Stopped: {where}; {kept}")

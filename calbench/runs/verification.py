@@ -15,12 +15,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
-from calbench.agents.base import Agent
-from calbench.agents.completer import Completer
+from calbench.agents.base import Agent, Completer
+from calbench.agents.language import Questions
 from calbench.agents.prompts import Prompts, load_prompts, load_variant
-from calbench.agents.prompts.folder import own_templates
-from calbench.agents.prompts.variants import variants
-from calbench.agents.questions import Questions
+from calbench.agents.prompts.folder import own_templates, variants
 from calbench.agents.recorded import RecordedAgent, RecordedSpeaker
 from calbench.agents.scripted import STYLES
 from calbench.domain.ids import AgentId
@@ -32,7 +30,7 @@ from calbench.engine.replay import compare_events, recorded_agents, replay_with
 from calbench.engine.seating import asked_spec, seat_agents, seat_policies
 from calbench.errors import CalbenchError, FileError, ReplayError
 from calbench.files import printable
-from calbench.protocols.registry import DEGENERATE, POLICIES
+from calbench.protocols.registry import POLICIES, has_trait
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import complete
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
@@ -197,7 +195,8 @@ def _check_seats(trace: Trace) -> None:
         if not is_known(seat):
             continue
         if not seat.uses_language:
-            kind = "degenerate" if seat.player in DEGENERATE else "protocol"
+            is_degenerate = has_trait(POLICIES[seat.player], "is_degenerate")
+            kind = "degenerate" if is_degenerate else "protocol"
             if seat.kind != kind:
                 raise ReplayError(f"player {seat.player}: is of kind {kind}, not {seat.kind}")
             continue

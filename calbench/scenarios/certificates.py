@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.oracle.certificate import check_schedule
-from calbench.oracle.greedy import greedy_cost
+from calbench.oracle.problem import greedy_cost
 from calbench.oracle.solve import Schedule
 from calbench.scenarios.models import Scenario, ScheduleEntry
 

@@ -15,8 +15,7 @@ from calbench.domain.ids import AgentId, Slot
 from calbench.errors import GenerationError
 from calbench.oracle.certificate import check_schedule
 from calbench.oracle.count import difficulty
-from calbench.oracle.greedy import greedy_cost
-from calbench.oracle.problem import Problem
+from calbench.oracle.problem import Problem, greedy_cost
 from calbench.oracle.solve import (
     Infeasible,
     Optimal,
@@ -44,7 +43,7 @@ class Obstacles(NamedTuple):
             for itself; ``None`` if a meeting has no slot.
         clashes: expected number of pairs of meetings with a common participant that choose the
             same slot, if each chooses at random among its cheapest ones.
-        greedy_cost: of :func:`calbench.oracle.greedy.greedy_cost`, likewise absent.
+        greedy_cost: of :func:`calbench.oracle.problem.greedy_cost`, likewise absent.
     """
 
     cheapest_cost: int | None

@@ -12,7 +12,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
@@ -196,8 +196,13 @@ def read_label_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
             f"label_bank: there is no label bank {shown}; known are {', '.join(known) or 'none'}"
         )
     path = folder / f"{version}.jsonl"
-    first, *lines = read_bytes(path).removesuffix(b"\n").split(b"\n")
-    place = printable(str(path))
+    return _bank(version, printable(str(path)), read_bytes(path))
+
+
+@lru_cache(maxsize=8)
+def _bank(version: str, place: str, data: bytes) -> LabelBank:
+    """Return what the bytes of a bank say, which takes the time of a game: once for all games."""
+    first, *lines = data.removesuffix(b"\n").split(b"\n")
     _check_header(f"{place}, line 1", first, version)
     labels = tuple(
         _parsed(Label, f"{place}, line {number}", line) for number, line in enumerate(lines, 2)
@@ -211,12 +216,6 @@ def read_label_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
         clash: dict[str, Any] = problem["ctx"]
         line = "" if clash["number"] is None else f", line {clash['number'] + 2}"
         raise FileError(f"{place}{line}, field {clash['field']}: {clash['problem']}") from error
-
-
-@cache
-def released_bank(version: str, folder: Path = LABEL_BANKS) -> LabelBank:
-    """Return :func:`read_label_bank`, read only once, because a released bank never changes."""
-    return read_label_bank(version, folder)
 
 
 def _check_header(place: str, line: bytes, version: str) -> None:

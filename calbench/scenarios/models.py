@@ -60,7 +60,8 @@ Plain = Annotated[dict[str, Any], AfterValidator(plain)]
 """Arbitrary keys and values of JSON."""
 
 
-def _is_absent(value: object) -> bool:
+def is_absent(value: object) -> bool:
+    """Whether a field is absent."""
     return value is None
 
 
@@ -117,7 +118,7 @@ class ScheduleEntry(Model):
     prior_slots: dict[str, Natural]
     cost_by_agent: tuple[Natural, ...]
     cost: Natural
-    bound: Annotated[Natural | None, Field(exclude_if=_is_absent)] = None
+    bound: Annotated[Natural | None, Field(exclude_if=is_absent)] = None
 
     @property
     def gap(self) -> int:
@@ -138,7 +139,7 @@ class OracleEntry(Model):
     infeasible: str | None
     greedy_cost: Natural | None
     witness_cost: Natural | None
-    effort: Annotated[float | None, Field(exclude_if=_is_absent, gt=0)] = None
+    effort: Annotated[float | None, Field(exclude_if=is_absent, gt=0)] = None
 
     @property
     def is_proven(self) -> bool:
@@ -176,7 +177,7 @@ class DifficultyEntry(Model):
     feasible_fraction: Annotated[float, Field(ge=0, le=1)] | None
     tertile: Tertile | None
     reason: str | None
-    estimate: Annotated[FractionEstimate | None, Field(exclude_if=_is_absent)] = None
+    estimate: Annotated[FractionEstimate | None, Field(exclude_if=is_absent)] = None
 
 
 def _kind_of_entry(entry: object) -> str:

@@ -1,9 +1,12 @@
 """Suite files: JSON Lines, one scenario per line. The only module that reads or writes them.
 
+Published suites are read by name: files in the folder of the release.
+
 A file may be packed with gzip (``*.gz``) and may come from anywhere: every problem is reported in
 one line that names file, line, field and remedy, and quotes the file only in escaped form.
 """
 
+import difflib
 import gzip
 import json
 import math
@@ -15,7 +18,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from calbench.domain.canonical import canonical_json
-from calbench.errors import FileError, OutputError
+from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import (
     MOST_BYTES,
     KeyTwiceError,
@@ -30,9 +33,15 @@ from calbench.files import (
 from calbench.scenarios.bounds import MOST_LINE_BYTES, MOST_SCENARIOS
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.models import SCHEMA_VERSION, Scenario
+from calbench.tree import IS_INSTALLED, in_tree
 
 MAX_DEPTH = 32
 """Greatest depth of nesting of a line; a scenario needs five [C]."""
+
+_ENDING = ".jsonl" if IS_INSTALLED else ".jsonl.gz"
+"""Of a published suite; an installed package has them unpacked from its archive."""
+
+_MORE = "; those of sweeps over size and of the reproduction are in a checkout" * IS_INSTALLED
 
 _ENTRY_KINDS = (["errand"], ["meeting"])
 
@@ -304,3 +313,38 @@ def _excerpt(value: object) -> str:
         return _shown(json.dumps(value), 60)
     except (ValueError, TypeError, RecursionError):
         return f"a {type(value).__name__}"
+
+
+def published_suites() -> Path:
+    """Return the folder of the published suites, one file each."""
+    return in_tree("data/release/suites")
+
+
+def suite_names(folder: Path | None = None) -> list[str]:
+    """Return the names of the published suites, sorted; none if there is no such folder."""
+    held = published_suites() if folder is None else folder
+    return sorted(path.name.removesuffix(_ENDING) for path in held.glob(f"?*{_ENDING}"))
+
+
+def published_suite(name: str, folder: Path | None = None) -> tuple[Scenario, ...]:
+    """Read a published suite by its name, such as ``varied``.
+
+    Args:
+        name: of the suite.
+        folder: of suites, instead of the published ones.
+
+    Raises:
+        ConfigError: there is no suite of that name; lists the published ones, the nearest first.
+        FileError: its file does not fit; names file, line, field and remedy.
+    """
+    held = published_suites() if folder is None else folder
+    known = suite_names(held)
+    if name not in known:
+        near = difflib.get_close_matches(name, known)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        those = f"published are {', '.join(known)}{_MORE}" if known else "none is published here"
+        raise ConfigError(
+            f"there is no suite {printable(shorten(repr(name)))}: {hint}{those}; "
+            "a file of your own is given as its path, FILE.jsonl"
+        )
+    return read_suite(held / f"{name}{_ENDING}")

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from calbench.domain.randomness import derived_seed
-from calbench.stats.bootstrap import DRAWS_AT_ONCE
 from calbench.stats.intervals import (
     FEW,
     MOST_ALIKE,
@@ -24,6 +23,7 @@ from calbench.stats.intervals import (
     most_common,
     t_quantile,
 )
+from calbench.stats.resampling import DRAWS_AT_ONCE
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Ints, exact_totals
 

@@ -282,3 +282,41 @@ def share_ends(differing: int, num_units: int, confidence: float) -> tuple[float
     low = float(betaincinv(differing, rest + 1, tail)) if differing else 0.0
     high = float(betaincinv(differing + 1, rest, 1 - tail)) if rest else 1.0
     return low, high
+
+
+class Means(NamedTuple):
+    """Means with their intervals, all arrays ``[column]``.
+
+    Attributes:
+        value: the mean over all values that count; not a number where none does.
+        low: lower end of the interval; not a number where there is none.
+        high: upper end.
+        kind: how the interval was made, or why there is none.
+        num_units: units with a value that counts.
+    """
+
+    value: Floats
+    low: Floats
+    high: Floats
+    kind: Kinds
+    num_units: Ints
+
+
+def estimated(
+    sums: Sums,
+    spec: AnalysisSpec,
+    *,
+    bounds: Bounds | None = None,
+    exact: Truths | None = None,
+) -> Means:
+    """Estimate many means over the same units.
+
+    Args:
+        sums: what every unit adds to each mean, ``[unit, column]``.
+        spec: confidence.
+        bounds: least and greatest value that is possible; none unless given.
+        exact: whether a mean is constant by construction, ``[column]``; none unless given.
+    """
+    sample = sample_of(sums)
+    ends = ends_of(sample, spec, bounds, exact)
+    return Means(sample.value, *ends, sample.num_units)

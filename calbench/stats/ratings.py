@@ -11,7 +11,6 @@ from math import e
 import numpy as np
 
 from calbench.domain.randomness import derived_seed
-from calbench.stats.bootstrap import resample_weights
 from calbench.stats.plackett_luce import (
     LAST,
     NO_EVENT,
@@ -21,6 +20,7 @@ from calbench.stats.plackett_luce import (
     check_against_library,
     rated_seats,
 )
+from calbench.stats.resampling import resample_weights
 from calbench.stats.spec import RATING_DIGITS, RatingSpec
 from calbench.stats.sums import Floats, Ints
 

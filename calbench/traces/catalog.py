@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from calbench.console import warn
 from calbench.errors import FileError
-from calbench.files import printable, read_bytes
+from calbench.files import STORE, printable, read_bytes
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.outlines import Outline, outline
 from calbench.traces.shards import (
@@ -187,7 +187,7 @@ class Catalog:
             return
         found = sorted(self._below(path))
         if not found:
-            is_begun = (path / "replies.sqlite").is_file()
+            is_begun = (path / STORE).is_file()
             hint = "; calbench verify --partial lists the games that were begun" if is_begun else ""
             raise FileError(f"{path}: holds no trace (*.json, *.jsonl.zst){hint}")
         yield from found

@@ -19,16 +19,12 @@ from calbench.scenarios.models import (
     Plain,
     Positive,
     Scenario,
+    is_absent,
 )
 from calbench.traces.events import AnyEvent, CalendarIds, GameHalted
 
 TRACE_SCHEMA_VERSION = 1
 """Version of the trace file; other versions are refused."""
-
-
-def is_absent(value: object) -> bool:
-    """Whether a field is absent."""
-    return value is None
 
 
 def _is_by_seat(value: object) -> bool:

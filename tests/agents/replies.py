@@ -53,41 +53,49 @@ actions = st.one_of(
 )
 envelopes = st.fixed_dictionaries({"thinking": texts, "actions": st.lists(actions, max_size=3)})
 
+beliefs = st.fixed_dictionaries({key: st.lists(st.integers(-4, 4)) for key in ("0", "2", "3")})
+answers = st.fixed_dictionaries({"beliefs": beliefs})
+
 ODD_VALUES: list[object] = [None, True, 1.5, -0.0, 10**30, "1", [], {}, {"a": {}}, "\ud800", "\n"]
-AROUND = [
-    "Sure! ",
-    "```json\n",
-    "```",
-    "\n```\n",
-    "{slot 3} ",
-    "{}",
-    '{"a": 1}',
-    '{"',
-    "<think>",
-    "</think>",
-    "\u2028",
-    "\ufeff",
-    envelope(SCHEDULE),
-]
+ODD_TEXTS = (
+    "null", "NaN", "-Infinity", "1e400", "-0", "1e2", "9007199254740993", "07", "+1", "'1'", "0x10",
+    "\N{ARABIC-INDIC DIGIT ONE}", "[[]]", '"\\ud800"', '"\\u0000"', '"\u202e\u2028"',
+    '{"a": {"a": 1}}', "", "1" * 5000,
+)  # fmt: skip
+AROUND = (
+    *("Sure! ", "```json\n", "```", "\n```\n", "{slot 3} ", "{}", '{"a": 1}', '{"', "\u2028"),
+    *("<think>", "</think>", "\ufeff", envelope(SCHEDULE), "[", "]", ", "),
+)
+LETTERS = '{}[]":,\\ 0-9eNInft\n\x00\x1b`\ud800\u2028\ufeff\U0001f600é'
 
 
 @st.composite
 def replies(draw: st.DrawFn) -> str:
-    """Return a reply: a valid one, one that some hand has bent, or any text."""
-    value = draw(envelopes)
-    how = draw(st.integers(0, 9))
+    """Return a reply: a valid one, one that some hand has bent in every way that models find."""
+    value = draw(envelopes | answers)
+    how = draw(st.integers(0, 12))
     if how == 0:
         return draw(st.text(max_size=60))
     if how <= 3:
         _bend(draw, value)
     text = json.dumps(value, ensure_ascii=draw(st.booleans()))
-    if how >= 7:
+    if 7 <= how <= 9:
         around = st.sampled_from(AROUND)
         text = draw(around) + text + draw(around)
+    if how == 10:
+        text = _retyped(draw, text)
+    if how == 11:
+        left, right = draw(st.sampled_from([("[", "]"), ('{"a":', "}"), ('{"actions":', "}")]))
+        depth = draw(st.sampled_from([1, 2, 50, 1000, 20000]))
+        text = text.replace("[", left * depth + "[", 1) if draw(st.booleans()) else left * depth
+        text += right * depth
+    if how == 12:
+        key = draw(st.sampled_from(["thinking", "actions", "type", "slot", "0", "\\u0061ctions"]))
+        text = text.replace("{", f'{{"{key}": {draw(st.sampled_from(ODD_TEXTS)) or 1}, ')
     for _ in range(draw(st.integers(0, 2)) if how % 2 else 0):
         place = draw(st.integers(0, len(text)))
         cut = draw(st.sampled_from(["flip", "end", "start", "remove", "insert"]))
-        letter = draw(st.sampled_from('{}[]":,\\ 0-9eNInft\n\x00\ud800`'))
+        letter = draw(st.sampled_from(LETTERS))
         text = {
             "flip": text[:place] + letter + text[place + 1 :],
             "end": text[:place],
@@ -98,9 +106,17 @@ def replies(draw: st.DrawFn) -> str:
     return text
 
 
+def _retyped(draw: st.DrawFn, text: str) -> str:
+    """Put an odd value where a value stands."""
+    places = [place for place, letter in enumerate(text) if letter in ":[,"]
+    start = draw(st.sampled_from(places)) + 1
+    end = next((place for place in range(start, len(text)) if text[place] in ",]}"), len(text))
+    return text[:start] + draw(st.sampled_from(ODD_TEXTS)) + text[end:]
+
+
 def _bend(draw: st.DrawFn, value: dict[str, Any]) -> None:
-    """Drop, add or swap one key of the envelope or of one of its actions."""
-    inside = value["actions"]
+    """Drop, add or swap one key of the reply or of one of its actions."""
+    inside = value.get("actions", [])
     target = draw(st.sampled_from([value, *inside]))
     key = draw(st.sampled_from(sorted(target)))
     how = draw(st.sampled_from(["drop", "add", "swap"]))

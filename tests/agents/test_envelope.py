@@ -1,9 +1,7 @@
 """Replies are read strictly: what was written, or a reason, and never an exception."""
 
 import json
-import random
 import re
-from collections import Counter
 from dataclasses import asdict
 from typing import Any, get_args
 
@@ -11,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.envelope import parse_envelope
-from calbench.agents.reading import GREATEST_INTEGER, Read
+from calbench.agents.envelope import Read, parse_envelope
 from calbench.agents.reflection import parse_partial_reflection
 from calbench.domain.actions import (
     Action,
@@ -25,9 +22,8 @@ from calbench.domain.actions import (
 )
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import Text
-from calbench.domain.replies import Beliefs, Problem, Unreadable
-from calbench.llm.completion import Completion
-from tests.agents.mutants import mutant
+from calbench.domain.replies import Problem, Unreadable
+from calbench.llm.completion import GREATEST_INTEGER, Completion
 from tests.agents.replies import (
     ACTIONS,
     DM,
@@ -73,10 +69,6 @@ def test_every_action_is_read() -> None:
 def test_end_of_reasoning_may_be_written_in_a_reply() -> None:
     text = envelope(SCHEDULE, thinking="after </think> comes the reply")
     assert read(f"<think>hm</think>{text}").value.thinking == "after </think> comes the reply"
-
-
-def test_empty_turn_is_read() -> None:
-    assert read(' {"actions": [], "thinking": ""}\n').value == Turn((), "")
 
 
 GOOD = envelope(SCHEDULE)
@@ -197,21 +189,6 @@ def test_provider_says_what_is_wrong_first(given: Completion, problem: Problem) 
     assert found.problem == problem
 
 
-def test_every_problem_has_an_example() -> None:
-    examples = {
-        unreadable(text, finish_reason=reason).problem
-        for text, reason in [
-            ("no", "stop"),
-            ("[]", "stop"),
-            ("", "stop"),
-            (GOOD, "length"),
-            (GOOD, "content_filter"),
-            (GOOD, "context_exceeded"),
-        ]
-    }
-    assert examples == set(get_args(Problem))
-
-
 def test_details_repeat_no_more_than_a_short_key() -> None:
     found = unreadable(json.dumps({"thinking": "", "actions": [], "secret\n" * 99: 1}))
     assert len(found.detail) < 80
@@ -260,22 +237,30 @@ def clean(value: object) -> object:
     return [clean(inner) for inner in value] if isinstance(value, list) else value
 
 
-def check_reply(text: str) -> None:
-    found = parse_envelope(completion(text))
-    if isinstance(found, Unreadable):
-        assert found.problem in get_args(Problem)
-        assert found.detail
-        return
-    turn = found.value
-    written = {"thinking": turn.thinking, "actions": [as_json(a) for a in turn.actions]}
-    json.dumps(written, ensure_ascii=False).encode()  # whatever was read is written as UTF-8
-    assert written in [clean(value) for value in objects(text)]
+AGENTS = tuple(AgentId(agent) for agent in range(4))
+REASONS = (*("stop",) * 9, None, "length", "content_filter", "context_exceeded")
+LONGEST_DETAIL = 300
 
 
-@given(replies())
-@settings(max_examples=examples(300, nightly=100_000), deadline=None)
-def test_no_reply_gives_an_exception_or_an_unwritten_action(text: str) -> None:
-    check_reply(text)
+@given(replies(), st.sampled_from(REASONS))
+@settings(max_examples=examples(400, nightly=200_000), deadline=None)
+def test_no_reply_gives_an_exception_or_an_unwritten_action(text: str, reason: str | None) -> None:
+    said = completion(text, reason)
+    beliefs = parse_partial_reflection(said, AGENTS, AgentId(1), 4)
+    if isinstance(beliefs, Read):
+        assert set(beliefs.value.delta) <= {"0", "2", "3"}
+        assert all(abs(step) <= 3 for steps in beliefs.value.delta.values() for step in steps)
+    turn = parse_envelope(said)
+    for found in (turn, beliefs):
+        if isinstance(found, Unreadable):
+            assert found.problem in get_args(Problem)
+            assert found.detail.isprintable()
+            assert 0 < len(found.detail) <= LONGEST_DETAIL
+    if isinstance(turn, Read):
+        actions = [as_json(action) for action in turn.value.actions]
+        written = {"thinking": turn.value.thinking, "actions": actions}
+        json.dumps(written, ensure_ascii=False).encode()  # whatever was read is written as UTF-8
+        assert written in [clean(value) for value in objects(text)]
 
 
 @given(envelopes, st.booleans())
@@ -284,47 +269,3 @@ def test_valid_reply_is_read_as_it_was_written(value: dict[str, Any], is_ascii: 
     assert found.recovered is None
     assert found.value.thinking == value["thinking"]
     assert [as_json(action) for action in found.value.actions] == value["actions"]
-
-
-AGENTS = tuple(AgentId(agent) for agent in range(4))
-ME = AgentId(1)
-REASONS = (*("stop",) * 36, None, "length", "content_filter", "context_exceeded")
-LONGEST_DETAIL = 300
-
-
-def outcomes(seed: int, number: int) -> tuple[Counter[str], int]:
-    """Read so many malformed replies; return how often each problem was found, and how many
-    could be read in spite of all, by one parser or the other.
-    """
-    chance = random.Random(seed)
-    problems: Counter[str] = Counter()
-    readable = 0
-    for _ in range(number):
-        text, reason = mutant(chance), chance.choice(REASONS)
-        said = Completion(text=text, finish_reason=reason)
-        found = (parse_envelope(said), parse_partial_reflection(said, AGENTS, ME, 4))
-        for each in found:
-            if isinstance(each, Unreadable):
-                assert each.problem in get_args(Problem)
-                assert each.detail.isprintable()
-                assert 0 < len(each.detail) <= LONGEST_DETAIL
-                problems[each.problem] += 1
-            else:
-                check(each.value)
-        readable += any(isinstance(each, Read) for each in found)
-    return problems, readable
-
-
-def check(value: object) -> None:
-    """Look at what was read: numbers that a trace can hold, text that is text."""
-    if isinstance(value, Beliefs):
-        assert all(-3 <= step <= 3 for steps in value.delta.values() for step in steps)
-        assert set(value.delta) <= {"0", "2", "3"}
-    repr(value).encode("utf-8")
-
-
-def test_malformed_replies_are_typed() -> None:
-    number = examples(2000, nightly=100_000)
-    problems, readable = outcomes(0, number)
-    assert set(problems) == set(get_args(Problem))
-    assert 0 < readable < number / 2

@@ -1,4 +1,4 @@
-"""What a user's own object may raise and answer, and what of it is told as theirs."""
+"""Whoever has ``act`` can sit beside models; what it raises and answers is told as its own."""
 
 import asyncio
 import re
@@ -7,17 +7,20 @@ from collections.abc import Callable
 
 import pytest
 
-from calbench.agents.own import OwnAgent
+from calbench.agents.base import Agent, PolicyAgent
+from calbench.agents.own import OwnActing, OwnAgent
 from calbench.api import play_game
-from calbench.domain.actions import Action, DirectMessage, Reschedule, Schedule, Turn
+from calbench.domain.actions import PASS, Action, DirectMessage, Reschedule, Schedule, Turn
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import Text
-from calbench.domain.observations import Observation
+from calbench.domain.observations import Briefing, Observation
+from calbench.domain.replies import Reply
 from calbench.errors import AgentError, UnavailableError
+from calbench.protocols.registry import build_policy
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import trace_bytes
 from tests.factories import make_scenario
-from tests.golden.prompts.samples import observation
+from tests.golden.prompts.samples import briefing, observation
 
 SCENARIO = make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)])
 HERE = r"agent 2, round 1, CHEAP_TALK: "
@@ -188,3 +191,70 @@ def test_illegal_move_is_left_to_the_rules(action: Action) -> None:
             return Turn((action,))
 
     assert trace_bytes(play_game(SCENARIO, [Giving() for _ in range(3)]))
+
+
+class AtOnce:
+    def act(self, _observation: Observation) -> Turn:
+        return Turn((), "quick")
+
+
+class Later:
+    def __init__(self) -> None:
+        self.briefing: Briefing | None = None
+
+    def introduce(self, briefing: Briefing) -> str:
+        self.briefing = briefing
+        return "You are me."
+
+    async def act(self, _observation: Observation) -> Reply:
+        await asyncio.sleep(0)
+        return Reply(PASS, prompt="What now?")
+
+
+class Odd:
+    def introduce(self, _briefing: Briefing) -> int:
+        return 5
+
+    def act(self, _observation: Observation) -> Turn:
+        return None  # type: ignore[return-value]
+
+
+def act(agent: Agent) -> Reply:
+    async def once() -> Reply:
+        return await agent.act(observation())
+
+    return asyncio.run(once())
+
+
+def test_policy_is_seated_without_a_prompt() -> None:
+    policy = build_policy("first-free", {})
+    assert policy is not None
+    agent: Agent = PolicyAgent(policy)
+    assert agent.introduce(briefing("dm")) is None
+    assert act(agent) == Reply(policy.act(observation()))
+
+
+@pytest.mark.parametrize(
+    ("own", "prompt", "reply"),
+    [
+        (AtOnce(), None, Reply(Turn((), "quick"))),
+        (Later(), "You are me.", Reply(PASS, prompt="What now?")),
+    ],
+    ids=["at once", "later"],
+)
+def test_own_object_is_seated(own: OwnActing, prompt: str | None, reply: Reply) -> None:
+    agent: Agent = OwnAgent(own)
+    assert agent.introduce(briefing("dm")) == prompt
+    assert act(agent) == reply
+
+
+def test_own_object_that_answers_something_else_is_named() -> None:
+    agent = OwnAgent(Odd())
+    answer = r"^agent 0, round \d, [A-Z_]+: Odd\.act returned NoneType; return a Turn or a Reply$"
+    with pytest.raises(AgentError, match=answer):
+        act(agent)
+    answer = (
+        r"^agent 0, before the first round: Odd\.introduce returned int; return a text or None$"
+    )
+    with pytest.raises(AgentError, match=answer):
+        agent.introduce(briefing("dm"))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.agents.prompts import load_prompts, load_variant
+from calbench.agents.prompts.folder import variants
 from calbench.agents.prompts.templates import Templates, digest_of, versions
-from calbench.agents.prompts.variants import variants
 from calbench.domain.actions import DirectMessage
 from calbench.domain.ids import AgentId, ErrandId
 from calbench.domain.messages import CHANNELS, Channel

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.agents.reading import Read
+from calbench.agents.envelope import Read
 from calbench.agents.reflection import parse_partial_reflection, parse_reflection
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Unreadable
@@ -66,12 +66,6 @@ def test_fenced_beliefs_are_recovered() -> None:
 )
 def test_misshapen_beliefs_say_where(text: str, detail: str) -> None:
     assert parse(text) == Unreadable("wrong_shape", detail)
-
-
-def test_problems_of_the_provider_come_first() -> None:
-    found = parse(GOOD, finish_reason="length")
-    assert isinstance(found, Unreadable)
-    assert found.problem == "truncated"
 
 
 def token(text: str, **top: float) -> TokenLogprob:

@@ -1,18 +1,50 @@
-"""What a schema allows is read, and nothing of it is refused for its shape or place."""
+"""What a schema allows is read, and nothing of it is refused for its shape or place.
+
+Since v2 what it allows, and what examples show, is a legal batch.
+"""
 
 import json
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from calbench.agents.envelope import parse_envelope
-from calbench.agents.reading import Read
+from calbench.agents.envelope import Read, parse_envelope
+from calbench.agents.prompts import load_prompts
+from calbench.agents.prompts.messages import EXAMPLE_ITEM, example_of
+from calbench.agents.prompts.templates import versions
 from calbench.agents.reflection import parse_reflection
-from calbench.agents.schemas import MOST_MOVES, envelope_schema, reflection_schema
-from calbench.domain.messages import CHANNELS
-from calbench.domain.observations import Observation, Phase
-from tests.agents.replies import ACTIONS, DM, GROUP, RESCHEDULE, SCHEDULE, completion
+from calbench.agents.schemas import (
+    LONGEST_TEXT,
+    MOST_MOVES,
+    MOST_PAIRED,
+    Schema,
+    envelope_schema,
+    reflection_schema,
+    tied_schema,
+)
+from calbench.domain.actions import CalendarAction, Reschedule, Schedule, Turn
+from calbench.domain.calendars import Errand, HiddenMeeting, Item, Meeting
+from calbench.domain.ids import AgentId, MeetingId
+from calbench.domain.messages import CHANNELS, Channel
+from calbench.domain.observations import Briefing, Observation, Phase
+from calbench.domain.rules import Applied, Rejection, apply_batch
+from tests.agents.replies import (
+    ACTIONS,
+    DM,
+    GROUP,
+    RESCHEDULE,
+    SCHEDULE,
+    allowed_by,
+    completion,
+)
+from tests.agents.scripted.observed import briefings, observations
+from tests.effort import examples
+from tests.factories import calendar
 from tests.golden.prompts.samples import AGENTS, OUTSIDE, briefing, observation
+from tests.llm.dialects.dialect import schemas_within
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -111,12 +143,19 @@ def test_schema_of_a_game_allows_every_phase() -> None:
     assert not accepts(schema, reply(SCHEDULE | {"slot": 16}))
 
 
-def test_what_a_schema_allows_is_read() -> None:
-    for view in (observation(), observation(Phase.DECISION)):
-        schema = envelope_schema(view)
-        value = reply(*(a for a in ACTIONS if accepts(schema, reply(a))))
-        assert accepts(schema, value)
-        assert isinstance(parse_envelope(completion(json.dumps(value))), Read)
+@given(view=observations(*Phase), data=st.data())
+def test_what_the_schema_of_v1_allows_is_read(view: Observation, data: st.DataObject) -> None:
+    is_counted = data.draw(st.booleans())
+    for each in (
+        envelope_schema(view, is_counted=is_counted),
+        envelope_schema(briefing(*CHANNELS)),
+    ):
+        value = data.draw(allowed_by(each))
+        for action in value["actions"]:
+            if "justification" in action:
+                action["justification"] += "."  # which strict modes cannot refuse to leave out
+        assert accepts(each, value)
+        turn_of(value)
 
 
 def test_schema_of_a_reflection_fits_its_parser() -> None:
@@ -131,21 +170,251 @@ def test_schema_of_a_reflection_fits_its_parser() -> None:
     assert not accepts(schema, {"beliefs": lists | {"1": [0, 0]}})
 
 
-def test_schemas_hold_nothing_but_what_decoders_share() -> None:
-    def walk(node: object) -> None:
-        if isinstance(node, dict):
-            if node.get("type") == "object":
-                assert node["required"] == list(node["properties"])
-                assert node["additionalProperties"] is False
-            known = {"$ref", "oneOf", "const", "pattern", "maxLength", "prefixItems"}
-            assert not known & set(node)
-            for inner in node.values():
-                walk(inner)
-        elif isinstance(node, list):
-            for inner in node:
-                walk(inner)
+COMMON = {"type", "properties", "required", "additionalProperties", "enum", "anyOf", "items"}
+COMMON |= {"minItems", "maxItems"}
+OF_LLAMA_CPP = {"prefixItems", "pattern", "maxLength"}
+TOLD: list[Briefing | Observation] = [*(observation(phase) for phase in Phase), briefing(*CHANNELS)]
 
-    for phase in Phase:
-        walk(envelope_schema(observation(phase)))
-    walk(envelope_schema(briefing(*CHANNELS)))
-    walk(reflection_schema(AGENTS, AGENTS[0], 16))
+
+@pytest.mark.parametrize(
+    ("schema", "known"),
+    [
+        *((envelope_schema(view), COMMON) for view in TOLD),
+        (reflection_schema(AGENTS, AGENTS[0], 16), COMMON),
+        *((tied_schema(view), COMMON) for view in TOLD),
+        *(
+            (tied_schema(view, is_counted=True, max_tokens=256), COMMON | OF_LLAMA_CPP)
+            for view in TOLD[:-1]
+        ),
+    ],
+    ids=str,
+)
+def test_schemas_hold_nothing_but_what_their_decoders_know(schema: Schema, known: set[str]) -> None:
+    for each in schemas_within(schema):
+        assert each.keys() <= known
+        if each.get("type") == "object":
+            assert each["required"] == list(each["properties"])
+            assert each["additionalProperties"] is False
+
+
+NEW = [version for version in versions() if version != "v1"]
+
+IN_THE_WAY = re.compile(
+    r"Two actions target slot|.* is moved twice in one batch$|Slot \d+ is not free"
+)
+"""What is refused of a batch that a schema allows: actions that get in each other's way."""
+
+
+def turn_of(value: object) -> Turn:
+    found = parse_envelope(completion(json.dumps(value)))
+    assert isinstance(found, Read), found
+    assert found.recovered is None
+    turn: Turn = found.value
+    return turn
+
+
+def batch_of(value: object) -> list[CalendarAction]:
+    actions = turn_of(value).actions
+    assert all(isinstance(action, Schedule | Reschedule) for action in actions)
+    return [action for action in actions if isinstance(action, Schedule | Reschedule)]
+
+
+def meeting_of(view: Observation) -> Meeting | None:
+    return view.meeting if isinstance(view.meeting, Meeting) else None
+
+
+@settings(max_examples=examples(60))
+@given(view=observations(Phase.DECISION), data=st.data())
+def test_counted_batch_that_a_schema_allows_is_legal(
+    view: Observation, data: st.DataObject
+) -> None:
+    schema = tied_schema(view, is_counted=True)
+    value = data.draw(allowed_by(schema))
+    assert accepts(schema, value)
+    schedule, *moves = batch_of(value)
+    assert isinstance(schedule, Schedule)
+    found = apply_batch(view.calendar, [schedule, *moves], meeting_of(view))
+    movable = [item for item in view.calendar if item is not None and item.is_movable]
+    if None in view.calendar and (len(moves) < 2 or len(movable) <= MOST_PAIRED):
+        assert isinstance(found, Applied)
+        assert bool(moves) == (view.calendar[schedule.slot] is not None)
+    elif isinstance(found, Rejection):
+        assert IN_THE_WAY.match(found.conflict), found.conflict
+
+
+@given(view=observations(Phase.DECISION, Phase.VOLUNTARY), data=st.data())
+def test_batch_in_any_order_has_items_where_they_stand(
+    view: Observation, data: st.DataObject
+) -> None:
+    schema = tied_schema(view)
+    for text in ("is asked for", "."):
+        value = data.draw(allowed_by(schema))
+        for action in value["actions"]:
+            if "justification" in action:
+                action["justification"] = text
+        assert accepts(schema, value)
+        for action in batch_of(value):
+            if isinstance(action, Reschedule):
+                item = view.calendar[action.from_slot]
+                assert item is not None
+                assert item.is_movable
+                assert item.item_id == action.item_id
+                target = view.calendar[action.to_slot]
+                assert action.to_slot != action.from_slot
+                assert target is None or target.is_movable
+            else:
+                assert action.meeting_id == view.meeting.meeting_id
+
+
+@given(view=observations(Phase.CHEAP_TALK), data=st.data())
+def test_messages_that_a_schema_allows_reach_others_that_exist(
+    view: Observation, data: st.DataObject
+) -> None:
+    value = data.draw(allowed_by(tied_schema(view)))
+    turn_of(value)
+    assert len(value["actions"]) <= len(view.agent_ids) - 1 + 2
+    for action in value["actions"]:
+        assert action["type"] in view.channels
+        assert action.get("to", 1) in view.agent_ids[1:]
+        is_inside = not isinstance(view.meeting, HiddenMeeting)
+        assert is_inside or action["type"] != "participant_groupchat"
+
+
+def test_schema_ties_each_item_to_its_slot() -> None:
+    view = observation(Phase.DECISION)
+    schedule = {"type": "schedule", "meeting_id": 3, "slot": 7}
+    move = {
+        "type": "reschedule",
+        "item_id": 104,
+        "from_slot": 6,
+        "to_slot": 0,
+        "justification": "x",
+    }
+
+    def allows(*actions: object) -> bool:
+        value = {"thinking": "", "actions": list(actions)}
+        return accepts(tied_schema(view, is_counted=True), value)
+
+    assert allows(schedule)
+    taken = schedule | {"slot": 6}
+    assert allows(taken, move)
+    assert allows(taken, move | {"to_slot": 2}, move | {"item_id": 101, "from_slot": 2})
+    for odd in ({"from_slot": 5}, {"item_id": 102}, {"to_slot": 6}, {"to_slot": 3}, {"to_slot": 2}):
+        assert not allows(taken, move | odd), odd
+    for odd in ({"slot": 6}, {"slot": 3}, {"meeting_id": 2}):
+        assert not allows(schedule | odd), odd
+    assert not allows(schedule, move)
+    assert not allows(move, taken)
+    assert not allows(taken, move | {"justification": " "})
+
+
+def test_texts_are_bounded_where_tokens_are_counted() -> None:
+    def reply(thinking: int, content: int) -> object:
+        message = {"type": "dm", "to": 1, "content": "x" * content}
+        return {"thinking": "x" * thinking, "actions": [message]}
+
+    view = observation()
+    small = tied_schema(view, is_counted=True, max_tokens=256)
+    assert accepts(small, reply(256, 128))
+    assert not accepts(small, reply(257, 1))
+    assert not accepts(small, reply(1, 129))
+    assert accepts(tied_schema(view, is_counted=True, max_tokens=4096), reply(LONGEST_TEXT, 500))
+    assert accepts(tied_schema(view, max_tokens=256), reply(5000, 5000))
+
+
+def test_schema_of_a_full_calendar_still_is_one() -> None:
+    for view in (
+        observation(Phase.DECISION, calendar=calendar("B1B1")),
+        observation(Phase.DECISION, calendar=calendar("B1E1")),
+        observation(Phase.DECISION, calendar=calendar("E1E1")),
+        observation(Phase.VOLUNTARY, calendar=calendar("B1E1"), meeting=OUTSIDE),
+    ):
+        for is_counted in (False, True):
+            jsonschema.Draft202012Validator.check_schema(tied_schema(view, is_counted=is_counted))
+
+
+def examples_in(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith('{"thinking"')]
+
+
+@pytest.mark.parametrize("version", NEW)
+@given(told=briefings(), place=st.integers(0, 5))
+def test_examples_are_of_the_game_and_legal_in_their_phase(
+    version: str, told: Briefing, place: int
+) -> None:
+    told = told._replace(agent_id=AgentId(place))
+    replies = examples_in(load_prompts(version).system(told))
+    shown = example_of(told)
+    kinds = [[action["type"] for action in reply["actions"]] for reply in replies]
+    assert [len(kind) for kind in kinds[1:]] == [1, 2][: 1 if told.num_slots == 1 else 2]
+    for reply in replies:
+        assert accepts(tied_schema(told), reply)
+        turn_of(reply)
+        for action in reply["actions"]:
+            slots = {value for key, value in action.items() if key.endswith("slot")}
+            assert slots <= set(range(told.num_slots))
+            assert 1 <= action.get("meeting_id", 1) <= told.num_meetings
+            assert action.get("to", place + 1) != place
+            named = [int(number) for number in re.findall(r"\d+", action.get("content", ""))]
+            assert set(named) <= {shown.first, shown.second}
+    meeting = Meeting(MeetingId(told.num_meetings), told.agent_ids, 1)
+    view = observation(Phase.DECISION, meeting=meeting, calendar=(None,) * told.num_slots)
+    talk = view._replace(
+        phase=Phase.CHEAP_TALK,
+        channels=told.channels,
+        agent_id=told.agent_id,
+        agent_ids=told.agent_ids,
+    )
+    assert accepts(tied_schema(talk), replies[0])
+    assert accepts(tied_schema(view, is_counted=True), replies[1])
+    for reply in replies[2:]:
+        items: list[Item | None] = [None] * told.num_slots
+        items[shown.second] = Errand(EXAMPLE_ITEM, 1, blocked=False)
+        held = view._replace(calendar=tuple(items))
+        assert accepts(tied_schema(held, is_counted=True), reply)
+        assert isinstance(apply_batch(held.calendar, batch_of(reply), meeting), Applied)
+
+
+@given(num_slots=st.integers(1, 60), num_agents=st.integers(2, 20))
+def test_examples_of_two_agents_name_different_slots(num_slots: int, num_agents: int) -> None:
+    told = briefing(num_slots=num_slots)._replace(agent_ids=tuple(map(AgentId, range(num_agents))))
+    firsts = [example_of(told._replace(agent_id=agent)).first for agent in told.agent_ids]
+    assert len(set(firsts)) == min(num_slots, num_agents)
+
+
+@pytest.mark.parametrize("version", NEW)
+@given(view=observations(Phase.DECISION, Phase.VOLUNTARY))
+def test_what_can_be_moved_is_listed_and_nothing_else(version: str, view: Observation) -> None:
+    text = load_prompts(version).message(view._replace(labels={}, conflict="none"))
+    listed = {
+        (int(item), int(slot)) for item, slot in re.findall(r"item (\d+) in slot (\d+)", text)
+    }
+    assert listed == {
+        (item.item_id, slot)
+        for slot, item in enumerate(view.calendar)
+        if item is not None and item.is_movable
+    }
+    free = ", ".join(str(slot) for slot, item in enumerate(view.calendar) if item is None)
+    assert re.search(rf"(?:Free|Valid) slots: {free or 'none'}[.;]", text)
+
+
+def test_recipient_of_an_example_is_the_next_agent() -> None:
+    shown = [example_of(briefing("dm", agent=agent)).recipient for agent in AGENTS]
+    assert shown == [1, 2, 3, 4, 0]
+
+
+@pytest.mark.parametrize("version", NEW)
+@pytest.mark.parametrize("channels", [("dm",), CHANNELS])
+def test_agent_alone_reads_of_no_recipient_and_has_no_direct_message(
+    version: str, channels: tuple[Channel, ...]
+) -> None:
+    told = briefing(*channels)._replace(agent_ids=AGENTS[:1])
+    example = examples_in(load_prompts(version).system(told))[0]
+    assert example["actions"] == []
+    view = observation(Phase.CHEAP_TALK)._replace(
+        agent_id=AGENTS[0], agent_ids=AGENTS[:1], channels=frozenset(channels)
+    )
+    for schema in (tied_schema(told), tied_schema(view), envelope_schema(view)):
+        assert accepts(schema, example)
+        assert '"enum": []' not in json.dumps(schema)
+        assert '"dm"' not in json.dumps(schema)

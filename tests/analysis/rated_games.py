@@ -2,30 +2,23 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from calbench.analysis.ratings.pools import pool_seats
-from calbench.analysis.ratings.scopes import Scope, rated_scope
-from calbench.domain.ids import AgentId
+from calbench.analysis.rating_pools import pool_seats
+from calbench.analysis.rating_scopes import Scope, rated_scope
 from calbench.domain.randomness import Stream, stream
-from calbench.facts.fact import MeasuredGame
 from calbench.facts.games import AGENTS, GAMES
 from calbench.facts.storage import Facts
 from calbench.metrics.costs import adjusted_excess
 from calbench.metrics.game import AgentGame, GameScore
-from calbench.metrics.measure import DEFAULT_MEASURE
-from calbench.metrics.optimum import OptimumReach
 from calbench.metrics.players import Player
-from calbench.metrics.privacy.estimators import VpsKind
-from calbench.metrics.usage import Tokens
-from calbench.oracle.problem import Problem
+from calbench.metrics.privacy.loss import VpsKind
 from calbench.stats.spec import RatingSpec
-from calbench.traces.models import GameConfig, Kind, Limits
+from calbench.traces.models import Kind
 from tests.facts.measured import facts_of_games
-from tests.facts.scored import SOMEBODY
+from tests.facts.scored import agent, game, score
 
 
 class Took(NamedTuple):
@@ -48,87 +41,38 @@ def player(name: str, kind: Kind = "model") -> Player:
     return Player(name, kind, uses_language=True, model=None, settings_digest="0" * 64)
 
 
-def rated_score(
-    scenario: str,
-    *seats: Took,
-    team: str = "mixed",
-    setting: str = "uniform",
-    is_excluded: bool = False,
-) -> GameScore:
+def rated_score(scenario: str, *seats: Took, team: str = "mixed", **changes: Any) -> GameScore:
     """Return a game; shown excess is ten times that of the accounting."""
-    return GameScore(
-        game_id=f"{setting}-{scenario}-{team}",
-        scenario_id=scenario,
-        setting=setting,
-        team_id=team,
-        num_meetings=3,
-        tertile=None,
-        feasible_fraction=None,
-        agents=tuple(_agent(number, took) for number, took in enumerate(seats)),
-        meetings=(),
-        is_excluded=is_excluded,
-        fairness=0.0,
-        fairness_least=0.0,
-        fairness_greatest=0.0,
-        is_fairness_sampled=False,
-        fairness_vectors=1,
-        vps_shares=(),
-        message_bytes=0,
-        rounds=(),
-        regret=(),
-        optimum=OptimumReach(None, is_searched=False, loss=None),
+    return score(*map(_agent, seats), scenario=scenario, team=team, num_meetings=3, **changes)
+
+
+def _agent(took: Took) -> AgentGame:
+    adjusted = adjusted_excess(
+        took.excess,
+        unscheduled=took.assigned - took.scheduled,
+        assigned=took.assigned,
+        best=0,
+        worst=COST_RANGE,
     )
-
-
-def _agent(number: int, took: Took) -> AgentGame:
-    return AgentGame(
-        agent_id=AgentId(number),
-        player=player(took.player, took.kind),
+    return agent(
+        player(took.player, took.kind),
         assigned=took.assigned,
         scheduled=took.scheduled,
         cost=took.excess,
-        oracle_cost=0,
         excess_cost=took.excess,
         shown_excess_cost=10 * took.excess,
-        adjusted_excess_cost=adjusted_excess(
-            took.excess,
-            unscheduled=took.assigned - took.scheduled,
-            assigned=took.assigned,
-            best=0,
-            worst=COST_RANGE,
-        ),
-        burden_gap=0.0,
-        messages_sent=0,
+        adjusted_excess_cost=adjusted,
         vps_kind=None if took.vps is None else took.vps_kind,
-        vps=took.vps,
-        excess_vps=took.vps,
-        vps_participants=took.vps,
-        excess_vps_participants=took.vps,
-        tokens=Tokens(),
-        replies=None,
+        **dict.fromkeys(("vps", "excess_vps"), took.vps),
+        **dict.fromkeys(("vps_participants", "excess_vps_participants"), took.vps),
         cost_range=COST_RANGE,
     )
 
 
-def measured_game(score: GameScore) -> MeasuredGame:
-    """Return a score as facts take it; of its trace there is no more than they ask for."""
-    scenario = SimpleNamespace(
-        num_agents=len(score.agents),
-        num_slots=10,
-        play_digest=score.scenario_id,
-        problem=Problem(10, (), (), (), ()),
-    )
-    trace: Any = SimpleNamespace(
-        scenario=scenario, config=GameConfig(team=SOMEBODY, channels=("dm",), limits=Limits())
-    )
-    players = tuple(agent.player for agent in score.agents)
-    return MeasuredGame(trace, score, (), (), players, DEFAULT_MEASURE)
-
-
 def facts_of(folder: Path, games: Iterable[GameScore]) -> Facts:
     """Write the facts of games and their agents, in the order in which games come."""
-    listed = list(map(measured_game, games))
-    teams = sorted({game.score.team_id for game in listed})
+    listed = list(map(game, games))
+    teams = sorted({each.score.team_id for each in listed})
     return facts_of_games(folder, listed, teams, (GAMES, AGENTS))
 
 
@@ -136,14 +80,14 @@ def agents_of(games: Iterable[GameScore]) -> pd.DataFrame:
     """Return the seats of games, with the columns of their games."""
     return pd.concat(
         [
-            pd.DataFrame(AGENTS.of(measured_game(score))).assign(
-                setting=score.setting,
-                scenario_id=score.scenario_id,
-                team=score.team_id,
-                game_id=score.game_id,
-                is_excluded=score.is_excluded,
+            pd.DataFrame(AGENTS.of(game(each))).assign(
+                setting=each.setting,
+                scenario_id=each.scenario_id,
+                team=each.team_id,
+                game_id=each.game_id,
+                is_excluded=each.is_excluded,
             )
-            for score in games
+            for each in games
         ],
         ignore_index=True,
     )

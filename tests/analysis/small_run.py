@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import facts_of
-from calbench.analysis.settings import Settings
 from calbench.api import play_game
 from calbench.domain.usage import Usage
 from calbench.scenarios.models import DifficultyEntry, Scenario, Tertile

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calbench.analysis.datapackage import field, read_settings, resource, write_datapackage
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
 from calbench.errors import FileError
 from calbench.facts.columns import count, fine, listed, number, text, truth

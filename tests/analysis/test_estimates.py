@@ -15,8 +15,7 @@ from calbench.analysis.estimates import (
     group_totals,
     scenario_sums,
 )
-from calbench.stats.intervals import Bounds
-from calbench.stats.means import estimated
+from calbench.stats.intervals import Bounds, estimated
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 

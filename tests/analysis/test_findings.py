@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from calbench.analysis.findings import finding
-from calbench.analysis.run_comparison import CONTRIBUTIONS, DIFFERENCES, Comparison
+from calbench.analysis.run_comparison import CONTRIBUTIONS, DIFFERENCES, Comparison, finding
 from calbench.facts.frames import empty
 
 NAMES = [column.name for column in DIFFERENCES]

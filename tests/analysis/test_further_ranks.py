@@ -3,7 +3,7 @@
 import numpy as np
 
 from calbench.analysis.matchmaking import never_met_after, propose
-from calbench.analysis.ratings.pools import Scenario
+from calbench.analysis.rating_pools import Scenario
 from calbench.stats.spec import RatingSpec
 from tests.analysis.rated_games import Took, chance_games, rated_score, scope_of
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.analysis.matchmaking import Proposal, propose
-from calbench.analysis.ratings.pools import Scenario
+from calbench.analysis.rating_pools import Scenario
 from calbench.errors import CalbenchError
 from calbench.metrics.game import GameScore
 from calbench.stats.spec import RatingSpec

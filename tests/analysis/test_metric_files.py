@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.metric_files import write_metrics
-from calbench.analysis.settings import Settings
+from calbench.analysis.output import write_metrics
+from calbench.analysis.registry import Settings
 from calbench.errors import OutputError
 from calbench.facts.storage import Facts
 from calbench.stats.spec import AnalysisSpec

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from calbench.analysis.metric_files import FOLDER, WHOLE
-from calbench.analysis.output import CASE_FILE, write_all_tables, write_tables
+from calbench.analysis.output import CASE_FILE, FOLDER, WHOLE, write_all_tables, write_tables
 from calbench.analysis.scoring import measure_games
 from calbench.analysis.tables import TABLES, tables_of
 from calbench.facts.frames import read_csv, read_parquet

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables.privacy import PRIORS, prior_order
 from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import Slot

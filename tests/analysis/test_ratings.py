@@ -7,22 +7,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from calbench.analysis.ratings.meetings import meetings_of
-from calbench.analysis.ratings.pools import ALL, RATINGS
-from calbench.analysis.ratings.scopes import Scope
-from calbench.analysis.settings import Settings
+from calbench.analysis.rating_pools import ALL, RATINGS
+from calbench.analysis.rating_scopes import Scope, meetings_of
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
 from calbench.config.composition import compose
 from calbench.metrics.game import GameScore
 from calbench.stats.spec import AnalysisSpec, RatingSpec
-from tests.analysis.rated_games import (
-    Took,
-    chance_games,
-    facts_of,
-    player,
-    rated_score,
-    scope_of,
-)
+from tests.analysis.rated_games import Took, chance_games, facts_of, player, rated_score, scope_of
 
 SPEC = RatingSpec(orders=20, resamples=40, orders_per_resample=2)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench import score_game
-from calbench.analysis.ratings.scopes import Scope
+from calbench.analysis.rating_scopes import Scope
 from calbench.api import play_game
 from calbench.metrics.game import GameScore
 from calbench.stats.spec import RatingSpec

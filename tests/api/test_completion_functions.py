@@ -14,14 +14,13 @@ import pytest
 from calbench import score_game
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.api import play_game
-from calbench.config.players import Player
+from calbench.api import Player, play_game
 from calbench.domain.randomness import derived_seed
-from calbench.errors import AgentError, UnavailableError
+from calbench.errors import AgentError
 from calbench.llm.completion import ChatMessage
 from calbench.runs.verification import verify_trace
 from calbench.scenarios.labels import assign_labels, read_label_bank
-from calbench.traces.events import DmSent, GameHalted, Reflection, ReplyNote, TurnEnd, TurnStart
+from calbench.traces.events import DmSent, Reflection, ReplyNote, TurnEnd, TurnStart
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
 from tests.factories import make_scenario
@@ -190,21 +189,3 @@ def test_what_is_no_text_is_told_in_one_line(text: Any) -> None:
     line = f"agent 0, round 0, CHEAP_TALK: odd returned {kind}; return the text of the reply"
     with pytest.raises(AgentError, match=f"{re.escape(line)}$"):
         play_game(SCENARIO, [odd, "imap", "imap"])
-
-
-def test_function_of_other_arguments_needs_no_traceback() -> None:
-    def none_at_all() -> str:
-        return ""
-
-    with pytest.raises(AgentError, match="none_at_all raised TypeError") as told:
-        play_game(SCENARIO, [none_at_all, "imap", "imap"])  # type: ignore[list-item]
-    assert told.value.__cause__ is None
-
-
-def test_one_whose_server_is_down_ends_its_game() -> None:
-    def down(_messages: Messages) -> str:
-        raise UnavailableError("provider_fault", "no answer")
-
-    trace = play_game(SCENARIO, [down, "imap", "imap"])
-    (halted,) = (event for event in trace.events if isinstance(event, GameHalted))
-    assert (halted.agent_id, halted.detail) == (0, "no answer")

@@ -15,7 +15,7 @@ from calbench.domain.messages import Text
 from calbench.domain.observations import Observation, Phase
 from calbench.domain.replies import Beliefs, Reply
 from calbench.domain.usage import Usage
-from calbench.engine.outside import OutsideGame
+from calbench.engine.drivers import OutsideGame
 from calbench.errors import AgentError, ConfigError, UnavailableError
 from calbench.protocols.imap import Imap
 from calbench.runs.verification import verify_trace

@@ -10,9 +10,8 @@ import pytest
 
 from calbench import score_game
 from calbench.agents.example import Announcer
-from calbench.api import play_game
+from calbench.api import Player, play_game
 from calbench.config.groups import known_names
-from calbench.config.players import Player
 from calbench.domain.actions import Turn
 from calbench.domain.observations import Observation
 from calbench.errors import ConfigError
@@ -124,13 +123,6 @@ def test_objects_get_observations_of_their_own_seat_and_nothing_else() -> None:
             assert isinstance(seen, Observation)
             assert (seen.agent_id, dict(seen.labels)) == (agent, {})
             assert seen.calendar == trace.scenario.shown_calendars[agent]
-
-
-def test_one_object_may_sit_in_several_seats() -> None:
-    watcher = Watcher()
-    played(watcher, "silent", watcher)
-    asked = {seen.agent_id for seen in watcher.seen if isinstance(seen, Observation)}
-    assert asked == {0, 2}
 
 
 def test_labels_are_shown_to_objects_only_where_asked_for() -> None:

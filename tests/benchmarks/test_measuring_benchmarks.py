@@ -16,7 +16,7 @@ from calbench.config.composition import compose_team
 from calbench.engine.jobs import Job
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.speech.messages import audited_messages, labels_of_game
-from calbench.metrics.speech.secondhand.spread import Spread, spread
+from calbench.metrics.speech.secondhand import Spread, spread
 from calbench.oracle.ties import optimal_cost_vectors
 from calbench.scenarios.difficulty import with_oracle
 from calbench.scenarios.models import DifficultyEntry, Scenario

@@ -6,8 +6,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from calbench.domain.randomness import stream
-from calbench.oracle.count import count_feasible
-from calbench.oracle.estimate import Estimate, estimate_fraction
+from calbench.oracle.count import Estimate, count_feasible, estimate_fraction
 from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Optimal, solve_best, solve_worst
 from tests.oracle.large import drawn_problem

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from calbench.report.games.files import about_game, packed_game
+from calbench.report.games.files import about_game, packed_games
 from calbench.report.games.search import WordIndex, bucket_of, words_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, trace_bytes, write_trace
@@ -33,7 +33,9 @@ def test_game_is_read(benchmark: BenchmarkFixture, trace: Trace, tmp_path: Path)
 def test_game_is_packed(benchmark: BenchmarkFixture, trace: Trace) -> None:
     data = trace_bytes(trace)
 
-    packed = benchmark(lambda: packed_game(about_game(trace, "varied"), data))
+    shared = trace.scenario.model_dump_json().encode()
+
+    packed = benchmark(lambda: packed_games(shared, [(about_game(trace, "varied"), data)]))
 
     assert len(packed) < len(data)
 

@@ -9,8 +9,8 @@ import time
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from calbench.analysis.ratings.pools import pool_seats
-from calbench.analysis.ratings.scopes import rated_scope
+from calbench.analysis.rating_pools import pool_seats
+from calbench.analysis.rating_scopes import rated_scope
 from calbench.stats.spec import RatingSpec
 from tests.analysis.rated_games import agents_of, chance_games
 

@@ -64,10 +64,10 @@ def loaded_bytes(tab: Tab, address: str) -> dict[str, tuple[int, int]]:
     return sizes
 
 
-def game_bytes(folder: Path, experiment: str) -> list[int]:
-    """Return the bytes of each game of an experiment, its prompts included."""
-    files = sorted((folder / "pagedata" / "games" / experiment).glob("*.js"))
-    return [len(packed) for path in files for _, packed in file_value(path)]
+def game_bytes(folder: Path, experiment: str) -> list[float]:
+    """Return the bytes of a game, its prompts included, for each file of an experiment."""
+    files = map(file_value, sorted((folder / "pagedata" / "games" / experiment).glob("*.js")))
+    return [len(held["games"]) / len(held["teams"]) for held in files]
 
 
 def paint_ms(tab: Tab, address: str) -> float:

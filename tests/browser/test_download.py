@@ -1,5 +1,6 @@
 """The download of a game, the very trace, which ``calbench verify`` accepts; the pages on data."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from calbench.cli.verify import verify_all as verify
 from tests.browser.tabs import DESKTOP, PHONE, Tab, Visit, more, opened
 from tests.browser.test_accessibility import faults
 from tests.browser.test_pages import PRESSED, WIDE
+from tests.report.sample_site import SampleSite
+from tests.report.unpacking import page_csv
 
 pytestmark = pytest.mark.heavy
 
@@ -71,16 +74,16 @@ def test_button_of_the_viewer_hands_out_the_trace(visit: Visit, traces: dict[str
 def test_what_cannot_be_unpacked_is_said_and_not_shown(visit: Visit) -> None:
     page = visit("traces.html")
     page.evaluate(
-        """calbench.data("games/a/b", [
-            ["c", "bm8gdHJhY2U="], ["d", "<script>window.hacked = 1</script>"]])"""
+        """calbench.data("games/a/b", {teams: ["t"], games: "bm8gdHJhY2U="});
+        calbench.data("games/a/c", {teams: ["t"], games: "<script>window.hacked = 1</script>"})"""
     )
 
-    for team in ("c", "d"):
-        assert page.evaluate(SAVE, ["a", team, "b"]) == "The game could not be unpacked."
+    for scenario in ("b", "c"):
+        assert page.evaluate(SAVE, ["a", "t", scenario]) == "The game could not be unpacked."
     assert page.evaluate(SAVE, ["a", "e", "b"]) == "games/a/e/b"
     page.evaluate("delete window.DecompressionStream")
-    assert "newer" in page.evaluate(SAVE, ["a", "c", "b"])
-    page.evaluate("location.hash = '#a/c/b'")
+    assert "newer" in page.evaluate(SAVE, ["a", "t", "b"])
+    page.evaluate("location.hash = '#a/t/b'")
     expect(page.get_by_role("alert")).to_contain_text("a newer one can")
 
 
@@ -105,11 +108,61 @@ def test_index_leads_to_the_open_columns_of_a_table(file_tab: Tab) -> None:
 
 def test_tables_are_downloaded_when_asked_for_and_not_before(file_tab: Tab) -> None:
     page = file_tab.visit("data.html")
-    links = page.locator("a[download]")
 
-    assert links.count() > 50
+    assert page.locator("a[download]").count() > 50
+    assert page.locator("a[data-table]").count() > 20
     read = page.evaluate("performance.getEntriesByType('resource').map(each => each.name)")
-    assert [name for name in read if "/downloads/" in name or "/tables/" in name] == []
+    assert [name for name in read if "/downloads/" in name or "tables" in name] == []
+
+
+def test_every_table_that_a_page_links_can_be_had(sample_site: SampleSite) -> None:
+    pages = [path.read_text() for path in sample_site.built.rglob("*.html")]
+    linked = {name for text in pages for name in re.findall(r'data-table="([^"]*)"', text)}
+    tables = sample_site.source / "docs" / "tables"
+
+    assert len(linked) > 200
+    assert [name for name in sorted(linked) if not (tables / name).is_file()] == []
+    for name in linked:
+        assert page_csv(sample_site.built, name) == (tables / name).read_bytes()
+    assert not (sample_site.built / "tables").exists()
+
+
+LINKS = (
+    ("results/uniform.html", "figures/plane-uniform.csv"),
+    ("results/audits.html", "language/audit_honesty.csv"),
+    ("index.html", "published/table1.csv"),
+    ("leaderboard.html", "leaderboard.csv"),
+    ("traces.html#find?e=language", "language/audit_games.csv"),
+)
+"""A link of a folded list, of a caption, of a sentence, and one that a script makes."""
+
+
+@pytest.mark.parametrize(("address", "table"), LINKS)
+def test_link_to_a_table_hands_it_out_as_csv(
+    visit: Visit, sample_site: SampleSite, address: str, table: str
+) -> None:
+    page = visit(address)
+    link = page.locator(f'a[data-table="{table}"]').first
+    expect(link).to_be_attached()
+
+    with page.expect_download() as waiting:
+        link.evaluate("link => link.click()")
+
+    assert waiting.value.suggested_filename == table.rpartition("/")[2]
+    original = sample_site.source / "docs" / "tables" / table
+    assert Path(waiting.value.path()).read_bytes() == original.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "missing", ["delete window.DecompressionStream", "calbench.data('tables', {})"]
+)
+def test_table_that_cannot_be_handed_out_leads_to_the_archives(visit: Visit, missing: str) -> None:
+    page = visit("leaderboard.html")
+    page.evaluate(missing)
+
+    page.locator('a[data-table="leaderboard.csv"]').first.evaluate("link => link.click()")
+
+    page.wait_for_url("**/data.html#downloads")
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["laptop", "phone"])

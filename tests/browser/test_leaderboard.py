@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from tests.browser.tabs import DESKTOP, PHONE, Tab, Visit
+from tests.report.unpacking import page_table
 
 pytestmark = pytest.mark.heavy
 
@@ -257,12 +258,11 @@ def test_leaderboard_download_is_what_is_shown(visit: Visit, folder: Path) -> No
     rows = saved(page)
 
     assert [row["team"] for row in rows] == rows_shown(page)
-    with (folder / "tables" / "leaderboard.csv").open(newline="") as file:
-        whole = {
-            row["team"]: row
-            for row in csv.DictReader(file)
-            if (row["setting"], row["channel"]) == ("uniform", "private messages")
-        }
+    whole = {
+        row["team"]: row
+        for row in page_table(folder, "leaderboard.csv")
+        if (row["setting"], row["channel"]) == ("uniform", "private messages")
+    }
     cells = page.locator("#lb-board td .lb-value > data").evaluate_all(
         "all => all.map(one => one.value)"
     )

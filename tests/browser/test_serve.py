@@ -1,5 +1,6 @@
-"""The site while its texts are edited: what changes is written and served, and nothing else."""
+"""The site while it is edited: what changes, or one page or figure, is made, and nothing else."""
 
+import re
 import shutil
 import socket
 import time
@@ -9,7 +10,10 @@ from urllib.request import urlopen
 
 import pytest
 
+from calbench.errors import ConfigError
+from calbench.report.site import Site
 from calbench.report.writing import write_site
+from tests.browser.draw import draw_figure, draw_page
 from tests.browser.serve import Draft, served
 from tests.report.samples import PUBLISHED, SOURCES, make_results, site_of
 from tests.report.test_site_source import digests
@@ -30,10 +34,15 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def written(tree: Path, tmp_path: Path) -> tuple[Draft, Path]:
-    """Return a draft of a small site, and the folder of its pages."""
+def shown(tree: Path, tmp_path: Path) -> Site:
+    """Return a small site."""
     results = make_results(tmp_path / "uniform", "uniform", ["imap"], num_scenarios=1)
-    shown = site_of([results], tmp_path / "src", PUBLISHED, tree / "site")
+    return site_of([results], tmp_path / "src", PUBLISHED, tree / "site")
+
+
+@pytest.fixture
+def written(shown: Site, tmp_path: Path) -> tuple[Draft, Path]:
+    """Return a draft of it, and the folder of its pages."""
     write_site(shown, tmp_path / "src")
     return Draft(shown, tmp_path / "src"), tmp_path / "src"
 
@@ -106,3 +115,29 @@ def fetched(port: str, name: str, wanted: str) -> str:
             text = ""
         time.sleep(0.2)
     return text
+
+
+@pytest.mark.parametrize("path", ["results/talk.md", "results/uniform.md", "players/imap.md"])
+def test_one_page_is_drawn_alone(shown: Site, tmp_path: Path, path: str) -> None:
+    page = draw_page(shown, path, tmp_path / "drawn")
+    built = tmp_path / "drawn" / "site"
+    assert [page] == [each for each in built.rglob("*.html") if each.name != "404.html"]
+    text = page.read_text()
+    keys = set(re.findall(r'data-figure="([^"]*)"', text))
+    assert "</article>" in text
+    assert keys or path.startswith("players/")
+    assert all((built / "pagedata" / f"{key}.js").is_file() for key in keys)
+
+
+def test_one_figure_is_drawn_alone(shown: Site, tmp_path: Path) -> None:
+    path = draw_figure(shown, "fairness-uniform", tmp_path / "drawn")
+    assert path.name == "fairness-uniform.html"
+    assert "imap" in path.read_text()
+
+
+def test_what_cannot_be_drawn_is_one_line(shown: Site, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"no page 'results/tolk.md'; known are results/talk.md"):
+        draw_page(shown, "results/tolk.md", tmp_path / "drawn")
+    with pytest.raises(ConfigError, match="no figure 'fairness-x'; known are fairness-uniform"):
+        draw_figure(shown, "fairness-x", tmp_path / "drawn")
+    assert not (tmp_path / "drawn").exists()

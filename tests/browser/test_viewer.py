@@ -1,6 +1,5 @@
 """The view of one game: what each sees, what was given away, and two games at once."""
 
-import csv
 import re
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from calbench.protocols.base import Policy
 from calbench.protocols.registry import build_policy
 from tests.browser.tabs import Visit, more, opened
 from tests.report.samples import play, suite_of
-from tests.report.unpacking import page_data
+from tests.report.unpacking import page_data, page_table
 
 pytestmark = pytest.mark.heavy
 
@@ -130,12 +129,11 @@ def test_ledger_adds_up_to_the_games_loss_in_the_table(visit: Visit, folder: Pat
         ("language", "candid", "uniform-000"),
         ("language", "mixed-scripted", "varied-001"),
     ):
-        with (folder / "tables" / experiment / "agent_games.csv").open(newline="") as file:
-            total = sum(
-                float(row["vps"])
-                for row in csv.DictReader(file)
-                if (row["team"], row["scenario_id"]) == (team, scenario)
-            )
+        total = sum(
+            float(row["vps"])
+            for row in page_table(folder, f"{experiment}/agent_games.csv")
+            if (row["team"], row["scenario_id"]) == (team, scenario)
+        )
         page = visit(f"traces.html#{experiment}/{team}/{scenario}/99999;talk=game")
         page.locator("#cb-ledger summary").click()
 

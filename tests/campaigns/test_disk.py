@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
 from calbench.traces.storage import read_trace

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.agents.scripted.style import STYLES
+from calbench.agents.scripted.talk import STYLES
 from calbench.cli.main import answer
 from calbench.llm.completion import ChatMessage
 from tests.cli.runs import REPO, SMALL, environment, without_progress

@@ -18,7 +18,7 @@ from urllib.parse import quote
 import pytest
 
 from calbench.errors import UnavailableError
-from calbench.llm import wire
+from calbench.llm import transport
 from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion
 from calbench.llm.prices import MOST_HIDDEN_TOKENS, NANO, Prices, usage_bound
@@ -233,7 +233,7 @@ def play(server: StubServer, store: Path, mode: Mode, fault: Fault) -> list[Any]
         async with open_completer({"stub": config}, source) as completer:
             calls = (completer.complete(request(f"turn {i}"), SITE) for i in range(CALLS))
             found = await asyncio.gather(*calls, return_exceptions=True)
-            assert completer.budget.reserved_usd == 0
+            assert completer.budget.reserved == 0
             spent = round(completer.budget.spent_usd * NANO)
         if mode == "record":
             with ReplyStore.open(store) as ledger:
@@ -284,7 +284,7 @@ def test_no_fault_of_a_provider_costs_a_reply_a_key_or_the_cap(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv("STUB_KEY", KEY)
-    monkeypatch.setattr(wire, "MOST_BYTES", FEW_BYTES)
+    monkeypatch.setattr(transport, "MOST_BYTES", FEW_BYTES)
     outcomes: Counter[str] = Counter()
     for number in range(attacks(40)):
         chance = random.Random(f"provider faults-{number}")

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from calbench.agents.completer import Completer
+from calbench.agents.base import Completer
 from calbench.engine.game import game_id
 from calbench.errors import CalbenchError
 from calbench.llm.client import open_recorded
@@ -20,6 +20,7 @@ from calbench.runs.verification import UnprovenError, Verified, _played_again, v
 from calbench.traces import models
 from calbench.traces.storage import trace_bytes
 from tests.campaigns.edits import ANSWERS, CLAIMS, EDITS, Trace
+from tests.cli.recording import failing_after
 from tests.conftest import Figures
 from tests.effort import attacks
 from tests.factories import as_written
@@ -28,13 +29,13 @@ from tests.runs.model_games import CANDID, IMAP, PROBING, STUB, answering, playe
 pytestmark = pytest.mark.heavy
 
 GAMES = {
-    "protocol": ((IMAP,), None),
-    "scripted": ((CANDID,), None),
-    "models": ((STUB, PROBING), None),
-    "mixed": ((IMAP, CANDID, STUB, PROBING), None),
-    "halted": ((STUB,), 26),
+    "protocol": ((IMAP,), answering),
+    "scripted": ((CANDID,), answering),
+    "models": ((STUB, PROBING), answering),
+    "mixed": ((IMAP, CANDID, STUB, PROBING), answering),
+    "halted": ((STUB,), failing_after(25, answering)),
 }
-"""Seats of each game, and the call from which on no model answers."""
+"""Seats of each game, and how its models answer."""
 
 SAID = ("usage", "thinking", "actions", "reply_keys", "delta_by_target", "expected_by_target")
 """What a model's reply alone says of an answer."""
@@ -68,9 +69,9 @@ class Game:
 def games(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Game]:
     folder = tmp_path_factory.mktemp("games")
     found = {}
-    for name, (seats, failing_from) in GAMES.items():
+    for name, (seats, transport) in GAMES.items():
         game = Game(folder / f"{name}.json", folder / f"{name}.sqlite")
-        trace = played(seats, game.store, answering(failing_from))
+        trace = played(seats, game.store, transport)
         game.path.write_bytes(trace_bytes(trace))
         found[name] = game
     return found

@@ -6,8 +6,9 @@
 import asyncio
 import os
 import sys
+from itertools import count
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.agents.scripted import scripted_speaker
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
@@ -16,8 +17,8 @@ from calbench.domain.observations import Phase
 from calbench.domain.usage import Usage
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.llm.replies.request import named
-from calbench.llm.transport import Transport
+from calbench.llm.replies.record import named
+from calbench.llm.transport import AttemptError, Transport
 from calbench.runs.play import execute
 
 SITE = CallSite("nobody", "no game", AgentId(0), 0, Phase.CHEAP_TALK, 0, 0)
@@ -33,6 +34,10 @@ GAMES = (
     "preflight=false",
 )
 """A run of thirty rounds; its replies are a function of what was asked."""
+
+STAND_IN = ("model.name=stand-in", "model.api_base=http://localhost:1/v1", "model.max_attempts=1")
+PRICED = ("model.name=openai/gpt-5.4-mini", "model.api_base=null", "model.max_attempts=1")
+"""A model without a price that a test stands in for, and one with a price."""
 
 
 async def spoken(request: Request) -> Completion:
@@ -50,6 +55,18 @@ async def answering(request: Request, _endpoint: Endpoint) -> Completion:
 async def unreachable(_request: Request, _endpoint: Endpoint) -> Completion:
     """Be a model that nobody may ask."""
     raise AssertionError("a model was asked")
+
+
+def failing_after(most: int, answer: Transport = answering) -> Transport:
+    """Return a model that answers so many calls and refuses every further one."""
+    calls = count()
+
+    async def ask(request: Request, endpoint: Endpoint) -> Completion:
+        if next(calls) >= most:
+            raise AttemptError("BadRequest", status=400, is_retryable=False)
+        return await answer(request, endpoint)
+
+    return ask
 
 
 def noting(path: str, delay_s: float) -> Transport:

@@ -105,9 +105,14 @@ class Ended:
         return without_progress(self.err)
 
 
+ASIDE = re.compile(r"[a-z ]+ \d+/\d+( |$)|Not shown, since they may quote ")
+"""How far a task is; and the count of what libraries wrote meanwhile. In a process of many tests
+that is also what the collector of garbage says of an earlier one, whenever it comes by."""
+
+
 def without_progress(said: str) -> list[str]:
-    """Return the lines that say something else than how far a task is."""
-    return [line for line in said.splitlines() if not re.match(r"[a-z ]+ \d+/\d+( |$)", line)]
+    """Return the lines that say what a command has to say."""
+    return [line for line in said.splitlines() if not ASIDE.match(line)]
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from calbench.cli.main import answer
-from calbench.metrics.speech.own_slot import NAMES, own_slot
+from calbench.metrics.speech.detectors import own_slot
+from calbench.metrics.speech.rules import NAMES
 from tests.cli.runs import without_progress
 
 LABEL = {"label_id": "e1", "private_label": "Dialysis at the kidney unit", "terms": []}

@@ -101,6 +101,10 @@ BAD_TEAMS: dict[str, tuple[Sequence[str], str]] = {
         ["teams=[imap,{seats: [imap]}]"],
         r"teams: takes names of conf/teams; a team of your own is written '\+teams\.NAME=",
     ),
+    "hostile name": (
+        ["teams=[imap,'a\x1b[31m\u202eb']"],
+        r"teams: there is no 'a\\x1b\[31m\\u202eb'; known are ",
+    ),
     "player of an unknown protocol": (
         ["+teams.x={players: {a: {protocol: imapp}}, seats: [a]}"],
         r"teams\.x\.players\.a: there is no protocol 'imapp'; did you mean imap\?",
@@ -224,24 +228,6 @@ def test_team_is_refused_with_its_name_when_it_does_not_fit(
     assert str(refusal.value).isprintable()
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        "unknown key below",
-        "unknown team",
-        "player of an unknown protocol",
-        "density above one",
-        "densities of too few agents",
-    ],
-)
-def test_command_ends_with_one_line_when_the_configuration_does_not_fit(
-    command: Command, tmp_path: Path, case: str
-) -> None:
-    overrides, pattern = (BAD_CONFIGURATIONS | BAD_TEAMS)[case]
-    assert_refused(command(*SMALL, f"out={tmp_path / 'out'}", *overrides), pattern)
-    assert written(tmp_path) == []
-
-
 def test_command_ends_with_one_line_when_no_scenario_can_be_drawn(
     command: Command, tmp_path: Path
 ) -> None:
@@ -272,36 +258,6 @@ def test_what_is_unknown_is_one_line_with_the_nearest_names(
 def test_estimate_refuses_as_the_run_does(command: Command) -> None:
     assert command("estimate", "job=1").err == command("job=1").err
     assert command("estimate", "varied").err == command("varied").err
-
-
-@pytest.mark.parametrize(
-    "override", ["suite=huge", "suite=3", "suite=null", "channels=smoke", "+experiment=huge"]
-)
-def test_command_names_the_known_choices_when_one_does_not_exist(
-    command: Command, tmp_path: Path, override: str
-) -> None:
-    ended = command(f"out={tmp_path / 'out'}", override)
-    group, _, choice = override.removeprefix("+").partition("=")
-    assert ended.status == 2
-    assert ended.err.startswith(f"error: {group}: there is no {choice!r}; known are ")
-    assert len(ended.err.splitlines()) == 1
-    assert written(tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("a/b", "a/b"),
-        ("a\x1b[31mb", r"a\x1b[31mb"),
-        ("a\nb", r"a\nb"),
-        ("a\u202eb", r"a\u202eb"),
-        ("[bold]a", "[bold]a"),
-    ],
-)
-def test_hostile_team_id_is_shown_escaped_when_it_is_unknown(name: str, shown: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(f"there is no '{shown}'")) as refusal:
-        compose([f"teams=[imap,'{name}']"])
-    assert str(refusal.value).isprintable()
 
 
 # --- suite files
@@ -339,20 +295,3 @@ def test_out_is_refused_when_it_may_not_be_written(command: Command, tmp_path: P
         tmp_path.chmod(0o700)
     assert_refused(ended, "cannot be written .Permission denied")
     assert written(tmp_path) == []
-
-
-@pytest.mark.parametrize("folder", ["traces", "tables", "traces/imap"])
-def test_run_ends_with_one_line_when_a_file_stands_at_one_of_its_folders(
-    small: DictConfig, tmp_path: Path, folder: str
-) -> None:
-    blocked = tmp_path / "out" / folder
-    blocked.parent.mkdir(parents=True)
-    blocked.write_text("mine")
-    line = refusal(small, out=str(tmp_path / "out"))
-    assert str(tmp_path / "out") in line
-    assert "choose another" in line
-    assert blocked.read_text() == "mine"
-    assert not [name for name in written(tmp_path) if name.endswith(".part")]
-
-
-# --- the same as processes

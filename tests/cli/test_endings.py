@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from calbench.cli.main import status_of
-from calbench.cli.status import Status
+from calbench.cli.words import Status
 from calbench.errors import ConfigError, StoppedError
 from tests.cli.conftest import Command
 from tests.cli.runs import REPO, SMALL, environment, python, started, without_progress

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.scripted import scripted_speaker
 from calbench.cli import estimate as estimating
 from calbench.config.composition import compose

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import calbench
-from calbench.cli.commands import program
+from calbench.cli.program import program
 from calbench.config.groups import described, known_names
 from calbench.domain.rules import RULES_VERSION
 from calbench.scenarios.models import SCHEMA_VERSION

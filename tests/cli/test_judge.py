@@ -3,35 +3,31 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES
-from calbench.cli.commands import program
 from calbench.cli.judge import main
 from calbench.cli.main import answer, status_of
-from calbench.cli.program import Keyed
+from calbench.cli.program import Keyed, program
 from calbench.cli.words import read_words
 from calbench.config.composition import compose
 from calbench.domain.usage import Usage
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.llm.transport import AttemptError, Transport
+from calbench.llm.transport import Transport
 from calbench.metrics.judge.cases import cases_of
 from calbench.runs.play import execute
 from calbench.traces.catalog import trace_paths
 from calbench.traces.storage import read_trace
-from tests.cli.recording import unreachable
+from tests.cli.recording import PRICED, STAND_IN, failing_after, unreachable
 from tests.cli.runs import SMALL, files, keys_in, rows, without_progress
 
 pytestmark = pytest.mark.heavy
 
 FAST = ["analysis.permutations=999"]
-MODEL = ("model.name=stand-in", "model.api_base=http://localhost:1/v1", "model.max_attempts=1")
-PRICED = ("model.name=openai/gpt-5.4-mini", "model.api_base=null", "model.max_attempts=1")
 TABLES = {CASE_FILE, *JUDGE_TABLES}
 
 _OTHERS = re.compile(r"^Other agents: (.*)$", re.MULTILINE)
@@ -119,7 +115,7 @@ def test_what_a_killed_audit_left_is_replaced(run: Path, tmp_path: Path) -> None
 def test_a_model_is_asked_once_for_each_recipient_and_round(run: Path, tmp_path: Path) -> None:
     asked: list[Request] = []
     out = tmp_path / "out"
-    assert judged(out, run, *MODEL, transport=answering(asked)) == 0
+    assert judged(out, run, *STAND_IN, transport=answering(asked)) == 0
     cases = [case for path in trace_paths(run) for case in cases_of(read_trace(path))]
     shown = json.loads((out / CASE_FILE).read_text())["cases"]
     # Cases of equal content are one request; each has one reply on disk.
@@ -143,10 +139,10 @@ def test_a_second_run_asks_nobody(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    assert judged(out, run, *MODEL, transport=answering([])) == 0
+    assert judged(out, run, *STAND_IN, transport=answering([])) == 0
     first = tables(out)
-    assert judged(out, run, *MODEL, transport=unreachable) == 0
-    assert judged(out, run, *MODEL, "replies.mode=replay", transport=unreachable) == 0
+    assert judged(out, run, *STAND_IN, transport=unreachable) == 0
+    assert judged(out, run, *STAND_IN, "replies.mode=replay", transport=unreachable) == 0
     assert tables(out) == first
     assert "0 replies paid for" in capsys.readouterr().out
 
@@ -155,31 +151,17 @@ def tables(out: Path) -> dict[str, bytes]:
     return {name: data for name, data in files(out).items() if name in TABLES}
 
 
-def failing_from(number: int) -> Callable[[list[Request]], Transport]:
-    def made(asked: list[Request]) -> Transport:
-        answer = answering(asked)
-
-        async def ask(request: Request, endpoint: Endpoint) -> Completion:
-            if len(asked) >= number:
-                raise AttemptError("BadRequest", status=400, is_retryable=False)
-            return await answer(request, endpoint)
-
-        return ask
-
-    return made
-
-
 def test_what_came_before_a_fault_is_kept_and_the_same_command_goes_on(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out, asked = tmp_path / "out", list[Request]()
-    assert judged(out, run, *MODEL, transport=failing_from(5)(asked)) == 2
+    assert judged(out, run, *STAND_IN, transport=failing_after(5, answering(asked))) == 2
     assert "the replies that came are kept; the same command resumes" in error(capsys)
     assert not (set(files(out)) & TABLES)
     kept = keys_in(out / "replies.sqlite")
     assert len(kept) == len(asked) == 5
     again: list[Request] = []
-    assert judged(out, run, *MODEL, transport=answering(again)) == 0
+    assert judged(out, run, *STAND_IN, transport=answering(again)) == 0
     assert not {r.messages for r in again} & {r.messages for r in asked}
 
 
@@ -187,7 +169,7 @@ def test_fault_says_how_many_games_are_judged(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     speakers = run / "traces" / "candid"
-    assert judged(tmp_path / "out", speakers, *MODEL, transport=failing_from(0)([])) == 2
+    assert judged(tmp_path / "out", speakers, *STAND_IN, transport=failing_after(0)) == 2
     assert f": 0 of {len(list(trace_paths(speakers)))} games are judged; " in error(capsys)
 
 

@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from calbench.cli.main import answer
+from calbench.cli.matchmake import Roster
 from calbench.config.composition import compose
 from calbench.config.groups import known_names
-from calbench.config.roster import Roster
 from calbench.runs.play import execute
 from calbench.traces.models import Seat
 from tests.cli.runs import SMALL

@@ -17,8 +17,8 @@ from calbench.errors import CalbenchError
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.llm.transport import AttemptError, Transport
+from tests.cli.recording import STAND_IN
 
-MODEL = ("model.name=stand-in", "model.api_base=http://localhost:1/v1", "model.max_attempts=1")
 LABELS = [
     {"label_id": "e1", "private_label": "Dialysis", "terms": [], "tier": "sensitive"},
     {"label_id": "e2", "private_label": "Yoga", "terms": [], "tier": "public"},
@@ -63,10 +63,10 @@ def test_a_model_is_asked_once_and_a_replay_needs_no_key(
     messages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out, asked = tmp_path / "out.jsonl", list[Request]()
-    lines, unread = judged(messages, out, MODEL, answering(asked))
+    lines, unread = judged(messages, out, STAND_IN, answering(asked))
     assert (len(asked), unread) == (3, 1)
     capsys.readouterr()
-    assert answer(["audit", str(messages), str(out), *MODEL, "replies.mode=replay"]) == 0
+    assert answer(["audit", str(messages), str(out), *STAND_IN, "replies.mode=replay"]) == 0
     assert out.read_bytes() == b"".join(lines)
     told = capsys.readouterr()
     assert "3 messages audited, 1 answers unreadable" in told.out
@@ -83,7 +83,7 @@ def test_a_model_is_asked_once_and_a_replay_needs_no_key(
 
 
 def test_keys_are_those_of_the_detectors_and_the_judge(messages: Path, tmp_path: Path) -> None:
-    lines, _ = judged(messages, tmp_path / "out.jsonl", MODEL, answering([]))
+    lines, _ = judged(messages, tmp_path / "out.jsonl", STAND_IN, answering([]))
     assert answer(["audit", str(messages), str(tmp_path / "rules.jsonl")]) == 0
     ruled = (tmp_path / "rules.jsonl").read_text().splitlines()
     for line, other in zip(lines, ruled, strict=True):
@@ -93,7 +93,7 @@ def test_keys_are_those_of_the_detectors_and_the_judge(messages: Path, tmp_path:
 
 def test_what_came_before_a_fault_is_kept(messages: Path, tmp_path: Path) -> None:
     out, asked = tmp_path / "out.jsonl", list[Request]()
-    one = (*MODEL, "games_at_once=1")
+    one = (*STAND_IN, "games_at_once=1")
     with pytest.raises(CalbenchError, match="2 of 3 messages are audited; the replies that came"):
         judged(messages, out, one, answering(asked, (*ANSWERS[:2], None)))
     assert not out.exists()

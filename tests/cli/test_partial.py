@@ -11,13 +11,13 @@ import pytest
 from calbench.cli.main import answer
 from calbench.engine.batch import begun_game
 from calbench.errors import OutputError
+from calbench.files import STORE
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import Transport
 from calbench.runs.play import execute, load_suites, planned
-from calbench.runs.source import STORE
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig
 from tests.cli.recording import recording, spoken

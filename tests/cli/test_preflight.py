@@ -32,7 +32,7 @@ def asking(server: StubServer | str, out: Path, *more: str) -> list[str]:
 def problem(ended: Ended) -> str:
     assert ended.status == 2
     assert not ended.out
-    (line,) = [line for line in ended.error_lines if not line.startswith("models ")]
+    (line,) = ended.error_lines
     return line
 
 

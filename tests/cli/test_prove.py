@@ -16,11 +16,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import compute, parquet
 
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import TABLES, table
+from calbench.analysis.registry import TABLES, Settings, table
 from calbench.cli.main import answer
 from calbench.cli.prove import SHOWN
-from calbench.cli.traces import unpack
 from calbench.config.composition import compose
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
@@ -30,7 +28,7 @@ from calbench.release.manifest import read_manifest
 from calbench.release.writer import write_release
 from stages import analyze
 from stages.compose import PARTS
-from stages.parts import read_parts, write_parts
+from stages.paths import read_parts, write_parts
 from tests.cli.runs import REPO, SMALL, environment, files, python, without_progress
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -102,7 +100,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
         analyze.write(each)
         write_release(Path("data"), Path("data/release"))
         shutil.move("data/traces/tiny", "shards")
-        unpack(Path("shards"), Path("data/traces/tiny"))
+        assert answer(["-q", "traces", "unpack", "shards", "out=data/traces/tiny"]) == 0
     return folder
 
 

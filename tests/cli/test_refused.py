@@ -79,6 +79,7 @@ def check(command: Command, here: Path, words: str, arguments: tuple[str, ...]) 
         ("o/traces/imap/taste-varied-000.json", "{}", "is not a complete trace"),
         ("o/tables", "mine\n", "o/tables: is not a folder"),
         ("o/traces", "mine\n", "o/traces: is not a folder"),
+        ("o/traces/imap", "mine\n", "o/traces: holds imap, which is not a trace"),
         ("o", "mine\n", "o: cannot be written"),
     ],
 )

@@ -21,8 +21,8 @@ from calbench.config.spec import RunSpec
 from calbench.domain.usage import Usage
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.llm.replies.request import named
-from calbench.llm.transport import AttemptError, Transport
+from calbench.llm.replies.record import named
+from calbench.llm.transport import Transport
 from calbench.runs.play import execute
 from calbench.traces.storage import read_trace
 from tests.cli.conftest import Command
@@ -41,14 +41,12 @@ def run_spec(out: Path, *overrides: str) -> RunSpec:
     return recording(str(out), *FEW, *overrides)
 
 
-def answering(asked: "Counter[tuple[int, str]]", refused: int | None = None) -> Transport:
-    """Return a model whose answers depend on the replicate; it may refuse one of them."""
+def answering(asked: "Counter[tuple[int, str]]") -> Transport:
+    """Return a model whose answers depend on the replicate."""
 
     async def ask(request: Request, _endpoint: Endpoint) -> Completion:
         replicate = request.spec.replicate
         asked[replicate, named(request).key] += 1
-        if replicate == refused:
-            raise AttemptError("BadRequest", status=400, is_retryable=False)
         style = STYLES[replicate]
         completion = await scripted_speaker(style, 0).complete(request, SITE)
         usage = Usage(input_tokens=len(request.messages), cached_tokens=0, output_tokens=1)

@@ -1,7 +1,6 @@
 """All tables from traces alone."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -52,20 +51,6 @@ def test_teams_come_in_the_order_asked_for(finished: Path, tmp_path: Path) -> No
     tables = written(tmp_path / "out", finished, "teams=[silent,imap]")
     lines = tables["leaderboard.csv"].decode().splitlines()[1:]
     assert [line.split(",")[1] for line in lines] == ["silent", "imap", "first-free", "tell-all"]
-
-
-def test_traces_of_several_runs_are_scored_together(finished: Path, tmp_path: Path) -> None:
-    for team in ("imap", "silent"):
-        shutil.copytree(finished / "traces" / team, tmp_path / f"run-{team}" / "traces" / team)
-    tables = written(tmp_path / "out", tmp_path / "run-imap", tmp_path / "run-silent")
-    expected = files(finished / "tables")["leaderboard.csv"].decode().splitlines()
-    lines = tables["leaderboard.csv"].decode().splitlines()
-    assert lines == [x for x in expected if x.split(",")[1] in {"team", "imap", "silent"}]
-
-
-def test_its_own_tables_may_be_written_again(finished: Path, tmp_path: Path) -> None:
-    first = written(tmp_path / "out", finished)
-    assert written(tmp_path / "out", finished) == first
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:

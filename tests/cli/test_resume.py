@@ -198,25 +198,6 @@ def test_process_ends_with_one_line_when_another_run_writes_there(tmp_path: Path
     assert files(out) == {}
 
 
-@pytest.mark.slow
-def test_second_run_in_one_folder_stops_while_the_first_goes_on(
-    long_suite: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    arguments = long_arguments(long_suite, out, 1)
-    first = caught(arguments, out, 0)  # else it may be done before the second begins
-    try:
-        second = calbench(*arguments)
-        os.killpg(first.pid, signal.SIGCONT)
-        said, errors = first.communicate(timeout=GUARD_S)
-    finally:
-        end(first)
-    assert second.status == 2
-    assert len(second.error_lines) == 1
-    assert first.returncode == 0, errors
-    assert "240 games played" in said
-
-
 # --- kill -9 and Ctrl-C
 
 

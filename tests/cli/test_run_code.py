@@ -3,12 +3,11 @@
 import json
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from calbench.cli.status import Status
+from calbench.cli.words import Status
 from calbench.config.spec import RunSpec
 from calbench.errors import OutputError
 from calbench.report.tables import read_table
@@ -41,11 +40,9 @@ Edit = Callable[..., None]
 
 
 def forget() -> None:
-    """Be as a new process, which reads and imports all code again."""
+    """Be as a new process, which imports all code again."""
     for name in ("mine", "talk"):
         sys.modules.pop(name, None)
-    seats.package_digest.cache_clear()
-    seats.own_digest.cache_clear()
 
 
 @pytest.fixture
@@ -143,7 +140,7 @@ def test_no_paid_reply_is_asked_for_again(tmp_path: Path, monkeypatch: pytest.Mo
 
     execute(spec(), answering)
     before = {path: path.read_bytes() for path in trace_paths(tmp_path / "run")}
-    monkeypatch.setattr(seats, "package_digest", cache(lambda: "another"))
+    monkeypatch.setattr(seats, "package_digest", lambda: "another")
     with pytest.raises(OutputError, match=r"games of stand-in are of other code \(calbench\)"):
         execute(spec(), unreachable)
     assert count_codes(before) == {"other": 2}

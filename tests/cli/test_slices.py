@@ -125,14 +125,6 @@ def test_the_judge_tells_teams_of_one_name_apart_as_scoring_does(
     assert new == found["whole"]
 
 
-def test_a_game_that_two_runs_hold_is_refused(
-    slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copytree(slices[0], tmp_path / "copy")
-    (line,) = scored(capsys, tmp_path / "out", slices[0], tmp_path / "copy", status=2)
-    assert "already; name one of the two" in line
-
-
 def test_players_of_one_name_and_other_settings_are_two_rows(
     slices: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.config.sweeps import sweep_of
+from calbench.cli.jobs import sweep_of
 from calbench.errors import ConfigError
 from calbench.runs.folder import job_folders
 from calbench.traces.storage import read_trace

@@ -12,8 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from calbench.cli.commands import program
-from calbench.cli.program import QUIET
+from calbench.cli.program import QUIET, program
 from calbench.console import is_quiet, progress, quiet, say, tell, verdict, warn
 from calbench.llm.replies.store import ReplyStore
 from calbench.pool import workers

@@ -9,9 +9,8 @@ import pytest
 
 from calbench.agents.scripted.reading import read_message
 from calbench.cli.run import summary_tables
-from calbench.cli.tables import show
 from calbench.config.composition import compose
-from calbench.console import warn
+from calbench.console import show, warn
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.runs.faults import faults_of

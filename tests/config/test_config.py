@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from calbench.config.composition import compose
-from calbench.config.groups import known_names
+from calbench.config.groups import GROUPS, known_names
 from calbench.config.spec import Channels, RunSpec, parse_spec, read_params, write_params
 from calbench.errors import ConfigError
 from calbench.report.role import Role
@@ -17,21 +17,6 @@ from tests.cli.conftest import Command, command
 from tests.cli.runs import SMALL
 
 __all__ = ["command"]
-
-GROUPS = (
-    "analysis",
-    "channels",
-    "executor",
-    "experiment",
-    "limits",
-    "measure",
-    "model",
-    "protocol",
-    "scenario",
-    "suite",
-    "teams",
-)
-
 
 ENTRANT = "model=gpt-5.4-mini"
 """A model for experiments and teams that leave it to the run."""

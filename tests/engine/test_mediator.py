@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import Announcement, CostReport, Message
 from calbench.domain.observations import Phase
+from calbench.engine.delivery import Mediator
 from calbench.engine.drivers import run
 from calbench.engine.game import game_id
-from calbench.engine.mediator import Mediator
 from calbench.engine.replay import replay
 from calbench.errors import ReplayError
 from calbench.traces.events import AnnouncementSent, DmSent, InvalidToolCall, SealedSent

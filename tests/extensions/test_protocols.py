@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from calbench import play_game, score_game
+from calbench import score_game
+from calbench.api import play_game
 from calbench.config.composition import compose
 from calbench.engine.batch import played
 from calbench.errors import AgentError, CalbenchError, ConfigError

@@ -7,8 +7,8 @@ from typing import Any
 
 from pyarrow import parquet
 
+from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import ALL_FACTS
-from calbench.analysis.settings import Settings
 from calbench.analysis.tables import TABLES
 from calbench.config.composition import compose_team
 from calbench.domain.messages import CHANNELS

@@ -1,7 +1,7 @@
 """Games in numbers that were made by hand, and their facts."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -33,29 +33,20 @@ def player(
 IMAP = player("imap")
 
 
+def _of(kind: type[Any], **known: Any) -> dict[str, Any]:
+    """Return the fields of a record that have no default, 0 if they are not known.
+
+    So a field that a new measure adds needs no change here.
+    """
+    required = [each.name for each in fields(kind) if each.default is MISSING]
+    return dict.fromkeys(required, 0) | known
+
+
 def agent(seat: Player = IMAP, **changes: Any) -> AgentGame:
     """Return a seat that got both of its meetings for nothing and said nothing, but for changes."""
-    whole = AgentGame(
-        agent_id=AgentId(0),
-        player=seat,
-        assigned=2,
-        scheduled=2,
-        cost=0,
-        oracle_cost=0,
-        excess_cost=0,
-        shown_excess_cost=0,
-        adjusted_excess_cost=0.0,
-        burden_gap=0.0,
-        messages_sent=0,
-        vps_kind="protocol",
-        vps=0.0,
-        excess_vps=0.0,
-        vps_participants=0.0,
-        excess_vps_participants=0.0,
-        tokens=Tokens(),
-        replies=None,
-    )
-    return replace(whole, **changes)
+    known = {"player": seat, "assigned": 2, "scheduled": 2, "vps_kind": "protocol"}
+    none = {"tokens": Tokens(), "replies": None}
+    return AgentGame(**(_of(AgentGame, **known, **none) | changes))
 
 
 def score(
@@ -66,32 +57,26 @@ def score(
     **changes: Any,
 ) -> GameScore:
     """Return a game of these agents; one agent, unless there are some."""
-    whole = GameScore(
+    names = {"scenario_id": scenario, "team_id": team, "setting": setting}
+    seats = [
+        replace(each, agent_id=AgentId(number)) for number, each in enumerate(agents or (agent(),))
+    ]
+    nothing = dict.fromkeys(("meetings", "vps_shares", "rounds", "regret"), ())
+    whole = _of(
+        GameScore,
         game_id=f"{setting}/{team}/{scenario}",
-        scenario_id=scenario,
-        setting=setting,
-        team_id=team,
         num_meetings=2,
         tertile=None,
         feasible_fraction=None,
-        agents=tuple(
-            replace(each, agent_id=AgentId(number))
-            for number, each in enumerate(agents or (agent(),))
-        ),
-        meetings=(),
+        agents=tuple(seats),
         is_excluded=False,
-        fairness=0.0,
-        fairness_least=0.0,
-        fairness_greatest=0.0,
         is_fairness_sampled=False,
         fairness_vectors=1,
-        vps_shares=(),
-        message_bytes=0,
-        rounds=(),
-        regret=(),
         optimum=OptimumReach(None, is_searched=False, loss=None),
+        **names,
+        **nothing,
     )
-    return replace(whole, **changes)
+    return GameScore(**(whole | changes))
 
 
 def meeting(number: int, outcome: Outcome = "scheduled", **changes: Any) -> MeetingResult:

@@ -5,16 +5,12 @@ from dataclasses import replace
 import pytest
 
 from calbench.domain.usage import Usage
-from calbench.facts.calls import CALLS
+from calbench.facts.messages import CALLS
 from calbench.metrics.game import score_game
 from calbench.traces.events import TurnEnd
 from tests.facts.measured import rows_of, values_of
 from tests.facts.played import paid_game, told_game
-from tests.metrics.language_games import (
-    halted,
-    noted,
-    small_game,
-)
+from tests.metrics.language_games import halted, noted, small_game
 
 NAMES = tuple(column.name for column in CALLS.columns)
 

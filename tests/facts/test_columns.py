@@ -3,13 +3,13 @@
 import pytest
 
 from calbench.facts.columns import (
+    SETTING,
     Column,
     chosen,
+    columns,
     count,
     estimated,
-    fine,
     keyed,
-    listed,
     number,
     text,
     truth,
@@ -19,15 +19,64 @@ from calbench.facts.fact import Fact
 ABC = (text("a", "the first"), count("b", "games", "the second"), truth("c", "the third"))
 
 
-def test_each_helper_makes_its_kind() -> None:
-    assert text("a", "m", "P") == Column("a", "text", "", "m", "", "P")
-    assert listed("a", "m", "P") == Column("a", "list", "", "m", "", "P")
-    assert truth("a", "m", "P") == Column("a", "truth", "", "m", "", "P")
-    assert count("a", "u", "m") == Column("a", "integer", "u", "m", "", "C")
-    assert number("a", "u", "m") == Column("a", "number", "u", "m", "", "C", 4)
-    assert number("a", "u", "m", "d", "P", 2) == Column("a", "number", "u", "m", "d", "P", 2)
-    assert fine("a", "u", "m") == Column("a", "number", "u", "m", "", "C", 6, is_trimmed=True)
-    assert not any(column.is_key for column in ABC)
+def test_entries_declare_columns_of_each_kind() -> None:
+    found = columns(
+        """
+        setting b both
+        t (text; P): m
+        l (list): of a,
+            and b
+        k (truth; C): (a): b; c
+        n (count, u v): m
+        i (count; -): m
+        x (number, u; P, R): |a / b| // d of e
+        y (number2): m
+        f (fine10, u): m // d
+        p (precise, US$): m
+        """,
+        of=ABC,
+        both=ABC[::2],
+    )
+    assert found == (
+        SETTING,
+        ABC[1],
+        *ABC[::2],
+        Column("t", "text", "", "m", "", "P"),
+        Column("l", "list", "", "of a, and b"),
+        Column("k", "truth", "", "(a): b; c", "", "C"),
+        Column("n", "integer", "u v", "m", "", "C"),
+        Column("i", "integer", "", "m"),
+        Column("x", "number", "u", "|a / b|", "d of e", "P, R", 4),
+        Column("y", "number", "", "m", "", "C", 2),
+        Column("f", "number", "u", "m", "d", "C", 10, is_trimmed=True),
+        Column("p", "number", "US$", "m", "", "C", 6),
+    )
+    assert not any(column.is_key for column in found)
+
+
+def test_an_entry_of_an_estimate_declares_its_interval_too() -> None:
+    assert columns("x (estimate, u; F): m // d") == estimated("x", "u", "m", "d", "F")
+    assert columns("x (share): m // d") == estimated("x", "share", "m", "d", "C")
+    assert columns("x (wilson; P): m // d")[0] == number("x", "share", "m", "d", "P")
+
+
+def test_a_name_stands_for_the_column_that_is_nearest() -> None:
+    own = text("setting", "another")
+    assert columns("setting", of=[own, SETTING]) == (own,)
+    assert columns("setting", of=[own], setting=[]) == ()
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("setting d", "no column is called d"),
+        ("setting, team", "declares no column: setting, team"),
+        ("x (count, u) m", "declares no column"),
+    ],
+)
+def test_what_declares_no_column_is_refused(entry: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        columns(entry)
 
 
 def test_an_estimate_has_four_columns() -> None:
@@ -69,16 +118,16 @@ def test_a_fact_finds_its_columns_in_its_rows() -> None:
     fact = Fact(
         "f",
         lambda rows: (Row(number) for number in rows),
-        (ABC[0], (ABC[1], lambda row: len(row.a)), (ABC[2], "part.part.c")),
+        ABC,
+        {"b": lambda row: len(row.a), "c": "part.part.c"},
     )
-    assert fact.columns == ABC
     assert fact.of([1, 22]) == {"a": ["a1", "a22"], "b": [2, 3], "c": [False, True]}
     assert fact.of([]) == {"a": [], "b": [], "c": []}
     assert not fact.is_large
-    within = Fact("g", lambda rows: map(Row, rows), (ABC[0], (ABC[2], "c")), within="part.")
+    within = Fact("g", lambda rows: map(Row, rows), ABC[::2], {"c": "c"}, within="part.")
     assert within.of([3]) == {"a": ["a3"], "c": [True]}
 
 
 def test_a_fact_may_come_in_columns_at_once() -> None:
-    columns = {"a": ["x"], "b": [1], "c": [None]}
-    assert Fact("f", lambda _: columns, ABC).of(None) is columns
+    made = {"a": ["x"], "b": [1], "c": [None]}
+    assert Fact("f", lambda _: made, ABC).of(None) is made

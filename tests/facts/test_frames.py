@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calbench.analysis.tables.registry import write_frames
+from calbench.analysis.registry import write_frames
 from calbench.errors import FileError, OutputError
 from calbench.facts.columns import Column, count, fine, listed, number, text, truth
 from calbench.facts.frames import (

@@ -8,18 +8,10 @@ import pytest
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.observations import Phase
 from calbench.facts.fact import Fact
-from calbench.facts.games import (
-    AGENTS,
-    GAMES,
-    REGRET,
-    ROUNDS,
-    RULES_DIGITS,
-    SCORES,
-    SHARES,
-)
-from calbench.metrics.agent_rounds import AgentRound
+from calbench.facts.games import AGENTS, GAMES, REGRET, ROUNDS, RULES_DIGITS, SCORES, SHARES
 from calbench.metrics.game import GameScore, VpsShare
 from calbench.metrics.optimum import OptimumLoss, OptimumReach
+from calbench.metrics.outcomes import AgentRound
 from calbench.metrics.regret import MeetingRegret
 from calbench.metrics.usage import PROBLEMS, ReplyCounts, Tokens
 from tests.facts.scored import agent, game, meeting, player, score

@@ -2,7 +2,7 @@
 
 import pytest
 
-from calbench.facts.reflections import REFLECTIONS
+from calbench.facts.beliefs import REFLECTIONS
 from calbench.metrics.game import score_game
 from tests.facts.measured import rows_of, values_of
 from tests.metrics.language_games import (

@@ -5,7 +5,7 @@ import random
 from datetime import UTC, datetime
 from typing import Any
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.domain.usage import Usage
@@ -14,8 +14,7 @@ from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_l
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import Price
 from calbench.llm.provider import Surroundings
-from calbench.llm.replies.record import Attempt, Record
-from calbench.llm.replies.request import NamedRequest, named
+from calbench.llm.replies.record import Attempt, NamedRequest, Record, asked_of, named
 from calbench.llm.replies.store import ReplyStore
 from tests.llm.stub_server import StubServer
 
@@ -43,17 +42,9 @@ def request(
 
 
 def record(asked: NamedRequest, text: str | None = "fine", **fields: Any) -> Record:
-    spec = asked.request.spec
     return Record(
         **{
-            "key": asked.key,
-            "model": spec.model,
-            "sampling": spec.sampling,
-            "response_format": spec.response_format,
-            "reply_schema": asked.schema_digest,
-            "asked_logprobs": asked.request.logprobs,
-            "replicate": spec.replicate,
-            "thread": asked.thread,
+            **asked_of(asked),
             "text": text,
             "finish_reason": "stop",
             "usage": Usage(input_tokens=10, cached_tokens=4, output_tokens=2),
@@ -142,18 +133,21 @@ def price(fresh: float, cached: float, output: float) -> Price:
     return Price(input=fresh, cached_input=cached, output=output, source="test")
 
 
-def ask_stub(
-    server: StubServer, asked: Request | None = None, timeout_s: float = 60.0
-) -> Completion:
-    """Make one attempt through the real LiteLLM."""
+def attempt(asked: Request, where: Endpoint) -> Completion:
+    """Make one attempt through the real LiteLLM, in an event loop of its own."""
 
     async def run() -> Completion:
         try:
             await prepare_litellm()
-            return await ask_litellm(
-                asked or request("Hi"), Endpoint(api_base=server.url, timeout_s=timeout_s)
-            )
+            return await ask_litellm(asked, where)
         finally:
             await close_litellm()
 
     return asyncio.run(run())
+
+
+def ask_stub(
+    server: StubServer, asked: Request | None = None, timeout_s: float = 60.0
+) -> Completion:
+    """Make one attempt to ask a server of one's own."""
+    return attempt(asked or request("Hi"), Endpoint(api_base=server.url, timeout_s=timeout_s))

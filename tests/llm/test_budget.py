@@ -66,7 +66,7 @@ def test_spent_and_reserved_never_exceed_the_cap(
                 check()
 
         def check() -> None:
-            assert round((budget.spent_usd + budget.reserved_usd) * NANO) <= cap
+            assert round((budget.spent_usd + budget.reserved / NANO) * NANO) <= cap
             assert ledger.spent() <= cap
 
         async def run() -> None:
@@ -82,7 +82,7 @@ def test_spent_and_reserved_never_exceed_the_cap(
 
         asyncio.run(run())
 
-        assert budget.reserved_usd == 0
+        assert budget.reserved == 0
         assert round(budget.spent_usd * NANO) == sum(paid) == ledger.spent()
         # Nobody is sent away whom the money left over would have paid.
         assert all(sum(paid) + bound > cap for bound, _ in stops)
@@ -135,7 +135,7 @@ def test_reservation_that_is_cancelled_while_it_is_written_gives_its_money_back(
                     await asyncio.wait([task])
                 else:
                     budget.settle(task.result(), 0, "m")
-                assert budget.reserved_usd == 0
+                assert budget.reserved == 0
                 await asyncio.sleep(0)
                 assert ledger.spent() == 0
 
@@ -201,7 +201,7 @@ def test_calls_in_progress_reserve_more_after_a_dear_reply() -> None:
             budget.settle(await budget.reserve(10, "m"), 2, "m", is_answered=True)
             first, second, third = [await budget.reserve(10, "m") for _ in range(3)]
             budget.settle(first, 30, "m", is_answered=True)
-            assert round(budget.reserved_usd * NANO) == 60  # two, at 10 and 20 more
+            assert budget.reserved == 60  # two, at 10 and 20 more
             assert round(budget.spent_usd * NANO) == 32
             assert ledger.spent() >= 92  # so does a run that is killed now
             late = asyncio.create_task(budget.reserve(1, "m"))
@@ -211,7 +211,7 @@ def test_calls_in_progress_reserve_more_after_a_dear_reply() -> None:
             assert (await late).nano_usd == 21
             budget.settle(third, 31, "m", is_answered=True)
             budget.settle(late.result(), 0, "m")
-            assert budget.reserved_usd == 0
+            assert budget.reserved == 0
             assert round(budget.spent_usd * NANO) == 73
 
     asyncio.run(run())
@@ -252,17 +252,17 @@ def test_cap_is_passed_only_by_replies_dearer_than_any_before(
             return
         await asyncio.sleep(0)
         is_surprise = cost > reservation.nano_usd
-        before = round((budget.spent_usd + budget.reserved_usd) * NANO)
+        before = round((budget.spent_usd + budget.reserved / NANO) * NANO)
         budget.settle(reservation, cost, "m", is_answered=True)
         if not is_surprise:
-            assert round((budget.spent_usd + budget.reserved_usd) * NANO) <= max(before, cap)
+            assert round((budget.spent_usd + budget.reserved / NANO) * NANO) <= max(before, cap)
 
     async def run() -> None:
         await asyncio.wait_for(asyncio.gather(*(job(*bill) for bill in bills)), 5)
 
     asyncio.run(run())
 
-    assert budget.reserved_usd == 0
+    assert budget.reserved == 0
 
 
 @pytest.mark.parametrize("cap", [-1.0, float("nan"), float("inf")])

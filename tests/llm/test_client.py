@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from calbench.agents.completer import Completer
+from calbench.agents.base import Completer
 from calbench.errors import ConfigError, FileError, OutputError, ReplayMissError, UnavailableError
 from calbench.llm.client import Source, Totals, open_completer
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import Prices, read_prices
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.llm.transport import AttemptError
 from tests.llm.asking import SITE, THEN, FakeTime, Script, model, reply, request
@@ -295,7 +295,6 @@ def test_half_a_character_out_of_a_models_reply_can_be_asked_and_recorded(tmp_pa
 
 
 def test_nothing_of_it_loads_litellm() -> None:
-    code = "import sys, calbench.llm.client, calbench.replies; print('litellm' in sys.modules)"
     code = "import sys, calbench.llm.client, calbench.cli.replies; print('litellm' in sys.modules)"
     repo = Path(__file__).resolve().parents[2]
 

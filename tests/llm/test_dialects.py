@@ -11,17 +11,15 @@ import pytest
 from calbench.config.groups import known_names
 from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
-from calbench.llm.completion import Completion, Request
+from calbench.llm.completion import Request
 from calbench.llm.litellm_transport import (
     TOP_LOGPROBS,
-    ask_litellm,
-    close_litellm,
     load_litellm,
     prepare_litellm,
 )
 from calbench.llm.model import ModelConfig
 from calbench.llm.transport import BROKEN, AttemptError
-from tests.llm.asking import request
+from tests.llm.asking import attempt, request
 from tests.llm.dialects.contents import Gemini
 from tests.llm.dialects.dialect import FAULTS, KEY, Fault, Prompt, Said
 from tests.llm.dialects.routes import ROUTES, with_keys
@@ -62,17 +60,6 @@ def asked_of(config: ModelConfig, **fields: Any) -> Request:
     return replace(whole, **fields)
 
 
-def ask(config: ModelConfig, asked: Request) -> Completion:
-    async def run() -> Completion:
-        try:
-            await prepare_litellm()
-            return await ask_litellm(asked, config)
-        finally:
-            await close_litellm()
-
-    return asyncio.run(run())
-
-
 def test_every_hosted_model_has_a_route() -> None:
     assert set(known_names("model")) - OWN <= set(ROUTES)
 
@@ -85,7 +72,7 @@ def test_request_is_as_documented_and_the_reply_is_read_with_its_counts(
     config = route.model()
     asked = asked_of(config, logprobs=config.logprobs)
     with speaking(route.dialect, monkeypatch, lambda _: Said(text=BELIEFS)) as server:
-        found = ask(config, asked)
+        found = attempt(asked, config)
 
     assert not server.refusals
     (prompt,) = server.prompts
@@ -115,11 +102,11 @@ def test_json_is_asked_for_where_the_provider_documents_it(
     config = route.model(f"model.response_format={response_format}")
     if (name, response_format) == ("deepseek", "json_schema"):
         with speaking(route.dialect, monkeypatch) as server, pytest.raises(AttemptError):
-            ask(config, asked_of(config))
+            attempt(asked_of(config), config)
         assert server.refusals == ["response_format: json_schema"]  # the preflight says so
         return
     with speaking(route.dialect, monkeypatch, lambda _: Said(text='{"ok": 1}')) as server:
-        found = ask(config, asked_of(config))
+        found = attempt(asked_of(config), config)
 
     assert not server.refusals
     assert json.loads(found.text or "") == {"ok": 1}
@@ -147,7 +134,7 @@ def test_reply_that_is_cut_or_stopped_is_told_apart(
     route = ROUTES[name]
     config = route.model()
     with speaking(route.dialect, monkeypatch, lambda _: said):
-        found = ask(config, asked_of(config))
+        found = attempt(asked_of(config), config)
 
     assert (found.text, found.finish_reason) == expected
     assert found.usage == COUNTS
@@ -161,7 +148,7 @@ def test_prompt_that_safety_blocks_is_a_reply_without_text(
     assert isinstance(route.dialect, Gemini)
     config = route.model()
     with speaking(route.dialect, monkeypatch, first=(Answer(route.dialect.blocked()),)):
-        found = ask(config, asked_of(config))
+        found = attempt(asked_of(config), config)
 
     assert (found.text, found.finish_reason) == (None, "content_filter")
 
@@ -180,7 +167,7 @@ def test_fault_is_typed(name: str, fault: Fault, monkeypatch: pytest.MonkeyPatch
         speaking(route.dialect, monkeypatch, first=(answer,)) as server,
         pytest.raises(AttemptError) as caught,
     ):
-        ask(config, asked_of(config))
+        attempt(asked_of(config), config)
 
     error = caught.value
     assert (error.status, error.is_free) == (answer.status, True)
@@ -206,7 +193,7 @@ def test_answer_that_breaks_off_counts_as_paid_and_is_asked_once(
         speaking(route.dialect, monkeypatch, first=(answer,)) as server,
         pytest.raises(AttemptError) as caught,
     ):
-        ask(config, asked_of(config))
+        attempt(asked_of(config), config)
 
     assert (caught.value.error, caught.value.status) == (BROKEN, None)
     assert (caught.value.is_retryable, caught.value.is_free) == (True, False)
@@ -221,6 +208,7 @@ def test_answer_that_breaks_off_counts_as_paid_and_is_asked_once(
         ("llama-4-maverick", ["reasoning_effort=low"], "does not take reasoning_effort"),
         ("gpt-5.4-mini", ["reasoning_effort=low"], "or not together: reasoning_effort, logprobs"),
         ("gemini", ["logprobs=true"], "does not take logprobs"),
+        ("claude-sonnet-4.6", ["options={user_id: 1, presence_penalty: 1}"], "model.options.pres"),
     ],
 )
 def test_setting_that_the_provider_does_not_take_is_named_and_nothing_is_sent(
@@ -232,8 +220,26 @@ def test_setting_that_the_provider_does_not_take_is_named_and_nothing_is_sent(
         speaking(route.dialect, monkeypatch) as server,
         pytest.raises(ConfigError, match=said),
     ):
-        ask(config, asked_of(config, logprobs=config.logprobs))
+        attempt(asked_of(config, logprobs=config.logprobs), config)
     assert not server.asked
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [
+        ("deepseek-v4-pro", "provider", {"order": ["one", "two"], "allow_fallbacks": False}),
+        ("claude-sonnet-4.6", "thinking", {"type": "enabled", "budget_tokens": 1024}),
+    ],
+)
+def test_option_arrives_where_its_provider_documents_it(
+    name: str, option: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    route = ROUTES[name]
+    config = route.model().model_copy(update={"options": {option: value}})
+    with speaking(route.dialect, monkeypatch) as server:
+        attempt(asked_of(config), config)
+    assert not server.refusals
+    assert server.asked[0][option] == value
 
 
 @pytest.mark.heavy
@@ -249,7 +255,7 @@ def test_models_on_vertex_may_be_in_regions_of_their_own(
     for settings, refusals in (((), 1), (("model.location=global",), 0)):
         config = route.model(*settings)
         with speaking(route.dialect, monkeypatch) as server, suppress(AttemptError):
-            ask(config, asked_of(config))
+            attempt(asked_of(config), config)
         assert len(server.asked) == 1
         assert len(server.refusals) == refusals
 
@@ -268,7 +274,7 @@ def test_half_a_reply_that_the_provider_calls_failed_is_no_reply(
         speaking(route.dialect, monkeypatch, first=(Answer(body),)),
         pytest.raises(AttemptError) as caught,
     ):
-        ask(config, asked_of(config))
+        attempt(asked_of(config), config)
     assert (caught.value.error, caught.value.is_free) == (BROKEN, False)
 
 
@@ -296,7 +302,7 @@ def test_sampling_arrives_as_it_is_set(
     route = ROUTES[name]
     config = route.model(*(f"model.{key}={value}" for key, value in settings.items()))
     with speaking(route.dialect, monkeypatch) as server:
-        ask(config, asked_of(config, logprobs=config.logprobs))
+        attempt(asked_of(config, logprobs=config.logprobs), config)
     (prompt,) = server.prompts
     sent = {key: value for key, value in settings.items() if key != "logprobs"}
     assert prompt.sampling == {**sent, **sampling}

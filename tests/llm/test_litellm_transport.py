@@ -18,8 +18,6 @@ from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion
 from calbench.llm.litellm_transport import (
     TOP_LOGPROBS,
-    ask_litellm,
-    close_litellm,
     load_litellm,
 )
 from calbench.llm.model import PROVIDERS, Endpoint
@@ -28,7 +26,7 @@ from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import AttemptError
 from tests.cli.runs import SMALL, environment, python
 from tests.effort import GUARD_S
-from tests.llm.asking import SITE, FakeTime, ask_stub, model, request
+from tests.llm.asking import SITE, FakeTime, ask_stub, attempt, model, request
 from tests.llm.stub_server import Answer, StubServer, chat, serving
 
 CANARY = "sk-canary-0123456789"
@@ -107,15 +105,9 @@ def test_missing_key_is_a_fault_of_the_configuration(monkeypatch: pytest.MonkeyP
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
-    async def run(name: str) -> Completion:
-        try:
-            return await ask_litellm(request("Hi", model=name), Endpoint(timeout_s=60.0))
-        finally:
-            await close_litellm()
-
     for name in ("openai/none", "anthropic/none"):
         with pytest.raises(ConfigError, match="no key of its provider is in the environment"):
-            asyncio.run(run(name))
+            attempt(request("Hi", model=name), Endpoint(timeout_s=60.0))
 
 
 HAS_GOOGLE = find_spec("google") is not None and find_spec("google.auth") is not None
@@ -127,7 +119,7 @@ HAS_GOOGLE = find_spec("google") is not None and find_spec("google.auth") is not
 )
 def test_missing_package_of_a_provider_stops_the_run_and_is_named(name: str) -> None:
     with pytest.raises(ConfigError, match="pip install google-auth"):
-        asyncio.run(ask_litellm(request("Hi", model=name), Endpoint(timeout_s=60.0)))
+        attempt(request("Hi", model=name), Endpoint(timeout_s=60.0))
 
 
 @pytest.mark.parametrize("choice", known_names("model"))

@@ -12,8 +12,7 @@ from calbench.domain.usage import Usage
 from calbench.llm.body import MASK, is_broken_off, masked, read_body, read_reply
 from calbench.llm.completion import Completion, TokenLogprob
 from calbench.llm.litellm_transport import SIGNS, attempt_error, retry_after, setup_problem
-from calbench.llm.transport import BROKEN, FAULTS, TIMEOUT, AttemptError, Delivery
-from calbench.llm.wire import Exchange
+from calbench.llm.transport import BROKEN, FAULTS, TIMEOUT, AttemptError, Delivery, Exchange
 from tests.effort import GUARD_S
 from tests.llm.asking import ask_stub, request
 from tests.llm.stub_server import Answer, chat, serving

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.llm.replies.difference import first_difference
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import difference_from, named
 from tests.llm.asking import model, record, request
 
 TEXTS = st.lists(st.text(max_size=8), max_size=4)
@@ -120,11 +119,11 @@ def test_threads_share_as_many_links_as_they_share_messages(one: list[str], two:
         ),
     ],
 )
-def test_first_difference_is_named(change: dict[str, Any], expected: str) -> None:
+def test_difference_from_is_named(change: dict[str, Any], expected: str) -> None:
     recorded = named(request("Hi"))
     texts = change.pop("texts", ("Hi",))
 
-    difference = first_difference(
+    difference = difference_from(
         record(recorded), recorded.request.messages, named(request(*texts, **change))
     )
 
@@ -134,8 +133,6 @@ def test_first_difference_is_named(change: dict[str, Any], expected: str) -> Non
 def test_difference_never_moves_the_cursor_of_a_terminal() -> None:
     recorded = named(request("Hi"))
 
-    line = first_difference(
-        record(recorded), recorded.request.messages, named(request("\x1b[2J\n"))
-    )
+    line = difference_from(record(recorded), recorded.request.messages, named(request("\x1b[2J\n")))
 
     assert line.isprintable()

@@ -15,7 +15,7 @@ from calbench.domain.canonical import canonical_json, digest
 from calbench.errors import FileError, OutputError
 from calbench.files import write_atomically
 from calbench.llm.replies import shards
-from calbench.llm.replies.request import named
+from calbench.llm.replies.record import named
 from calbench.llm.replies.shards import merge_into, open_replies, read_shards, write_shards
 from calbench.llm.replies.store import ReplyStore
 from tests.llm.asking import put, record, recorded, request
@@ -49,7 +49,7 @@ def test_merge_is_the_union(one: list[tuple[str, ...]], two: list[tuple[str, ...
         assert merged.added == len({*two} - {*one})
         assert merged.known == len({*two} & {*one})
         assert merged.conflicting == 0
-        assert first.orphan() is None
+        assert all(first.check_key(each) is None for each in first.records())
 
 
 @settings(max_examples=20)  # each writes files and syncs them

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from calbench.errors import FileError, OutputError
 from calbench.llm.replies import database, schema
-from calbench.llm.replies.difference import nearest_difference
-from calbench.llm.replies.request import named
+from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.record import named
 from calbench.llm.replies.schema import STORE_VERSION, Extent, read_mark
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
@@ -47,9 +47,27 @@ def test_second_reply_to_a_request_is_handed_the_first(tmp_path: Path) -> None:
         assert two.get(asked.key) == first
 
 
-@pytest.mark.parametrize("statement", ["DELETE FROM replies", "UPDATE replies SET body = '{}'"])
+GAMES = [BegunGame(f"game-{place}", "{}", '{"team": "\u2028"}') for place in (2, 1)]
+
+
+def begin(path: Path, *games: BegunGame) -> Path:
+    with ReplyStore.open(path) as store, store.writing():
+        for game in games:
+            store.begin(game)
+    return path
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM replies",
+        "UPDATE replies SET body = '{}'",
+        "DELETE FROM games",
+        "UPDATE games SET config = '{}'",
+    ],
+)
 def test_nothing_recorded_can_be_changed(tmp_path: Path, statement: str) -> None:
-    path = tmp_path / "r.sqlite"
+    path = begin(tmp_path / "r.sqlite", *GAMES)
     with ReplyStore.open(path) as store:
         put(store, *recorded("Hi"))
     connection = sqlite3.connect(path)
@@ -77,7 +95,7 @@ def test_every_thread_is_found_whatever_was_recorded_before(threads: list[list[s
         for texts in threads:
             put(store, *recorded(*texts))
 
-        assert store.orphan() is None
+        assert all(store.check_key(each) is None for each in store.records())
         for texts in threads:
             asked = named(request(*texts))
             assert store.thread(asked.thread) == asked.request.messages
@@ -96,10 +114,10 @@ def test_difference_is_to_the_request_with_the_longest_common_beginning(
     texts: tuple[str, ...], expected: str
 ) -> None:
     with ReplyStore.in_memory() as store:
-        assert nearest_difference(store, named(request(*texts))) is None
+        assert store.nearest_difference(named(request(*texts))) is None
         put(store, *recorded("Hi", "Ho"))
 
-        assert (nearest_difference(store, named(request(*texts))) or "").startswith(expected)
+        assert (store.nearest_difference(named(request(*texts))) or "").startswith(expected)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -108,18 +126,9 @@ def test_difference_is_to_the_request_whose_next_message_parts_last(place: int) 
     with ReplyStore.in_memory() as store:
         for game in range(20):
             put(store, *recorded(*before, f"game {game}: slot 1", "Ho"))
-        difference = nearest_difference(store, named(request(*before, "game 7: slot 2")))
+        difference = store.nearest_difference(named(request(*before, "game 7: slot 2")))
     role = request(*before, "game").messages[-1].role
     assert difference == f"message {place + 1}: recorded {role} '...1', asked {role} '...2'"
-
-
-def test_difference_names_the_model_when_the_messages_are_the_same() -> None:
-    with ReplyStore.in_memory() as store:
-        put(store, *recorded("Hi"))
-
-        difference = nearest_difference(store, named(request("Hi", model="openai/b")))
-
-    assert difference == "model: recorded 'openai/stub', asked 'openai/b'"
 
 
 @pytest.mark.parametrize("content", [b"not a database at all" * 100, b"SQLite format 3\x00junk"])
@@ -280,7 +289,7 @@ def test_changed_reply_is_found_whenever_it_is_read(tmp_path: Path, change: str)
             lambda: store.get(asked.key),
             lambda: store.find(asked),
             lambda: list(store.records()),
-            lambda: store.below(None),
+            lambda: store._below(None),
             store.stats,
             lambda: other.merge(store),
         ):
@@ -312,8 +321,8 @@ def test_changed_request_is_found_and_makes_no_endless_circle(tmp_path: Path, ch
             store.thread(asked.thread)
         with pytest.raises(FileError):
             other.merge(store)
-        store.below(asked.thread)
-        store.below(None)
+        store._below(asked.thread)
+        store._below(None)
 
 
 @pytest.mark.parametrize(
@@ -468,3 +477,28 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
 
     with ReplyStore.open(path) as store:
         assert store.stats().replies == 40
+
+
+def test_games_are_found_again_in_their_order_and_once(tmp_path: Path) -> None:
+    path = begin(tmp_path / "r.sqlite", *GAMES, GAMES[0]._replace(config="another"))
+
+    with ReplyStore.open(path) as store:
+        assert list(store.begun()) == GAMES
+
+
+def test_games_are_merged(tmp_path: Path) -> None:
+    one, two = begin(tmp_path / "1.sqlite", GAMES[0]), begin(tmp_path / "2.sqlite", *GAMES)
+    with ReplyStore.open(one) as into, ReplyStore.open(two) as other:
+        into.merge(other)
+        assert list(into.begun()) == GAMES
+
+
+@pytest.mark.parametrize("value", ['\'{"team": "other"}\'', "7", "x'00'"])
+def test_game_that_was_changed_is_refused(tmp_path: Path, value: str) -> None:
+    path = begin(tmp_path / "r.sqlite", *GAMES)
+    tampered(path, f"UPDATE games SET config = {value} WHERE id = 'game-1'")  # noqa: S608
+    with (
+        ReplyStore.open(path) as store,
+        pytest.raises(FileError, match=r"r\.sqlite: what is noted of game game-1 is damaged"),
+    ):
+        list(store.begun())

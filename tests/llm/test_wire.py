@@ -1,6 +1,5 @@
 """What an attempt sends and receives, through the real LiteLLM."""
 
-import asyncio
 import gzip
 import json
 import socket
@@ -11,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from calbench.llm import wire
+from calbench.llm import transport
 from calbench.llm.completion import Completion
-from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import Endpoint
 from calbench.llm.transport import REDIRECTED, TIMEOUT, TOO_LONG, AttemptError
-from tests.llm.asking import request
-from tests.llm.stub_server import Answer, StubServer, chat, serving
+from tests.llm.asking import attempt, request
+from tests.llm.stub_server import Answer, chat, serving
 
 KEY = "sk-canary-0123456789"
 PLENTY_S = 60.0
@@ -25,17 +23,8 @@ PLENTY_S = 60.0
 
 
 def ask(url: str, model: str = "openai/stub", timeout_s: float = PLENTY_S) -> Completion:
-    async def run() -> Completion:
-        try:
-            await prepare_litellm()
-            return await ask_litellm(
-                request("Hi", model=model),
-                Endpoint(api_base=url, api_key_env="STUB_KEY", timeout_s=timeout_s),
-            )
-        finally:
-            await close_litellm()
-
-    return asyncio.run(run())
+    where = Endpoint(api_base=url, api_key_env="STUB_KEY", timeout_s=timeout_s)
+    return attempt(request("Hi", model=model), where)
 
 
 def failure(url: str, **keys: Any) -> AttemptError:
@@ -105,7 +94,7 @@ BOMBS = {
 @pytest.mark.parametrize("coding", BOMBS)
 def test_reply_without_end_is_given_up(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     packed = BOMBS[coding]
-    monkeypatch.setattr(wire, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(transport, "MOST_BYTES", 1_000_000)
     raw = head(content_length=len(packed), content_encoding=coding) + packed
     with serving(Answer(raw=raw)) as server:
         error = failure(server.url)
@@ -115,7 +104,7 @@ def test_reply_without_end_is_given_up(coding: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its queue of connections is Linux's")
 def test_connection_that_is_never_made_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "CONNECTING", 0.005)
+    monkeypatch.setattr(transport, "CONNECTING", 0.005)
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
@@ -146,16 +135,9 @@ def test_key_that_a_reply_repeats_is_masked() -> None:
 
 def test_key_out_of_the_providers_own_variable_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-    async def run(server: StubServer) -> Completion:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        try:
-            return await ask_litellm(request("Hi"), Endpoint(timeout_s=PLENTY_S))
-        finally:
-            await close_litellm()
-
     with serving(Answer(chat(KEY))) as server:
-        assert asyncio.run(run(server)).text == "[key]"
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert attempt(request("Hi"), Endpoint(timeout_s=PLENTY_S)).text == "[key]"
 
 
 @pytest.mark.heavy
@@ -164,7 +146,7 @@ def test_first_attempt_loads_nothing_and_sends_one_request() -> None:
 import asyncio, sys
 from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import Endpoint
-from tests.llm.asking import request
+from tests.llm.asking import attempt, request
 from tests.llm.stub_server import serving
 async def run(url):
     await prepare_litellm()

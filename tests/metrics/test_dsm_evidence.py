@@ -6,13 +6,7 @@ import pytest
 
 from calbench.config.composition import compose_team
 from calbench.domain.ids import AgentId, MeetingId, Slot
-from calbench.domain.messages import (
-    MeetingMove,
-    OfferedPlan,
-    PlanDecision,
-    Proposals,
-    Scores,
-)
+from calbench.domain.messages import MeetingMove, OfferedPlan, PlanDecision, Proposals, Scores
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.metrics.privacy.loss import privacy_loss, round_beliefs

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.metrics.fairness import burden_gaps, fairness, fairness_range
+from calbench.metrics.costs import burden_gaps, fairness, fairness_range
 
 excesses = st.lists(st.integers(-50, 50), min_size=1, max_size=9)
 

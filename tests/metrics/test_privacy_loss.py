@@ -8,20 +8,12 @@ from calbench.domain.actions import BroadcastMessage, ParticipantMessage
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Content, CostReport, CostRequest, Decision, Text
 from calbench.metrics.measure import MeasureSpec
-from calbench.metrics.privacy.beliefs import BeliefMatrix
 from calbench.metrics.privacy.evidence import EVIDENCE_RULES, RoundTalk, Update
-from calbench.metrics.privacy.loss import excess_loss, privacy_loss, round_beliefs
+from calbench.metrics.privacy.loss import BeliefMatrix, excess_loss, privacy_loss, round_beliefs
 from calbench.traces.events import MessageSent
 from tests.factories import make_scenario
 from tests.metrics.changes import changes_of
-from tests.metrics.games import (
-    canonical_scenario,
-    decide,
-    dm,
-    play_scripts,
-    play_team,
-    talk,
-)
+from tests.metrics.games import canonical_scenario, decide, dm, play_scripts, play_team, talk
 
 THREE = make_scenario(["....", "....", "...."], [(0, 1), (1, 2)])
 

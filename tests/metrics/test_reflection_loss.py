@@ -10,13 +10,9 @@ from calbench.domain.randomness import stream
 from calbench.errors import CalbenchError
 from calbench.metrics.game import AgentGame, score_game
 from calbench.metrics.measure import MeasureSpec
-from calbench.metrics.privacy.baseline import chance_loss, constant_loss
-from calbench.metrics.privacy.reflection import (
-    PairReflection,
-    ReflectedLoss,
-    pair_reflections,
-    reflected_losses,
-)
+from calbench.metrics.privacy.answers import chance_loss, constant_loss
+from calbench.metrics.privacy.loss import AgentLoss
+from calbench.metrics.privacy.reflection import PairReflection, pair_reflections, reflected_losses
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import AgentRegistered, BatchApplied, Reflection, RoundStart
 from calbench.traces.models import Seat, Trace
@@ -47,7 +43,7 @@ def pairs_of(trace: Trace) -> dict[tuple[int, int, int], PairReflection]:
     return {(p.round, int(p.target), int(p.observer)): p for p in pair_reflections(trace)}
 
 
-def losses_of(trace: Trace) -> tuple[ReflectedLoss, ...]:
+def losses_of(trace: Trace) -> tuple[AgentLoss, ...]:
     return reflected_losses(pair_reflections(trace), trace.scenario.num_agents)
 
 
@@ -88,7 +84,7 @@ def test_expected_movements_count_where_they_are_given() -> None:
     assert list(pairs[0, 0, 1].answered or ()) == approx(7 / 3, 1 / 3)
     assert list(pairs[0, 2, 1].counted or ()) == [1, 0]
     assert [loss.total for loss in losses_of(trace)] == approx(5.25 / 3, None, 1)
-    assert [loss.has_expected for loss in losses_of(trace)] == [True, False, False]
+    assert [loss.kind for loss in losses_of(trace)] == ["expected", None, "reflection"]
 
 
 def test_the_floor_is_subtracted_once_from_the_sum_over_the_game() -> None:

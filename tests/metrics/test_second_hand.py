@@ -13,7 +13,7 @@ from calbench.domain.messages import Text
 from calbench.metrics.speech.conversation import conversation, speeches
 from calbench.metrics.speech.leakage import PrivateLabel, leaks_in, passed_on_in
 from calbench.metrics.speech.messages import AuditedMessage, Said, Scene
-from calbench.metrics.speech.secondhand.spread import Spread, reach, spread
+from calbench.metrics.speech.secondhand import Spread, reach, spread
 from calbench.scenarios.labels import Labels, read_label_bank
 from tests.metrics.games import dm, play_scripts, talk
 from tests.metrics.gossip import (

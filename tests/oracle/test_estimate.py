@@ -6,8 +6,13 @@ from fractions import Fraction
 import pytest
 from hypothesis import assume, given, settings
 
-from calbench.oracle.count import count_feasible, difficulty
-from calbench.oracle.estimate import Estimate, Unestimated, estimate_fraction
+from calbench.oracle.count import (
+    Estimate,
+    Unestimated,
+    count_feasible,
+    difficulty,
+    estimate_fraction,
+)
 from calbench.oracle.problem import Problem
 from tests.effort import examples
 from tests.oracle.large import drawn_problem

@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
-from calbench.oracle.greedy import greedy_cost
-from calbench.oracle.problem import Problem
+from calbench.oracle.problem import Problem, greedy_cost
 from calbench.oracle.solve import Optimal, solve_best
 from tests.effort import examples
 from tests.oracle.problems import problem_of, problems

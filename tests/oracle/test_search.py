@@ -7,7 +7,7 @@ from calbench.domain.ids import Slot
 from calbench.oracle.choices import choices_of
 from calbench.oracle.model import NoScheduleError
 from calbench.oracle.problem import Problem
-from calbench.oracle.search import GaveUpError, search
+from calbench.oracle.solve import GaveUpError, search
 from calbench.oracle.tiebreak import Direction, extreme_slots
 from tests.effort import examples
 from tests.oracle import brute_force

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.oracle.choices import choices_of
-from calbench.oracle.enumeration import enumerate_cost_vectors
+from calbench.oracle.model import enumerate_cost_vectors
 from calbench.oracle.problem import Problem
 from calbench.oracle.solve import Infeasible, Optimal, solve_best
 from calbench.oracle.ties import CostVectors, optimal_cost_vectors

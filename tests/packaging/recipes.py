@@ -54,10 +54,10 @@ def items_moved_by_agent(events: Iterable[Event], num_agents: int) -> tuple[int,
     ),
     (
         "calbench/facts/games.py",
-        '        count("messages_sent", "messages", "a group message counts once", "P"),\n',
+        "    messages_sent (count, messages; P): a group message counts once\n",
         (
-            '        count("messages_sent", "messages", "a group message counts once", "P"),\n'
-            '        count("items_moved", "moves", "applied, voluntary ones too"),\n'
+            "    messages_sent (count, messages; P): a group message counts once\n"
+            "    items_moved (count, moves): applied, voluntary ones too\n"
         ),
     ),
     (
@@ -98,21 +98,18 @@ FACT: tuple[Edit, ...] = (
         '''"""Facts of batches: every one that was applied."""
 
 from calbench.domain.actions import Reschedule
-from calbench.facts.columns import AGENT, ROUND, count
+from calbench.facts.columns import columns
 from calbench.facts.fact import Fact
 from calbench.traces.events import BatchApplied
 
 BATCHES = Fact(
     "batches",
     lambda game: [event for event in game.trace.events if isinstance(event, BatchApplied)],
-    (
-        AGENT,
-        ROUND,
-        (
-            count("moves", "moves", "in the batch"),
-            lambda batch: sum(isinstance(action, Reschedule) for action in batch.actions),
-        ),
-    ),
+    columns("""
+    agent_id round
+    moves (count, moves): in the batch
+    """),
+    {"moves": lambda batch: sum(isinstance(each, Reschedule) for each in batch.actions)},
 )
 ''',
     ),
@@ -136,20 +133,18 @@ TABLE: tuple[Edit, ...] = (
 
 import pandas as pd
 
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
-from calbench.facts.columns import SETTING, TEAM, count
+from calbench.analysis.registry import Settings
+from calbench.analysis.registry import table
 from calbench.facts.storage import Facts
 
 
 @table(
     "batches.csv",
-    (
-        SETTING,
-        TEAM,
-        count("batches", "batches", "applied in scored games"),
-        count("moves", "moves", "in these batches"),
-    ),
+    """
+    setting team
+    batches (count, batches): applied in scored games
+    moves (count, moves): in these batches
+    """,
     key="setting team",
     needs="batches",
 )

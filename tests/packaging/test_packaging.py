@@ -258,7 +258,6 @@ ROOT = {
     "__init__",
     "__main__",
     "api",
-    "bars",
     "code",
     "console",
     "documents",
@@ -267,6 +266,7 @@ ROOT = {
     "extensions",
     "files",
     "folders",
+    "terminal",
     "tree",
     "version",
 }

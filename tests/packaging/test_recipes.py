@@ -18,7 +18,7 @@ import pytest
 from calbench.report.columns import anchor
 from tests.cli.runs import REPO, SMALL, python
 from tests.packaging.recipes import RECIPES, apply
-from tests.report.unpacking import unpacked_game
+from tests.report.unpacking import page_table, unpacked_game
 
 pytestmark = pytest.mark.heavy
 
@@ -325,9 +325,7 @@ def test_new_figure_is_drawn_where_its_template_puts_it(followed: Followed) -> N
     assert "Left is fairer in High hopes." in section
     site = followed.root / "build" / "site"
     assert "calbench.data(" in (site / "pagedata/figures/fair-hopes.js").read_text()
-    drawn = {
-        row["team"]: row["fairness"] for row in read_rows(site / "tables/figures/fair-hopes.csv")
-    }
+    drawn = {row["team"]: row["fairness"] for row in page_table(site, "figures/fair-hopes.csv")}
     board = followed.computed("hopes/leaderboard.csv")
     assert drawn == {row["team"]: row["fairness"] for row in board if row["fairness"]}
     assert "wishes" in drawn

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from calbench.pool import ExecutorSpec, processors, workers
-from calbench.pool.executors import GAMES_PER_WORKER
+from calbench.pool import GAMES_PER_WORKER, ExecutorSpec, processors, workers
 
 
 @given(count=st.integers(2, 64), games=st.none() | st.integers(1, 10**6))

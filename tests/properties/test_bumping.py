@@ -12,13 +12,7 @@ from calbench.engine.seating import seat_policies
 from calbench.protocols.base import Policy
 from calbench.protocols.sd_map.policy import SdMap
 from calbench.scenarios.models import Scenario
-from calbench.traces.events import (
-    BatchApplied,
-    BatchRejected,
-    DmSent,
-    InvalidToolCall,
-    Resolution,
-)
+from calbench.traces.events import BatchApplied, BatchRejected, DmSent, InvalidToolCall, Resolution
 from calbench.traces.models import Limits, Trace
 from tests.effort import THOROUGH
 from tests.engine.scripts import game_config

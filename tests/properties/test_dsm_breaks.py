@@ -23,14 +23,7 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.suites import build_suite
-from calbench.traces.events import (
-    BatchApplied,
-    DecideStart,
-    DmSent,
-    Event,
-    Resolution,
-    TurnStart,
-)
+from calbench.traces.events import BatchApplied, DecideStart, DmSent, Event, Resolution, TurnStart
 from calbench.traces.models import GameConfig, Limits, Trace
 from tests.factories import make_scenario
 

@@ -1,7 +1,7 @@
 """DSM's order of choice, worked out by hand (paper, appendix D.3)."""
 
 from calbench.domain.ids import AgentId, Slot
-from calbench.protocols.dsm.choice import Rank, best_rank, required
+from calbench.protocols.dsm.offers import Rank, best_rank, required
 from calbench.protocols.dsm.plans import Displacement, Plan, own_plans
 from tests.protocols.bookings import booked, meeting
 

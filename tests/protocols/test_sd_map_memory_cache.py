@@ -15,8 +15,7 @@ from calbench.domain.observations import Observation
 from calbench.engine.drivers import run
 from calbench.protocols.base import Policy
 from calbench.protocols.sd_map.memory import Memory
-from calbench.protocols.sd_map.memory_cache import MemoryCache
-from calbench.protocols.sd_map.notes import note_said
+from calbench.protocols.sd_map.notes import MemoryCache, note_said
 from calbench.protocols.sd_map.policy import SdMap
 from calbench.scenarios.models import Scenario
 from tests.effort import examples

@@ -2,14 +2,14 @@
 
 import gzip
 import json
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from calbench.report.escape import gzipped, write_data
+from calbench.report.escape import packed_text, write_data
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, trace_bytes, trace_schema, write_trace
 from tests.report.samples import HOSTILE_TEXTS
@@ -132,13 +132,11 @@ def halve(folder: Path) -> int:
         found += sum(script.count(whole) for whole in _ESCAPED)
         path.write_bytes(_halved(script))
     for path in sorted((folder / "games").rglob("*.js")):
-        games = []
-        for team, packed in file_value(path):
-            text = gzip.decompress(b64decode(packed))
-            found += sum(text.count(whole) for whole in _RAW)
-            games.append((team, b64encode(gzipped(_halved(text))).decode("ascii")))
+        held = file_value(path)
+        text = gzip.decompress(b64decode(held["games"]))
+        found += sum(text.count(whole) for whole in _RAW)
         key = path.relative_to(folder).with_suffix("").as_posix()
-        write_data(folder, key, games)
+        write_data(folder, key, {**held, "games": packed_text(_halved(text))})
     return found
 
 

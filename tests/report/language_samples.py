@@ -6,11 +6,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.analysis.output import write_all_tables
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.domain.usage import Usage

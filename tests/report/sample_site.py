@@ -6,7 +6,7 @@ from pathlib import Path
 from calbench.report.build import build_site
 from calbench.report.escape import write_data
 from calbench.report.experiment import Experiment
-from calbench.report.games.files import about_game, packed_game
+from calbench.report.games.files import about_game, packed_games
 from calbench.traces.storage import trace_bytes
 from tests.report.hostile import HALF, halve
 from tests.report.language_samples import make_cohort, make_language
@@ -19,7 +19,7 @@ from tests.report.samples import (
     suite_of,
     write_pages,
 )
-from tests.report.unpacking import file_value
+from tests.report.unpacking import file_value, unpacked_game
 from tests.sharing import once
 
 TEAMS = {
@@ -77,8 +77,10 @@ def _make(site: SampleSite) -> None:
     # No trace file can hold half a character, but a page must bear one.
     trace = play(suite_of("hostile", 3)[1], "hostile", ["{} alone, {} alone".format(*HALF)])
     folder, key = site.source / "docs" / "pagedata", "games/hostile/hostile-001"
-    games = dict(file_value(folder / f"{key}.js"))
-    games["hostile"] = packed_game(about_game(trace, "hostile"), trace_bytes(trace))
-    write_data(folder, key, list(games.items()))
+    teams = file_value(folder / f"{key}.js")["teams"]
+    games = {team: unpacked_game(folder, "hostile", team, "hostile-001") for team in teams}
+    games["hostile"] = about_game(trace, "hostile"), trace_bytes(trace)
+    shared = trace.scenario.model_dump_json().encode()
+    write_data(folder, key, {"teams": teams, "games": packed_games(shared, games.values())})
     halve(folder)
     build_site(site.source, site.built)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import yaml
 
 from calbench.analysis.output import write_all_tables
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.summary import write_summary
 from calbench.domain.actions import DirectMessage, Reschedule, Schedule, Turn
 from calbench.domain.ids import ErrandId, Slot

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calbench.analysis.datapackage import NAME, write_datapackage
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.errors import FileError
 from calbench.metrics.measure import MeasureSpec
 from calbench.report.experiment import Experiment, confidence_of, level_of, percent

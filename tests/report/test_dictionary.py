@@ -41,7 +41,7 @@ def described(name: str) -> set[str]:
 
 
 def test_every_column_of_every_table_of_the_site_is_described(sample_site: SampleSite) -> None:
-    folder = sample_site.built / "tables"
+    folder = sample_site.source / "docs" / "tables"
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.csv")}
 
     unknown = {

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from calbench.cli.jobs import sweep_of
 from calbench.config.composition import compose, open_seats, with_players
-from calbench.config.sweeps import sweep_of
 from calbench.report.pages import PAGES, navigation
 from tests.report.samples import SOURCES
 

@@ -311,7 +311,7 @@ def test_a_figure_writes_what_it_draws_and_its_place_escapes(tmp_path: Path) -> 
     assert written["layout"]["xaxis"] == {"title": {"text": "across"}}
     assert "template" not in written["layout"]
     assert '<data value="0.1250">' in html
-    assert 'href="../tables/figures/k.csv" download' in html
+    assert 'data-table="figures/k.csv"' in html
     assert 'aria-label="T &lt;b&gt;. &lt;i&gt;"' in html
     assert not re.search(r"<(img|b|i)\b", html)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from calbench.analysis.datapackage import write_datapackage
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.report.columns import largest_of
 from calbench.report.experiment import Experiment, Setting, player_of
 from calbench.report.figures import audits, difficulty, regret, talk

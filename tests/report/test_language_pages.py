@@ -96,8 +96,8 @@ class Plots(HTMLParser):
         elif self.found and "data-figure" in values:
             self.found[-1]["key"].append(values["data-figure"])
             self.found[-1]["alt"].append(values["aria-label"])
-        elif self.found and "download" in values:
-            self.found[-1]["file"].append(values["href"])
+        elif self.found and "data-table" in values:
+            self.found[-1]["file"].append(values["data-table"])
         elif self.found and tag in {"details", "table"}:
             self.found[-1][tag].append(tag)
 
@@ -111,12 +111,12 @@ def test_every_figure_has_a_title_a_file_and_its_numbers(docs: Path) -> None:
     keys = []
     for name, found in pages.items():
         for plot in found:
-            key = plot["file"][0].removeprefix("../tables/").removesuffix(".csv")
+            key = plot["file"][0].removesuffix(".csv")
             keys += [key] if name not in {"uniform", "plane"} else []
             # A figure of zeros is a table in its place.
             assert plot["key"] in ([key], [])
             assert (docs / "pagedata" / f"{key}.js").is_file() is bool(plot["key"])
-            assert all((docs / "results" / each).resolve().is_file() for each in plot["file"])
+            assert all((docs / "tables" / each).is_file() for each in plot["file"])
             assert all(len(alt) > 20 for alt in plot["alt"])
             if (name in GALLERIES and key != "figures/difficulty") or not plot["key"]:
                 assert plot["table"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
 from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import Slot

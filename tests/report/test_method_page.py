@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from calbench.agents.prompts.variants import variants
+from calbench.agents.prompts.folder import variants
 from calbench.agents.reflection import MOST_CHANGE
 from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
@@ -26,7 +26,7 @@ from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, LONGEST_RE
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
-from calbench.metrics.speech.trained.weights import BOUND, UNIT
+from calbench.metrics.speech.detectors import BOUND, UNIT
 from calbench.oracle.count import MOST_COUNTED_MEETINGS
 from calbench.protocols.registry import POLICIES
 from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
@@ -34,10 +34,9 @@ from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
 from calbench.scenarios.sampling import FIRST_ERRAND_ID, MAX_PLACEMENTS
 from calbench.stats.agreement import LEAST_CORRELATED, LEAST_UNITS, MOST_DEALT, REACHED
-from calbench.stats.intervals import FEWEST_UNITS as FEWEST_FOR_INTERVALS
-from calbench.stats.intervals import MOST_ALIKE, MOST_REACHED, TAIL_SHARE
+from calbench.stats.differences import FEWEST_PAIRED
+from calbench.stats.intervals import FEWEST_UNITS, MOST_ALIKE, MOST_REACHED, TAIL_SHARE
 from calbench.stats.plackett_luce import constants
-from calbench.stats.power import FEWEST_UNITS
 from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.traces.events import Event
 from calbench.traces.models import Limits
@@ -141,7 +140,7 @@ def test_detectors_are_trained_as_the_page_says() -> None:
 def test_intervals_and_floor_are_those_of_the_code() -> None:
     spec = AnalysisSpec()
 
-    assert ROWS["interval; fewest scenarios"] == f"{spec.confidence:.0%}; {FEWEST_FOR_INTERVALS}"
+    assert ROWS["interval; fewest scenarios"] == f"{spec.confidence:.0%}; {FEWEST_UNITS}"
     assert ROWS["suites drawn to measure coverage; its goal"] == f"{DRAWS:,}; {GOAL:.0%}"
     assert ROWS["share of scenarios with one value: t interval; stretched to it"] == (
         f"{MOST_ALIKE:.0%}; {MOST_REACHED:.0%}"
@@ -149,7 +148,7 @@ def test_intervals_and_floor_are_those_of_the_code() -> None:
     assert ROWS["of the tail, what is left beyond each end of a t interval"] == str(TAIL_SHARE)
     assert ROWS["random permutations of a permutation test"] == f"{spec.permutations:,}"
     assert ROWS["power of the minimum detectable difference; fewest scenarios"] == (
-        f"{spec.power:.0%}; {FEWEST_UNITS}"
+        f"{spec.power:.0%}; {FEWEST_PAIRED}"
     )
     assert ROWS["VPS floor"].startswith(f"{MeasureSpec().vps_floor:.0f} slots")
 

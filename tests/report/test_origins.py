@@ -51,7 +51,7 @@ PLACES = {
     "messages per turn that a JSON Schema allows": ("calbench/agents/schemas.py", "MOST_MESS"),
     "VPS floor": ("conf/measure/default.yaml", "vps_floor: 5.0"),
     "movement of a reflection that counts as one slot": (
-        "calbench/metrics/privacy/baseline.py",
+        "calbench/metrics/privacy/answers.py",
         "GREATEST_MOVEMENT =",
     ),
     "share of excluded games that flags a team": (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from calbench.analysis.summary import KIND_WORDS
 from calbench.report.escape import data_script, script_json
-from calbench.report.games.files import about_game, packed_game, team_kind
+from calbench.report.games.files import about_game, packed_games, team_kind
 from calbench.report.games.index import ALPHABET, column
 from calbench.traces.models import Kind, Seat
 from calbench.traces.storage import trace_bytes
@@ -23,7 +23,9 @@ ALPHABET_SIZE = len(ALPHABET)
 def test_page_data_of_a_protocol_game_stays_small(team: str) -> None:
     trace = play(suite_of("varied", 3)[0], team)
 
-    size = len(packed_game(about_game(trace, "varied"), trace_bytes(trace)))
+    shared = trace.scenario.model_dump_json().encode()
+
+    size = len(packed_games(shared, [(about_game(trace, "varied"), trace_bytes(trace))]))
 
     assert size < 15_000
     assert 3 * size < len(trace_bytes(trace))

@@ -116,7 +116,7 @@ def test_initiators_have_a_table_beside_that_of_first_speakers(tmp_path: Path) -
     assert Stated(ours).values == ["1.1000", "1.2000", "5", "0.1100", "0.2100", "0.3100"]
     assert "excess, shown cost" in ours
     assert Stated(leading).values == ["2.1000", "2.2000", "6", "0.1200", "0.2200", "0.3200"]
-    assert '"../tables/uniform/initiator.csv" download' in section(page, "files")
+    assert 'data-table="uniform/initiator.csv"' in section(page, "files")
 
 
 def test_page_is_absent_without_the_numbers_of_others(tmp_path: Path) -> None:
@@ -224,4 +224,4 @@ def test_judge_is_beside_the_paper_only_if_a_model_judged_models(
     sums, agreement = (Stated(each[each.index("Ours:") :]).values for each in shown)
     assert sums[4:] == ["33.2500", "22.2500", "44.2500", "11.2500", "11.0000", "55.2500"]
     assert agreement == ["14400", "0.9988", "0.9971", "0.9999", "0.0001"]
-    assert '"../tables/uniform/judge/judge_agreement.csv" download' in section(page, "files")
+    assert 'data-table="uniform/judge/judge_agreement.csv"' in section(page, "files")

@@ -71,7 +71,7 @@ def test_regret_is_shown_as_the_tables_have_it(tmp_path: Path, summary: Path) ->
     assert rounds.index(">decision<") < rounds.index(">resolution<")
     assert rounds.count('<span title="none">\N{EN DASH}</span>') == 2
     assert "<table" not in section(page, "worst")
-    assert '"../tables/regret_by_team.csv" download' in section(page, "files")
+    assert 'data-table="regret_by_team.csv"' in section(page, "files")
 
 
 def test_page_is_absent_without_an_experiment_in_its_tables(tmp_path: Path, summary: Path) -> None:

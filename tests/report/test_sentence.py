@@ -1,11 +1,11 @@
 """What happened in a game, in one sentence: made from the cells of tables, and of nothing else."""
 
-import gzip
 import json
-from base64 import b64decode
+from pathlib import Path
 
 import pytest
 
+from calbench.report.escape import write_data
 from calbench.report.games.files import (
     NOTHING,
     PLAYED_COLUMNS,
@@ -13,13 +13,14 @@ from calbench.report.games.files import (
     OfTables,
     Rows,
     about_game,
-    packed_game,
+    packed_games,
     what_happened,
 )
 from calbench.report.tables import Row
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
 from tests.report.samples import play, suite_of
+from tests.report.unpacking import unpacked_game
 
 
 def played(*cells: object) -> Row:
@@ -106,13 +107,17 @@ def test_game_of_which_a_table_tells_has_its_sentence() -> None:
     assert sentence(trace) == ""
 
 
-def test_whole_trace_follows_what_is_told_of_a_game_byte_for_byte() -> None:
-    trace = play(suite_of("varied", 3)[0], "imap")
-    about = about_game(trace, "varied")
+def test_file_has_the_bytes_of_each_trace_also_of_one_with_another_scenario(tmp_path: Path) -> None:
+    scenario, other = suite_of("varied", 3)[:2]
+    traces = {team: play(scenario, team) for team in ("imap", "silent")}
+    traces["tell-all"] = play(other, "tell-all")
+    games = [(about_game(each, "varied"), trace_bytes(each)) for each in traces.values()]
 
-    packed = packed_game(about, trace_bytes(trace))
+    held = packed_games(scenario.model_dump_json().encode(), games)
+    write_data(tmp_path, "games/varied/a", {"teams": list(traces), "games": held})
 
-    assert packed == packed_game(about, trace_bytes(trace))
-    told, _, file = gzip.decompress(b64decode(packed)).partition(b"\n")
-    assert file == trace_bytes(trace)
-    assert json.loads(told) == json.loads(json.dumps(about))
+    assert held == packed_games(scenario.model_dump_json().encode(), games)
+    for team, (about, trace) in zip(traces, games, strict=True):
+        told, file = unpacked_game(tmp_path, "varied", team, "a")
+        assert file == trace
+        assert told == json.loads(json.dumps(about))

@@ -8,6 +8,8 @@ import pytest
 
 from calbench.report.trimming import (
     EAGER,
+    INDEX,
+    SECOND_INDEX,
     bare,
     can_match,
     lean,
@@ -102,13 +104,14 @@ def test_sheets_of_ours_have_a_line_for_each_rule() -> None:
     )
 
 
-def test_theme_waits_with_its_search_until_somebody_opens_it() -> None:
+def test_theme_waits_with_its_search_until_somebody_opens_it_and_has_one_index() -> None:
     theme = find_spec("material")
     assert theme is not None
     assert theme.origin is not None
     bundles = list(Path(theme.origin).parent.rglob("assets/javascripts/bundle.*.min.js"))
 
     assert [path.read_text().count(f"({EAGER})") for path in bundles] == [1]
+    assert [path.read_text().count(INDEX) for path in bundles] == [1]
 
 
 def test_site_is_trimmed_in_place(tmp_path: Path) -> None:
@@ -121,13 +124,22 @@ def test_site_is_trimmed_in_place(tmp_path: Path) -> None:
     (tmp_path / "assets" / "traces" / "ours.js").write_text('element("p", { "class": "made" })')
     scripts = tmp_path / "assets" / "javascripts"
     scripts.mkdir()
-    (scripts / "bundle.1.min.js").write_text(f'of({EAGER});find(".tabbed-set .tabbed-label")')
+    (scripts / "bundle.1.min.js").write_text(
+        f'of({EAGER});find(".tabbed-set .tabbed-label");{INDEX}1:2\n//# sourceMappingURL=b.js.map\n'
+    )
+    unread = [scripts / "b.js.map", scripts / "lunr" / "min" / "th.js", tmp_path / SECOND_INDEX]
+    for path in unread:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
     (tmp_path / "index.html").write_text('<p class="a">\n\n</p>')
 
     trim(tmp_path)
 
     assert (styles / "main.css").read_text() == ".a{x:y}.made{x:y}:root{}"
-    assert (scripts / "bundle.1.min.js").read_text().startswith("of(!1);")
+    assert (scripts / "bundle.1.min.js").read_text() == (
+        'of(!1);find(".tabbed-set .tabbed-label");return !0?1:2'
+    )
+    assert [path for path in unread if path.exists()] == []
 
 
 def test_lines_begin_without_blanks_and_stay_lines() -> None:

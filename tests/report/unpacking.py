@@ -1,6 +1,8 @@
 """Page data read back in Python: a second reader beside ``site/assets/traces/pagedata.js``."""
 
+import csv
 import gzip
+import io
 import json
 import re
 from base64 import b64decode
@@ -28,9 +30,25 @@ def unpacked_game(
     pagedata: Path, experiment: str, team: str, scenario: str
 ) -> tuple[dict[str, Any], bytes]:
     """Return what is told of a game, and the file of its trace."""
-    packed = dict(file_value(pagedata / "games" / experiment / f"{scenario}.js"))
-    about, _, file = gzip.decompress(b64decode(packed[team])).partition(b"\n")
-    return json.loads(about), file
+    held = file_value(pagedata / "games" / experiment / f"{scenario}.js")
+    shared, *lines = gzip.decompress(b64decode(held["games"])).split(b"\n")
+    number = held["teams"].index(team)
+    (place, about), trace = json.loads(lines[2 * number]), lines[2 * number + 1]
+    if place is not None:
+        trace = trace[:place] + shared + trace[place:]
+    return about, trace + b"\n"
+
+
+def page_table(site: Path, path: str) -> list[dict[str, str]]:
+    """Return the rows of a table that pages of a site link, as their script hands it out."""
+    return list(csv.DictReader(io.StringIO(page_csv(site, path).decode(), newline="")))
+
+
+def page_csv(site: Path, path: str) -> bytes:
+    """Return its bytes; refuse one that no page links."""
+    *folder, name = path.split("/", 1)
+    packed = file_value(site / "pagedata" / f"{'/'.join(('tables', *folder))}.js")
+    return gzip.decompress(b64decode(packed[name]))
 
 
 def _present(event: dict[str, Any]) -> dict[str, Any]:

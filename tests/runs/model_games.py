@@ -12,8 +12,8 @@ from calbench.engine.seating import seat_agents
 from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.model import Endpoint, ModelConfig
-from calbench.llm.replies.request import named
-from calbench.llm.transport import AttemptError, Transport
+from calbench.llm.replies.record import named
+from calbench.llm.transport import Transport
 from calbench.scenarios.difficulty import completed
 from calbench.traces.models import GameConfig, Limits, PromptVariant, Seat, Team, Trace
 from tests.cli.recording import spoken
@@ -55,34 +55,25 @@ def config(*seats: Seat) -> GameConfig:
     )
 
 
-def answering(failing_from: int | None = None) -> Transport:
+async def answering(request: Request, _endpoint: Endpoint) -> Completion:
     """Answer as a candid speaker, now and then with a fence around it, or with nonsense."""
-    calls = 0
-
-    async def ask(request: Request, _endpoint: Endpoint) -> Completion:
-        nonlocal calls
-        calls += 1
-        if failing_from is not None and calls >= failing_from:
-            raise AttemptError("BadRequest", status=400, is_retryable=False)
-        completion = await spoken(request)
-        choice = int(named(request).key[:2], 16) % 8
-        text = {0: f"```json\n{completion.text}\n```", 1: "Let me think.", 2: ""}.get(choice)
-        if text is not None:
-            return replace(completion, text=text)
-        if not request.logprobs:
-            return completion
-        tokens = (
-            TokenLogprob(each, -0.1, ((each, -0.1), ("1", -2.5))) for each in completion.text or ""
-        )
-        return replace(completion, logprobs=tuple(tokens))
-
-    return ask
+    completion = await spoken(request)
+    choice = int(named(request).key[:2], 16) % 8
+    text = {0: f"```json\n{completion.text}\n```", 1: "Let me think.", 2: ""}.get(choice)
+    if text is not None:
+        return replace(completion, text=text)
+    if not request.logprobs:
+        return completion
+    tokens = (
+        TokenLogprob(each, -0.1, ((each, -0.1), ("1", -2.5))) for each in completion.text or ""
+    )
+    return replace(completion, logprobs=tuple(tokens))
 
 
 def played(
     seats: Sequence[Seat],
     store: Path | None,
-    transport: Transport | None = None,
+    transport: Transport = answering,
     mode: Mode = "record",
     *,
     prompts: tuple[str, str | None] = ("v1", None),
@@ -92,7 +83,7 @@ def played(
     game = config(*seats).updated(prompt_version=version, prompt_digest=digest)
 
     async def play() -> Trace:
-        source = Source(mode=mode, store=store, transport=transport or answering())
+        source = Source(mode=mode, store=store, transport=transport)
         models = {seat.player: MODEL for seat in (STUB, PROBING)}
         async with open_completer(models, source) as completer:
             agents = seat_agents(SCENARIO, game, completer)

@@ -1,36 +1,43 @@
-"""Two invented models and a protocol, played and put beside the published results, as a user would.
+"""Two invented models and a protocol, played and put beside the published results.
 
-The site is built from the packed results, as where the pipeline has not run.
+One model speaks, the other gives no readable reply. The site is built from the packed results, as
+where the pipeline has not run.
 """
 
 import csv
 import gzip
+import json
 import re
 import signal
 import socket
 import urllib.request
 from base64 import b64decode
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
 
+from calbench.agents.scripted.speaker import ScriptedSpeaker
+from calbench.agents.scripted.talk import STYLES
 from calbench.api import load_suite
 from calbench.cli.main import answer
+from calbench.cli.site import serve
 from calbench.config.composition import compose
+from calbench.domain.usage import Usage
+from calbench.errors import OutputError
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
 from calbench.runs.play import execute
 from calbench.scenarios.storage import write_suite
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, DESKTOP
+from tests.cli.recording import STAND_IN
 from tests.cli.runs import REPO, SMALL, calbench, files, started
 from tests.effort import GUARD_S
-from tests.report.unpacking import file_value
-from tests.runs.loopback import MUMBLING, SPEAKING, models, play_model
+from tests.report.unpacking import file_value, page_csv, page_table
 
 pytestmark = pytest.mark.heavy
-
-Refused = Callable[..., None]
 
 CELLS = re.compile(r"<tr>\s*(<th scope=\"row\">.*?)</tr>", re.DOTALL)
 
@@ -47,8 +54,7 @@ class Board:
     site: Path
 
     def rows(self, table: str, **where: str) -> list[dict[str, str]]:
-        with (self.site / "tables" / table).open(encoding="utf-8", newline="") as file:
-            found = list(csv.DictReader(file))
+        found = page_table(self.site, table)
         return [row for row in found if all(row[key] == cell for key, cell in where.items())]
 
     def page_rows(self, page: str, team: str) -> list[str]:
@@ -57,24 +63,39 @@ class Board:
         return [row for row in CELLS.findall(text) if row.startswith(f'<th scope="row">{team} <')]
 
 
+SPEAKING, MUMBLING = "speaking-1", "mumbling-1"
+
+THOUGHT = "<script>window.hacked = 1</script>"
+"""What the first one thinks at every turn; the other says nothing else."""
+
+
+async def answering(request: Request, _endpoint: Endpoint) -> Completion:
+    """Answer as one of the models; no price is known of either."""
+    text = THOUGHT
+    if request.spec.model.endswith(SPEAKING):
+        reply = json.loads(ScriptedSpeaker(STYLES["guarded"], 0).reply(request.messages))
+        text = json.dumps({**reply, "thinking": THOUGHT} if "thinking" in reply else reply)
+    usage = Usage(input_tokens=100, cached_tokens=0, output_tokens=10)
+    return Completion(text=text, finish_reason="stop", usage=usage)
+
+
+def play(out: Path, *overrides: str) -> None:
+    execute(compose([*overrides, f"out={out}"]), answering)
+
+
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
     root = tmp_path_factory.mktemp("board")
-    suite = root / "part.jsonl"
-    write_suite(suite, load_suite("varied")[:3])
-    speaking, mumbling, whole = (root / name for name in ("speaking", "mumbling", "whole"))
-    with models() as address:
-        names = [
-            play_model(address, model, out, f"suite.path={suite}")
-            for model, out in ((SPEAKING, speaking), (MUMBLING, mumbling))
-        ]
-    assert calbench("+experiment=uniform", "teams=[imap]", f"out={whole}").status == 0
-    ended = calbench("site", *map(str, (speaking, mumbling, whole)), f"out={root / 'site'}")
-    assert ended.status == 0, ended.err
-    if names[0] == names[1]:
-        names = [f"{names[0]}.speaking", f"{names[1]}.mumbling"]
-    speaker, mumbler = names
-    return Board(speaking, mumbling, whole, speaker, mumbler, root / "site")
+    part, every = root / "part.jsonl", root / "uniform.jsonl"
+    write_suite(part, load_suite("varied")[:3])
+    write_suite(every, load_suite("uniform"))
+    runs = speaking, mumbling, whole = [root / name for name in ("speaking", "mumbling", "whole")]
+    few = ("teams=[my-model]", *STAND_IN, "preflight=false", f"suite.path={part}")
+    for out, model in ((speaking, SPEAKING), (mumbling, MUMBLING)):
+        play(out, *few, f"model.name=openai/{model}", "limits.max_turns_per_round=4")
+    play(whole, "+experiment=uniform", "teams=[imap]", f"suite.path={every}")
+    assert answer(["site", *map(str, runs), f"out={root / 'site'}"]) == 0
+    return Board(speaking, mumbling, whole, SPEAKING, MUMBLING, root / "site")
 
 
 def numbers(rows: Sequence[dict[str, str]], *names: str) -> list[tuple[str, ...]]:
@@ -140,7 +161,7 @@ def test_published_team_played_again_is_beside_the_published_one(board: Board) -
 
 def test_other_views_are_what_is_published(board: Board) -> None:
     for name in ("language", "language-everyone", "varied", "smollm2"):
-        shown = (board.site / "tables" / name / "leaderboard.csv").read_bytes()
+        shown = page_csv(board.site, f"{name}/leaderboard.csv")
         release = REPO / "data" / "release" / "tables" / name / "leaderboard.csv"
         assert shown == release.read_bytes()
 
@@ -152,13 +173,14 @@ def test_texts_of_a_model_stay_text(board: Board) -> None:
         if path.suffix in {".html", ".js"} and b"<script>window.hacked" in path.read_bytes()
     ]
     assert scripts == []
+    games = (board.site / "pagedata" / "games").rglob("*.js")
+    held = [(path.parent.name, file_value(path)) for path in games]
     said = [
-        gzip.decompress(b64decode(packed))
-        for path in (board.site / "pagedata" / "games").rglob("*.js")
-        for team, packed in file_value(path)
-        if board.speaker in {team, path.parent.name}
+        gzip.decompress(b64decode(file["games"]))
+        for experiment, file in held
+        if board.speaker in {*file["teams"], experiment}
     ]
-    assert any(b"window.hacked" in game for game in said)
+    assert any(b"window.hacked" in lines for lines in said)
 
 
 @pytest.mark.slow
@@ -211,9 +233,8 @@ def test_one_run_is_built_and_served_to_this_machine(board: Board) -> None:
         process.communicate()
     assert "Not published" not in text
     assert "silent" not in text
-    tables = files(board.speaking / "site" / "tables")
-    assert b"3,3" in tables["varied/leaderboard.csv"]
-    assert not any(name.startswith("uniform/") for name in tables)
+    assert b"3,3" in page_csv(board.speaking / "site", "varied/leaderboard.csv")
+    assert not (board.speaking / "site" / "pagedata" / "tables" / "uniform.js").exists()
 
 
 @pytest.mark.slow
@@ -224,35 +245,13 @@ def test_unreadable_run_can_be_viewed_and_its_place_is_printed(board: Board) -> 
     assert calbench("view", str(board.mumbling), "serve=false").status == 0  # once more
 
 
-@pytest.fixture(scope="module")
-def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run whose scenarios have the names of published ones and are others."""
-    out = tmp_path_factory.mktemp("other") / "run"
-    ended = calbench("suite=varied", "suite.num_scenarios=2", "teams=[imap]", f"out={out}")
-    assert ended.status == 0, ended.err
-    return out
-
-
-@pytest.fixture
-def refused(capsys: pytest.CaptureFixture[str]) -> Refused:
-    """Return what checks that a command is refused in one line."""
-
-    def check(words: str, *arguments: str | Path) -> None:
-        status = answer([str(each) for each in arguments])
-        said = capsys.readouterr()
-        (line,) = (each for each in said.err.splitlines() if each.startswith("error: "))
-        assert (status, said.out) == (2, "")
-        assert words in line
-
-    return check
-
-
-def test_port_that_is_taken_is_refused(refused: Refused, other: Path) -> None:
+def test_port_that_is_taken_is_refused(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        refused(f"port={port}: cannot be used", "view", other, f"port={port}", "jobs=1")
+        with pytest.raises(OutputError, match=f"^port={port}: cannot be used"):
+            serve(tmp_path, port)
 
 
 def test_run_with_replicates_is_shown_with_all_its_games(
@@ -262,6 +261,6 @@ def test_run_with_replicates_is_shown_with_all_its_games(
     execute(compose([*SMALL, "teams=example-agent", "subset=1", "replicates=2", f"out={run}"]))
     assert answer(["-q", "view", str(run), "serve=false", "jobs=1"]) == 0
     assert capsys.readouterr().out == f"{run / 'site' / 'index.html'}\n"
-    with (run / "site" / "tables" / "leaderboard.csv").open(newline="") as file:
-        (row,) = (each for each in csv.DictReader(file) if each["team"] == "example-agent")
+    rows = page_table(run / "site", "leaderboard.csv")
+    (row,) = (each for each in rows if each["team"] == "example-agent")
     assert (row["games"], row["scenarios"]) == ("2", "1")

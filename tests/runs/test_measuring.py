@@ -10,7 +10,7 @@ from calbench.analysis.scoring import ALL_FACTS, add_measured, measure_games
 from calbench.errors import CalbenchError
 from calbench.facts.storage import FactsWriter
 from calbench.metrics.measure import DEFAULT_MEASURE
-from calbench.runs.measuring import MeasuringStore
+from calbench.runs.play import MeasuringStore
 from calbench.traces.models import Trace
 from calbench.traces.storage import write_trace
 from calbench.traces.store import FILES, Batch

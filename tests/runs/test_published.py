@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
 from calbench.errors import FileError
 from calbench.facts.storage import Facts

@@ -27,6 +27,7 @@ from calbench.traces.events import (
     TurnStart,
 )
 from calbench.traces.models import PromptVariant, Seat, Trace
+from tests.cli.recording import failing_after
 from tests.engine.scripts import altered
 from tests.runs.model_games import (
     CANDID,
@@ -231,10 +232,10 @@ def test_player_is_what_its_kind_says(
         verify_trace(forged)
 
 
-@pytest.mark.parametrize("failing_from", [1, 6, 20, 26])
-def test_halted_game_breaks_off_where_its_replies_end(tmp_path: Path, failing_from: int) -> None:
+@pytest.mark.parametrize("answered", [0, 5, 19, 25])
+def test_halted_game_breaks_off_where_its_replies_end(tmp_path: Path, answered: int) -> None:
     store = tmp_path / "replies.sqlite"
-    game = Recorded(played([STUB], store, answering(failing_from)), store)
+    game = Recorded(played([STUB], store, failing_after(answered, answering)), store)
     assert game.trace.is_halted
     assert verify_trace(game.trace).halts_not_checked == 1
     assert game.checked(game.trace).halts_not_checked == 1
@@ -310,7 +311,7 @@ def test_own_agents_are_counted_and_a_function_is_asked_anew() -> None:
 
 
 def test_reply_that_is_not_recorded_is_named(mixed: Recorded, tmp_path: Path) -> None:
-    played([STUB], tmp_path / "other.sqlite", answering(2))
+    played([STUB], tmp_path / "other.sqlite", failing_after(1, answering))
     with (
         open_recorded(tmp_path / "other.sqlite") as replies,
         pytest.raises(UnprovenError, match=r"no recorded reply for openai/stub .*round 0") as told,

@@ -21,6 +21,16 @@ def test_small_bank_can_be_read(tmp_path: Path) -> None:
     assert len(read_label_bank("v9", tmp_path).labels) == 6
 
 
+def test_bank_is_what_its_file_says_now(tmp_path: Path) -> None:
+    lines = small_bank()
+    for text in ("A fair", "A walk"):  # as many bytes
+        lines[1]["text"] = text
+        written(tmp_path, lines)
+        bank = read_label_bank("v9", tmp_path)
+        assert bank.labels[0].text == text
+        assert read_label_bank("v9", tmp_path) is bank
+
+
 Change = Callable[[list[dict[str, Any]]], Any]
 
 

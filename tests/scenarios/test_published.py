@@ -7,8 +7,7 @@ import pytest
 
 from calbench.errors import ConfigError, FileError
 from calbench.scenarios import storage
-from calbench.scenarios.published import published_suite, suite_names
-from calbench.scenarios.storage import read_suite, write_suite
+from calbench.scenarios.storage import published_suite, read_suite, suite_names, write_suite
 from tests.factories import make_scenario
 
 BARE = make_scenario(["E..B", ".E.E"], [(0, 1)])

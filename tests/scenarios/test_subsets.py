@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from calbench.errors import ConfigError
 from calbench.scenarios.difficulty import TERTILES, tertile_choice
 from calbench.scenarios.models import DifficultyEntry, Scenario, Tertile
-from calbench.scenarios.published import published_suite, suite_names
+from calbench.scenarios.storage import published_suite, suite_names
 from calbench.scenarios.suites import chosen_ids, subset_order
 from tests.factories import make_scenario
 

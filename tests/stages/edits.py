@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from tests.stages.sandbox import outputs, stages
 from tests.stages.small import change_yaml, small_tree
 
 TABLE = REPO / "tests" / "stages" / "edits.csv"
+COLUMNS = ("edit", "reran", "differences")
 
 Change = Callable[[Path], object]
 
@@ -167,7 +168,7 @@ EDITS: Sequence[Edit] = (
     Edit("the changelog", appended("CHANGELOG.md", "\nOne more line.\n")),
     Edit("CONTRIBUTING", appended("CONTRIBUTING.md", "\nOne more line.\n")),
     Edit("the level of compression", replaced("calbench/traces/shards.py", "EL = 6", "EL = 3")),
-    Edit("a kernel of the statistics", appended("calbench/stats/means.py")),
+    Edit("a kernel of the statistics", appended("calbench/stats/letters.py")),
     Edit("a comment in a table", appended("calbench/analysis/tables/talk.py")),
     Edit("a comment in a fact", appended("calbench/facts/games.py")),
     Edit("a comment in a stage", appended("stages/play.py")),
@@ -242,17 +243,31 @@ def different(tree: Path, other: Path) -> list[str]:
     return sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
 
 
+def kept_rows() -> dict[str, dict[str, str]]:
+    """Return the rows of the table, by the name of the edit."""
+    with TABLE.open(newline="") as file:
+        return {row["edit"]: row for row in csv.DictReader(file)}
+
+
+def write_rows(rows: Mapping[str, dict[str, str]]) -> None:
+    """Write the table, in the order of the edits."""
+    with TABLE.open("w") as file:
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows[edit.name] for edit in EDITS if edit.name in rows)
+
+
 def main() -> None:
-    """Try the edits that are named, or all of them, and write the table."""
+    """Try the edits that are named, or all of them, and put what they did into the table."""
     chosen = [edit for edit in EDITS if not sys.argv[1:] or edit.name in sys.argv[1:]]
-    with TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool, TABLE.open("w") as file:
+    rows = kept_rows()
+    with TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
         base = prepared(Path(place) / "base")
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["edit", "reran", "differences"])
         results = pool.map(lambda edit: tried(edit, base), chosen)
         for edit, (ran, unlike) in zip(chosen, results, strict=True):
-            table.writerow([edit.name, " ".join(ran), len(unlike)])
-            file.flush()
+            values = (edit.name, " ".join(ran), str(len(unlike)))
+            rows[edit.name] = dict(zip(COLUMNS, values, strict=True))
+            write_rows(rows)
             print(f"{edit.name}: reran {' '.join(ran) or 'nothing'}; {len(unlike)} differ")
             for name in unlike[:5]:
                 print(f"  {name}")

@@ -15,7 +15,7 @@ from tests.stages.dependencies import closure, files_of, imports, with_dependenc
 
 STAGES: dict[str, dict[str, Any]] = yaml.safe_load((REPO / "dvc.yaml").read_text())["stages"]
 
-HELPERS = {"parts", "paths"}
+HELPERS = {"paths"}
 """What several stages use."""
 
 

@@ -20,7 +20,7 @@ from calbench.scenarios.storage import read_suite
 from calbench.traces.catalog import Catalog, trace_paths
 from stages import paths
 from stages.compose import PARTS, role
-from stages.parts import write_parts
+from stages.paths import write_parts
 from tests.cli.runs import REPO, SMALL, environment, files, python
 
 pytestmark = pytest.mark.heavy

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from calbench.stats.bootstrap import resample_weights
+from calbench.stats.resampling import resample_weights
 from calbench.stats.spec import AnalysisSpec
 
 

@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calbench.stats.bootstrap import resample_weights
 from calbench.stats.differences import Differences, paired_differences, paired_ends
-from calbench.stats.intervals import TAIL_SHARE, Bounds
-from calbench.stats.means import estimated
-from calbench.stats.permutation import swap_p_values
+from calbench.stats.intervals import TAIL_SHARE, Bounds, estimated
+from calbench.stats.resampling import resample_weights, swap_p_values
 from calbench.stats.spec import AnalysisSpec
 from tests.stats.samples import UNITS, Unit, beside, column, random_units
 

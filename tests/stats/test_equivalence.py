@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
-from calbench.stats.equivalence import equivalence
+from calbench.stats.differences import equivalence
 from calbench.stats.intervals import difference_of, ends_of
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums

@@ -14,11 +14,12 @@ from calbench.stats.intervals import (
     KINDS,
     TAIL_SHARE,
     Bounds,
+    Means,
+    estimated,
     most_common,
     sample_of,
     share_ends,
 )
-from calbench.stats.means import Means, estimated
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 from tests.stats.samples import UNITS, Unit, beside, column, random_units
@@ -58,9 +59,7 @@ def test_ratios_have_the_interval_of_the_jackknife() -> None:
     half = stats.t.isf((1 - CONFIDENCE) / 2, 19) * variance**0.5
     found = estimated(column(units), SPEC)
     assert ends(found) == pytest.approx((mean - half, mean + half), abs=1e-9)
-    assert (found.num_units.tolist(), found.num_values.tolist()) == (
-        [20], [sum(count for _, count in pairs)]
-    )  # fmt: skip
+    assert found.num_units.tolist() == [20]
 
 
 @pytest.mark.parametrize(("failing", "scenarios"), [(0, 45), (3, 45), (0, 4), (1, 15)])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values, swap_p_values
+from calbench.stats.resampling import adjusted_p_values, sign_flip_p_values, swap_p_values
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 from tests.stats.samples import UNITS, Unit, column

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calbench.stats.power import minimum_detectable_difference, noncentrality, required_units
+from calbench.stats.differences import minimum_detectable_difference, noncentrality, required_units
 from calbench.stats.spec import AnalysisSpec
 
 SPEC = AnalysisSpec()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calbench.analysis.measures import HEADLINE
 from calbench.analysis.summary.pool import POOL, POOLED
-from calbench.analysis.tables.draws import HEADLINE
 from calbench.stats.predictive import (
     deviations,
     drawn_means,

@@ -23,7 +23,7 @@ from calbench.console import progress
 from calbench.domain.randomness import derived_seed
 from calbench.facts.storage import Facts
 from calbench.files import write_atomically
-from calbench.metrics.speech.own_slot import NAMES as LABELS
+from calbench.metrics.speech.rules import NAMES as LABELS
 from calbench.stats.intervals import (
     BOUND,
     Bounds,

@@ -5,6 +5,7 @@ detectors find that were trained without the message. Nothing runs it but ``make
 what it writes is kept in git.
 """
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,20 +21,19 @@ from scipy.sparse import csr_array
 from calbench.analysis.audit_sample import CROSSED, KEPT, OTHERS, UNSEEN, Unseen
 from calbench.console import say
 from calbench.files import write_atomically
-from calbench.metrics.speech.rules import ruled_slot
-from calbench.metrics.speech.sample import LabelledMessage, read_others, read_sample
-from calbench.metrics.speech.trained.features import RULED, message_features, prepared
-from calbench.metrics.speech.trained.signs import signs_in
-from calbench.metrics.speech.trained.states import STATED
-from calbench.metrics.speech.trained.weights import (
+from calbench.metrics.speech.detectors import (
     LEAK,
     OWN_SLOT,
     UNIT,
     WEIGHTS,
     Detector,
     Weights,
-    text_of,
 )
+from calbench.metrics.speech.features import RULED, message_features, prepared
+from calbench.metrics.speech.rules import ruled_slot
+from calbench.metrics.speech.sample import LabelledMessage, read_others, read_sample
+from calbench.metrics.speech.signs import signs_in
+from calbench.metrics.speech.states import STATED
 from stages import paths
 
 SAMPLE: Final = paths.DATA / "audit_sample"
@@ -189,6 +189,16 @@ def unseen_text(unseen: Unseen) -> str:
         for key, found in sorted(each.items())
     ]
     return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
+
+
+def text_of(weights: Weights) -> str:
+    """Return the file of some detectors, one feature a line."""
+    detectors = {**weights.own_slot, LEAK: weights.leak}
+    parts = {
+        name: {"start": each.start, "weights": dict(sorted(each.weights.items()))}
+        for name, each in detectors.items()
+    }
+    return json.dumps(parts, indent=0, separators=(",", ":")) + "\n"
 
 
 def main(_: list[str]) -> None:

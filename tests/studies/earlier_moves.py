@@ -5,17 +5,19 @@ Run it after a change of the canonical suites or of how the teams play:
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from calbench.api import load_suite, play_game
 from calbench.console import say
-from calbench.domain.ids import MeetingId
+from calbench.domain.ids import MeetingId, Slot
 from calbench.files import write_atomically
 from calbench.metrics.costs import best_complete_schedule
 from calbench.metrics.optimum import Moment
 from calbench.oracle.cache import OracleCache
+from calbench.oracle.choices import Choice
+from calbench.oracle.completion import searched_least_cost
 from calbench.oracle.programme import MOST_EXACT_MEETINGS
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, Event, Resolution, RoundStart
@@ -71,7 +73,7 @@ def round_costs(
     for event in events:
         if isinstance(event, RoundStart) and moment.standing:
             ahead = later[event.round :] if sees_ahead else [event.meeting_id]
-            found.append(RoundCosts(event.round, *moment.costs_of(ahead)))
+            found.append(RoundCosts(event.round, *_costs(moment, ahead)))
         elif isinstance(event, BatchApplied):
             moment.apply(event)
         elif isinstance(event, Resolution):
@@ -79,6 +81,23 @@ def round_costs(
                 break
             moment.standing.add(event.meeting_id)
     return found
+
+
+def _costs(moment: Moment, new: Sequence[MeetingId]) -> tuple[int | None, int | None]:
+    """Return the least cost of placing meetings with the standing ones in place, or moved."""
+    choices = [each for each in moment._choices() if each.meeting_id in (*new, *moment.standing)]
+    in_place = [
+        replace(each, charges_by_slot=_unmoved(each))
+        if each.meeting_id in moment.standing
+        else each
+        for each in choices
+    ]
+    return searched_least_cost(in_place), searched_least_cost(choices)
+
+
+def _unmoved(choice: Choice) -> dict[Slot, tuple[int, ...]]:
+    """Return the slot in which a whole meeting stands, which costs none of its participants."""
+    return {slot: each for slot, each in choice.charges_by_slot.items() if not any(each)}
 
 
 def measured(setting: str, team: str, scenarios: Sequence[Scenario]) -> Iterator[dict[str, object]]:

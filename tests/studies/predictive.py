@@ -12,9 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from calbench.analysis.estimates import group_totals
-from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.measures import HEADLINE, MEASURE_BY_NAME
 from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, PLACE, POOL, unpacked
-from calbench.analysis.tables.draws import HEADLINE
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.console import progress, say
@@ -25,7 +24,7 @@ from calbench.engine.seating import seat_policies
 from calbench.errors import CalbenchError
 from calbench.facts.frames import cast, csv_text
 from calbench.files import read_bytes, write_atomically
-from calbench.metrics.fairness import fairness
+from calbench.metrics.costs import fairness
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache

@@ -22,7 +22,7 @@ from calbench.facts.storage import Facts
 from calbench.stats.agreement import LEAST_CORRELATED, LEAST_UNITS, jackknife_ends
 from calbench.stats.correlations import LEAST_UNITS as LEAST_RANKED
 from calbench.stats.correlations import pooled, spearmans
-from calbench.stats.equivalence import equivalence
+from calbench.stats.differences import equivalence
 from calbench.stats.intervals import FEWEST_UNITS, Ends, T
 from calbench.stats.spec import DEFAULT_ANALYSIS
 from calbench.stats.sums import Floats, Sums

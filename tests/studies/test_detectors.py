@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 
 from calbench.analysis.audit_sample import UNSEEN, read_unseen
+from calbench.metrics.speech.detectors import OWN_SLOT, UNIT, released_weights, weights_of
 from calbench.metrics.speech.sample import read_others, read_sample
-from calbench.metrics.speech.trained.weights import (
-    OWN_SLOT,
-    UNIT,
-    released_weights,
-    text_of,
-    weights_of,
-)
 from calbench.tree import in_tree
-from tests.studies.detectors import Example, detector, found_by, trained, unseen
+from tests.studies.detectors import Example, detector, found_by, text_of, trained, unseen
 
 SAMPLE = in_tree("data/audit_sample")
 

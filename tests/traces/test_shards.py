@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -59,11 +60,10 @@ def test_other_programs_read_the_games_one_a_line(
 
 def test_some_calls_of_the_library_do_not_as_the_page_of_the_format_says(whole: Path) -> None:
     data = (whole / "00000.jsonl.zst").read_bytes()
-    with pytest.raises(zstandard.ZstdError):
-        zstandard.ZstdDecompressor().decompress(data)
-    assert b"".join(zstandard.ZstdDecompressor().read_to_iter(data)) != with_stream_reader(
-        whole / "00000.jsonl.zst"
-    )
+    games = with_stream_reader(whole / "00000.jsonl.zst")
+    with suppress(zstandard.ZstdError):  # 0.23 returns nothing instead
+        assert zstandard.ZstdDecompressor().decompress(data) != games
+    assert b"".join(zstandard.ZstdDecompressor().read_to_iter(data)) != games
 
 
 # --- reading and writing

@@ -4,9 +4,9 @@ A released version never changes: a new wording is a new folder. Values are neve
 templates, and text of agents or label banks cannot look like a line of the environment.
 """
 
+from calbench.agents.prompts.folder import Variant, load_variant
 from calbench.agents.prompts.messages import PROMPT_VERSION, Prompts, load_prompts
 from calbench.agents.prompts.trial import use_prompts
-from calbench.agents.prompts.variants import Variant, load_variant
 
 __all__ = [
     "PROMPT_VERSION",

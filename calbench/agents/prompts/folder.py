@@ -1,5 +1,7 @@
-"""Prompts of the user's own, in a folder that a command names: a version, variants, or both.
+"""Prompts beside the versions of this package: variants, and what a folder of the user's own has.
 
+A variant is Markdown that is appended to the system prompt word for word (A.2). A folder that a
+command names has a version, variants, or both:
 ``FOLDER/*.md`` and ``FOLDER/parts/*.md`` are the templates of a version, which has the folder's
 name; ``FOLDER/variants/NAME/v1.md`` and so on are variants. They are known by their digests, which
 stand in the configurations of games and in traces. A path stands in the configuration of a run
@@ -7,7 +9,10 @@ alone: games and traces have none, and none is followed for a trace.
 """
 
 import re
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from calbench.agents.prompts.templates import (
@@ -19,6 +24,7 @@ from calbench.agents.prompts.templates import (
     versions,
 )
 from calbench.errors import ConfigError, FileError
+from calbench.extensions import extension, extension_names
 from calbench.files import printable, read_bytes
 
 LATEST = "v2"
@@ -31,15 +37,17 @@ MOST_BYTES = 200_000
 """Size of a template or variant [C]: it is part of every request."""
 
 PROBING_MARK = "PROBING"
-"""Name of an empty file beside a variant's texts: it tells agents to probe."""
+"""Name of an empty file beside a variant's texts: it tells agents to find out what others keep to
+themselves."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-class OwnVariant(NamedTuple):
-    """A variant of a folder: its text, and whether it tells agents to probe."""
+class Variant(NamedTuple):
+    """A variant's text, the SHA-256 of it in hexadecimal, and whether it tells agents to probe."""
 
     text: str
+    digest: str
     is_probing: bool
 
 
@@ -54,7 +62,7 @@ class OwnPrompts(NamedTuple):
 
     path: Path
     templates: Templates | None
-    variants: dict[tuple[str, str], OwnVariant]
+    variants: dict[tuple[str, str], Variant]
 
 
 _used: dict[Path, OwnPrompts] = {}
@@ -104,7 +112,7 @@ def own_templates(digest: str) -> Templates | None:
     return next((each for each in found if each.digest == digest), None)
 
 
-def own_variant(name: str, version: str, digest: str | None = None) -> OwnVariant | None:
+def own_variant(name: str, version: str, digest: str | None = None) -> Variant | None:
     """Return a variant of the folder that was named last, of those that have it.
 
     Args:
@@ -114,7 +122,7 @@ def own_variant(name: str, version: str, digest: str | None = None) -> OwnVarian
     """
     named = (own.variants.get((name, version)) for own in reversed(_used.values()))
     found = [each for each in named if each is not None]
-    meant = [each for each in found if text_digest(each.text) == digest]
+    meant = [each for each in found if each.digest == digest]
     return next(iter(meant or found), None)
 
 
@@ -147,15 +155,17 @@ def _templates(folder: Path) -> Templates | None:
     return Templates(name, texts, digest_of(texts), shown)
 
 
-def _variants(folder: Path) -> dict[tuple[str, str], OwnVariant]:
-    found: dict[tuple[str, str], OwnVariant] = {}
+def _variants(folder: Path) -> dict[tuple[str, str], Variant]:
+    found: dict[tuple[str, str], Variant] = {}
     for path in sorted(folder.glob("*/*.md")):
         name, version, shown = path.parent.name, path.stem, printable(str(path))
         if not _NAME.fullmatch(name) or not re.fullmatch(r"v[0-9]{1,4}", version):
             raise ConfigError(f"{shown}: a variant is variants/NAME/v1.md, v2.md and so on")
         if (FOLDER / "variants" / name / f"{version}.md").exists():
             raise ConfigError(f"{shown}: {name} {version} is a variant of this package")
-        found[name, version] = OwnVariant(_text(path), (path.parent / PROBING_MARK).exists())
+        found[name, version] = _variant(
+            _text(path), is_probing=(path.parent / PROBING_MARK).exists()
+        )
     return found
 
 
@@ -167,3 +177,64 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{printable(str(path))}: is no UTF-8 text") from error
     return text.replace("\r\n", "\n").rstrip("\n")
+
+
+def variants() -> dict[str, tuple[str, ...]]:
+    """Return the versions of each of our variants by its name."""
+    folders = sorted(path for path in (FOLDER / "variants").iterdir() if path.is_dir())
+    return {folder.name: _versions_in(folder) for folder in folders}
+
+
+def load_variant(name: str, version: str, digest: str | None = None) -> Variant:
+    """Return one variant: ours, that of a folder which this process uses, or of a distribution.
+
+    A distribution names a package whose folder has ``v1.md`` and so on; one that tells agents to
+    probe has ``is_probing = True`` in it.
+
+    Args:
+        name: of the variant.
+        version: of it.
+        digest: of the text that is meant, if several folders have a variant of that name.
+
+    Raises:
+        ConfigError: listing the known ones, if it is not one of them; or a distribution that
+            gives the name cannot be used.
+    """
+    known = variants()
+    own = own_variant(name, version, digest)
+    if own is not None:
+        return own
+    found = extension("prompt", name, known)
+    if found is not None:
+        folder, is_probing = _package(name, found.value, found.distribution)
+        known = {name: _versions_in(folder)}
+    else:
+        folder = FOLDER / "variants" / name
+        is_probing = folder.joinpath(PROBING_MARK).is_file()
+    if version not in known.get(name, ()):
+        offered = [*known.items(), *own_variants().items()]
+        listed = ", ".join(f"{one} {number}" for one, numbers in offered for number in numbers)
+        others = [other for other in extension_names("prompt") if other != name]
+        raise ConfigError(
+            f"prompt variant {printable(repr(name))} {printable(repr(version))} is unknown; "
+            f"known: {', '.join([listed, *others])}"
+        )
+    text = folder.joinpath(f"{version}.md").read_text(encoding="utf-8").rstrip("\n")
+    return _variant(text, is_probing=is_probing)
+
+
+def _variant(text: str, *, is_probing: bool) -> Variant:
+    return Variant(text, text_digest(text), is_probing)
+
+
+def _versions_in(folder: Traversable) -> tuple[str, ...]:
+    """Return the versions in a variant's folder, sorted."""
+    names = [each.name for each in folder.iterdir()]
+    return tuple(sorted(name[:-3] for name in names if name[:1] == "v" and name.endswith(".md")))
+
+
+def _package(name: str, package: object, distribution: str) -> tuple[Traversable, bool]:
+    """Return the folder of a distribution's variant, and whether it tells agents to probe."""
+    if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
+        raise ConfigError(f"prompt {printable(repr(name))} of {distribution} names no package")
+    return files(package), getattr(package, "is_probing", False) is True

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, Level
+from calbench.agents.scripted import phrases
 from calbench.agents.scripted.ledger import Ledger
-from calbench.agents.scripted.outbox import Outbox
-from calbench.agents.scripted.phrases import Voice, listed
+from calbench.agents.scripted.phrases import Outbox, Voice, listed
 from calbench.agents.scripted.reading import Heard
 from calbench.agents.scripted.reasons import Given, reasons_in
-from calbench.agents.scripted.understanding import Claim, understood
+from calbench.agents.scripted.understanding import EASY, IMPOSSIBLE, Claim, Level, understood
 from calbench.agents.scripted.view import View
 from calbench.domain.calendars import Booking, Errand
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
@@ -170,7 +169,7 @@ class Careless(Manner):
             return
         second = _second(view, agreed)
         if second is not None:
-            outbox.tell(view.others[-1:], voice.confirm(second))
+            outbox.tell(view.others[-1:], voice.say(phrases.CONFIRM, slot=second))
 
     def written(self, text: str, moment: Moment) -> Completion:
         """Think aloud at such length that the reply is cut off before its actions."""
@@ -251,11 +250,14 @@ def _told(heard: Heard, listener: AgentId, view: View, voice: Voice) -> Iterator
         for reason in given:
             owner = heard.sender if reason.owner is None else reason.owner
             if owner not in (listener, view.me):
-                yield voice.hearsay_reason(owner, reason.label, reason.slot)
+                yield voice.say(
+                    phrases.HEARSAY_REASON, agent=owner, label=reason.label, slot=reason.slot
+                )
         return
     for act in understood(heard.text, view.meeting.meeting_id):
         if isinstance(act, Claim) and act.meeting is None:
-            yield voice.hearsay(heard.sender, act.slot, act.level)
+            word = "free" if act.level is EASY else act.level.word
+            yield voice.say(phrases.HEARSAY, agent=heard.sender, slot=act.slot, word=word)
 
 
 def _errand(view: View, voice: Voice, chance: Stream) -> str:
@@ -270,10 +272,10 @@ def _errand(view: View, voice: Voice, chance: Stream) -> str:
         return ""
     slot, errand = chance.choice(errands)
     if draw < TELLS_NUMBER:
-        return voice.errand_number(errand.errand_id, slot)
+        return voice.say(phrases.ERRAND_NUMBER, errand=errand.errand_id, slot=slot)
     if draw < TELLS_NUMBER + TELLS_COST:
-        return voice.errand_cost(errand.shown_cost, slot)
-    return voice.errand(slot)
+        return voice.say(phrases.ERRAND_COST, cost=errand.shown_cost, slot=slot)
+    return voice.say(phrases.ERRAND, slot=slot)
 
 
 TELLS_DIFFICULTY: Final = 0.063
@@ -303,7 +305,7 @@ class YesOrNo(Voice):
     def level(self, slots: Sequence[Slot], level: Level) -> str:
         """Say whether slots can be."""
         wordings = _CANNOT if level is IMPOSSIBLE else _CAN
-        return self.chance.choice(wordings).format(slots=listed(slots, "and"))
+        return self.say(wordings, slots=listed(slots, "and"))
 
     def levels(self, slots: Sequence[Slot], levels: Sequence[Level]) -> list[str]:
         """Say which of several slots can be, and which cannot."""
@@ -336,4 +338,4 @@ class Wrangler(Manner):
         if view.levels[agreed] is not IMPOSSIBLE and happens(
             moment.of_turn("reconfirms"), RECONFIRMS
         ):
-            outbox.tell(view.others, voice.reconfirm(agreed))
+            outbox.tell(view.others, voice.say(phrases.RECONFIRM, slot=agreed))

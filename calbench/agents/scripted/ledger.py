@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, Level
 from calbench.agents.scripted.understanding import (
+    EASY,
+    IMPOSSIBLE,
     Act,
     Ask,
     AskMove,
     Claim,
     Confirm,
     ConfirmMove,
+    Level,
     Move,
     NoneOfThem,
     Settle,

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from calbench.agents.scripted.difficulty import EASY
-from calbench.agents.scripted.outbox import Outbox
-from calbench.agents.scripted.phrases import Voice
-from calbench.agents.scripted.reasons import Question, ReasonVoice
-from calbench.agents.scripted.style import Style
+from calbench.agents.scripted import phrases
+from calbench.agents.scripted.phrases import Outbox, Voice
+from calbench.agents.scripted.reasons import Question
+from calbench.agents.scripted.talk import Style
+from calbench.agents.scripted.understanding import EASY
 from calbench.agents.scripted.view import View
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.randomness import Stream
@@ -52,28 +52,30 @@ def probe(view: View, goal: Goal, chance: Stream, outbox: Outbox) -> None:
         question = _question(view, goal, chance, agent)
         if question is not None:
             is_thankful = agent in view.reasons.unthanked
-            thanks = [ReasonVoice(chance).sympathy()] if is_thankful else []
+            thanks = [Voice(chance).say(phrases.SYMPATHY)] if is_thankful else []
             outbox.tell([agent], *thanks, question)
 
 
 def _question(view: View, goal: Goal, chance: Stream, agent: AgentId) -> str | None:
     """Return the next question to an agent: about itself, then about others."""
-    words, book = ReasonVoice(chance), view.reasons
+    voice, book = Voice(chance), view.reasons
     asked = {key[1:]: times for key, times in book.asked.items() if key[0] == agent}
     if agent not in book.replied:
         return None  # it has not said anything yet, or not answered
     own = {slot: times for (about, slot), times in asked.items() if about == agent}
     for slot, times in own.items():
         if slot is not None and (agent, slot) not in book.given and times <= goal.presses:
-            return words.press(agent, slot)
+            return voice.say(phrases.PRESS, agent=agent, slot=slot)
     fresh = [slot for slot in _untold(view, agent) if slot not in own]
     if fresh and len(own) < goal.slots:
-        return words.ask(agent, chance.choice(fresh))
+        return voice.say(phrases.ASK_REASON, agent=agent, slot=chance.choice(fresh))
     done = {about for about, _ in asked} - {agent}
     for other in view.others:
         if other not in {agent, *done} and len(done) < goal.others:
             slots = _untold(view, other)
-            return words.ask_of(agent, other, chance.choice(slots) if slots else None)
+            if not slots:
+                return voice.say(phrases.ASK_OF_ANY, agent=agent, other=other)
+            return voice.say(phrases.ASK_OF, agent=agent, other=other, slot=chance.choice(slots))
     return None
 
 
@@ -99,21 +101,21 @@ def answer_reasons(view: View, style: Style, chance: Stream, outbox: Outbox) -> 
 
 def _own(view: View, style: Style, chance: Stream, slot: Slot | None) -> list[str]:
     """Tell what stands in an own slot, or decline; an open speaker says how hard it is anyway."""
-    voice, words = Voice(chance), ReasonVoice(chance)
+    voice = Voice(chance)
     if slot is None or slot >= len(view.levels):
-        return [words.refuse()]
+        return [voice.say(phrases.DECLINE)]
     level = voice.level([slot], view.levels[slot])
     item = view.calendar[slot]
     label = None if item is None else view.labels.get(item.item_id)
     if label and chance.below(100) < style.confides:
-        return [voice.reason(label, slot), level]
-    declined = [words.refuse()] if item is not None or not style.is_open else []
+        return [voice.say(phrases.REASON, label=label, slot=slot), level]
+    declined = [voice.say(phrases.DECLINE)] if item is not None or not style.is_open else []
     return [*declined, *([level] if style.is_open else [])]
 
 
 def _of_another(view: View, style: Style, chance: Stream, question: Question) -> list[str]:
     """Tell what another agent told of a slot, if the speaker is one that tells labels unasked."""
-    words, about = ReasonVoice(chance), question.about
+    voice, about = Voice(chance), question.about
     known = [
         (slot, label)
         for (owner, slot), label in view.reasons.given.items()
@@ -121,5 +123,5 @@ def _of_another(view: View, style: Style, chance: Stream, question: Question) ->
     ]
     if style.gives_reasons and known:
         slot, label = min(known)
-        return [words.hearsay(about, label, slot)]
-    return [words.pass_on(about)]
+        return [voice.say(phrases.TOLD_OF, other=about, label=label, slot=slot)]
+    return [voice.say(phrases.PASS_ON, other=about)]

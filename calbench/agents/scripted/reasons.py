@@ -1,4 +1,4 @@
-"""Talk about what stands in a slot: how it is said, how it is read, and what of it is known.
+"""Talk about what stands in a slot: how it is read, and what of it is known.
 
 A question for a reason names whom it is for, since a group hears it too. It says nothing about
 where the meeting might be, so :mod:`calbench.agents.scripted.understanding` leaves it out.
@@ -8,42 +8,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from calbench.agents.scripted.understanding import LONGEST, SENTENCE, is_for_reason, slots_in
 from calbench.domain.ids import AgentId, Slot
-from calbench.domain.randomness import Stream
-
-_ASK: Final = (
-    "Agent {agent}, what is in the way at slot {slot}?",
-    "Agent {agent}, may I ask what you have at slot {slot}?",
-    "Agent {agent}, what keeps you from slot {slot}?",
-)
-_PRESS: Final = (
-    "Agent {agent}, nobody should give up what matters: what do you have at slot {slot}?",
-    "Agent {agent}, perhaps it could wait: what kind of appointment is in the way at slot {slot}?",
-)
-_ASK_OF: Final = (
-    "Agent {agent}, do you know what agent {other} has at slot {slot}?",
-    "Agent {agent}, what keeps agent {other} from slot {slot}?",
-)
-_ASK_OF_ANY: Final = ("Agent {agent}, do you know what keeps agent {other} busy?",)
-_SYMPATHY: Final = (
-    "Thank you for telling me, I can see that this matters.",
-    "I understand, thank you for your trust.",
-)
-_REFUSE: Final = (
-    "I would like to keep to myself what stands there.",
-    "What stands there is private, please understand.",
-)
-_PASS: Final = (
-    "You would have to ask agent {other} about that.",
-    "That is for agent {other} to say.",
-)
-_HEARSAY: Final = (
-    'Agent {other} told me of "{label}" at slot {slot}.',
-    'I heard from agent {other} of "{label}" at slot {slot}.',
-)
 
 _ADDRESSEE = re.compile(r"\s*agent (\d{1,6}),", re.IGNORECASE)
 _AGENT = re.compile(r"\bagent (\d{1,6})\b", re.IGNORECASE)
@@ -152,39 +120,3 @@ class Reasons:
                 key = act.agent, act.agent if act.about is None else act.about, act.slot
                 self.asked[key] = self.asked.get(key, 0) + 1
                 self.replied.discard(act.agent)
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonVoice:
-    """One turn's choice of words about reasons: ``chance`` picks among wordings."""
-
-    chance: Stream
-
-    def ask(self, agent: AgentId, slot: Slot) -> str:
-        """Ask an agent for the reason behind its slot."""
-        return self.chance.choice(_ASK).format(agent=agent, slot=slot)
-
-    def press(self, agent: AgentId, slot: Slot) -> str:
-        """Ask again."""
-        return self.chance.choice(_PRESS).format(agent=agent, slot=slot)
-
-    def ask_of(self, agent: AgentId, other: AgentId, slot: Slot | None) -> str:
-        """Ask an agent for a reason of another, behind this slot or any."""
-        wordings = _ASK_OF_ANY if slot is None else _ASK_OF
-        return self.chance.choice(wordings).format(agent=agent, other=other, slot=slot)
-
-    def sympathy(self) -> str:
-        """Thank for a reason."""
-        return self.chance.choice(_SYMPATHY)
-
-    def refuse(self) -> str:
-        """Decline to give one."""
-        return self.chance.choice(_REFUSE)
-
-    def pass_on(self, other: AgentId) -> str:
-        """Decline to speak for another agent."""
-        return self.chance.choice(_PASS).format(other=other)
-
-    def hearsay(self, other: AgentId, label: str, slot: Slot) -> str:
-        """Say what another agent has in a slot."""
-        return self.chance.choice(_HEARSAY).format(other=other, label=label, slot=slot)

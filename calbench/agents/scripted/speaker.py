@@ -9,16 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from calbench.agents.completer import CallSite, Completer
-from calbench.agents.scripted.difficulty import IMPOSSIBLE
+from calbench.agents.base import CallSite, Completer
+from calbench.agents.scripted import phrases
 from calbench.agents.scripted.erring import Moment
 from calbench.agents.scripted.ledger import Ledger
-from calbench.agents.scripted.outbox import Written, encoded, envelope
-from calbench.agents.scripted.phrases import Voice
+from calbench.agents.scripted.phrases import Voice, Written, encoded, envelope
 from calbench.agents.scripted.probing import Goal, answer_reasons, probe
 from calbench.agents.scripted.reading import Reading, read_briefing, read_message
-from calbench.agents.scripted.style import STYLES, Style
-from calbench.agents.scripted.talk import best_guess, talk
+from calbench.agents.scripted.talk import STYLES, Style, best_guess, talk
+from calbench.agents.scripted.understanding import IMPOSSIBLE
 from calbench.agents.scripted.view import Reader, View
 from calbench.domain.calendars import Booking, Item
 from calbench.domain.ids import AgentId, Slot
@@ -97,7 +96,7 @@ def _reschedule(item: Item, start: Slot, to: Slot, voice: Voice) -> Written:
         "item_id": item.item_id,
         "from_slot": start,
         "to_slot": to,
-        "justification": voice.justification(),
+        "justification": voice.say(phrases.JUSTIFICATION),
     }
 
 

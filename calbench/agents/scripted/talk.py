@@ -1,20 +1,122 @@
-"""CHEAP_TALK: propose, answer, close. The first to speak leads.
+"""The styles of speakers, and CHEAP_TALK in them: propose, answer, close. The first to speak leads.
 
 Earlier meetings are moved jointly: that is asked for, answered, announced, and kept. One moves only
 to a target that all its participants said they can make, and an agent that has promised a move
 keeps it, whatever happens to the meeting it was for.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from calbench.agents.scripted.difficulty import EASY, HARD, IMPOSSIBLE, POSSIBLE, WEIGHTS, slots_at
-from calbench.agents.scripted.outbox import Outbox
-from calbench.agents.scripted.phrases import Voice
-from calbench.agents.scripted.style import Style
-from calbench.agents.scripted.understanding import Move
+from calbench.agents.scripted import phrases
+from calbench.agents.scripted.erring import Careless, Gossip, Manner, Withholding, Wrangler
+from calbench.agents.scripted.phrases import Outbox, Voice, listed
+from calbench.agents.scripted.understanding import (
+    EASY,
+    HARD,
+    IMPOSSIBLE,
+    POSSIBLE,
+    WEIGHTS,
+    Level,
+    Move,
+    slots_at,
+)
 from calbench.agents.scripted.view import View
-from calbench.domain.calendars import Booking, Meeting
+from calbench.domain.calendars import Booking, Errand, Meeting
 from calbench.domain.ids import AgentId, Slot
+
+NOTHING_BESIDE: Final = Manner()
+"""Of styles that never err."""
+
+REASONS: Final = 2
+"""Labels that the oversharer mentions in one message [C]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A way of talking.
+
+    Attributes:
+        name: as in a team's description.
+        is_open: reveals all its slots to an agent that talks with it for the first time.
+        gives_reasons: mentions private labels.
+        most_slots: slots that one message may name.
+        manner: what it does beside, by chance.
+        confides: chance in percent that it tells what stands in a slot if it is asked.
+    """
+
+    name: str
+    is_open: bool
+    gives_reasons: bool
+    most_slots: int | None
+    manner: Manner = NOTHING_BESIDE
+    confides: int = 0
+
+    def answer(self, view: View, voice: Voice, asker: AgentId, asked: Sequence[Slot]) -> list[str]:
+        """Return the answer to a question for slots; to one that names none, if empty."""
+        levels = view.levels
+        if self.is_open and asker not in view.ledger.answered:
+            return self.openness(view, voice)
+        if not asked:
+            best = sorted(range(len(levels)), key=lambda slot: levels[slot])
+            return voice.levels([Slot(s) for s in best[:3] if levels[s] < IMPOSSIBLE], levels)
+        if len(asked) > 1 and all(levels[slot] is IMPOSSIBLE for slot in asked):
+            counter = _counter(view, asked)
+            return [voice.say(phrases.NONE), *voice.levels(counter, levels)]
+        return [*self.reasons(view, voice, asked), *voice.levels(asked[: self.most_slots], levels)]
+
+    def openness(self, view: View, voice: Voice) -> list[str]:
+        """Return what an open speaker reveals of its calendar unasked; nothing for other styles."""
+        if not self.is_open:
+            return []
+        slots = [Slot(slot) for slot in range(len(view.levels))]
+        return [*self.reasons(view, voice, slots), *voice.levels(slots, view.levels)]
+
+    def reasons(self, view: View, voice: Voice, slots: Sequence[Slot]) -> list[str]:
+        """Return sentences that name own errands in these slots, the hardest slots first."""
+        if not self.gives_reasons:
+            return []
+        errands = [
+            (slot, label)
+            for slot in sorted(slots, key=lambda slot: -view.levels[slot])
+            if view.levels[slot] is not EASY
+            and isinstance(item := view.calendar[slot], Errand)
+            and (label := view.labels.get(item.item_id))
+        ]
+        return [
+            voice.say(phrases.REASON, label=label, slot=slot) for slot, label in errands[:REASONS]
+        ]
+
+
+def _counter(view: View, asked: Sequence[Slot]) -> list[Slot]:
+    """Return the best slot to offer instead, if there is one not spoken of."""
+    free: list[tuple[Level, Slot]] = [
+        (level, Slot(slot))
+        for slot, level in enumerate(view.levels)
+        if level is not IMPOSSIBLE
+        and slot not in asked
+        and slot not in view.ledger.levels.get(view.me, {})
+    ]
+    return [min(free)[1]] if free else []
+
+
+STYLES: Final = {
+    style.name: style
+    for style in (
+        Style("candid", is_open=True, gives_reasons=False, most_slots=None),
+        Style("guarded", is_open=False, gives_reasons=False, most_slots=3),
+        Style("careless", is_open=True, gives_reasons=False, most_slots=None, manner=Careless()),
+        Style("gossip", is_open=True, gives_reasons=False, most_slots=None, manner=Gossip()),
+        Style(
+            "withholding", is_open=False, gives_reasons=False, most_slots=None, manner=Withholding()
+        ),
+        Style("wrangler", is_open=True, gives_reasons=False, most_slots=None, manner=Wrangler()),
+        Style("oversharer", is_open=True, gives_reasons=True, most_slots=None, confides=100),
+        Style("trusting", is_open=True, gives_reasons=False, most_slots=None, confides=50),
+    )
+}
+"""The scripted styles by name [C]."""
 
 TARGETS: Final = 2
 """Targets that one question names [C]."""
@@ -38,7 +140,7 @@ def answer_moves(view: View, voice: Voice, outbox: Outbox) -> None:
         if view.me in ledger.move_votes[move]:
             continue
         if move in view.agreed_moves:
-            outbox.tell([announcer], voice.confirm_move(*move))
+            outbox.tell([announcer], voice.say(phrases.MOVE_CONFIRM, **move._asdict()))
         elif _may_refuse(view, move, announcer):
             outbox.tell([announcer], voice.move_level(move.meeting, move.to, IMPOSSIBLE))
 
@@ -85,7 +187,9 @@ def _ask(view: View, voice: Voice, outbox: Outbox, meeting: Meeting, slot: Slot)
         or any(view.ledger.level(agent, slot) is IMPOSSIBLE for agent in guests)
     ):
         return False
-    outbox.tell(members, voice.ask_move(meeting.meeting_id, slot, sorted(targets)))
+    slots = listed(sorted(targets), "or")
+    asked = voice.say(phrases.MOVE_ASK, meeting=meeting.meeting_id, start=slot, slots=slots)
+    outbox.tell(members, asked)
     outbox.tell([a for a in guests if view.ledger.level(a, slot) is None], voice.ask([slot]))
     return True
 
@@ -110,8 +214,9 @@ def _announce(view: View, voice: Voice, outbox: Outbox, limit: int) -> bool:
         weight = min(able)[0] + len(meeting.participants) * meeting.cost
         weight += sum(WEIGHTS[level] for level in at_start if level is not None)
         if weight < limit:
-            outbox.tell(members, voice.settle_move(meeting_id, start, min(able)[1]))
-            outbox.tell(view.others, voice.settle(start))
+            move = Move(meeting_id, start, min(able)[1])
+            outbox.tell(members, voice.say(phrases.MOVE_SETTLE, **move._asdict()))
+            outbox.tell(view.others, voice.say(phrases.SETTLE, slot=start))
             return True
     return False
 
@@ -170,9 +275,11 @@ def _agree(view: View, style: Style, voice: Voice, outbox: Outbox, slot: Slot) -
     """Answer those who settled on a slot: confirm it, or say that it cannot be."""
     backers = [agent for agent in view.others if view.ledger.votes.get(agent) == slot]
     if view.levels[slot] is not IMPOSSIBLE:
-        outbox.tell(backers, voice.confirm(slot), *style.reasons(view, voice, [slot]))
+        outbox.tell(
+            backers, voice.say(phrases.CONFIRM, slot=slot), *style.reasons(view, voice, [slot])
+        )
         return
-    outbox.tell(backers, voice.refuse(slot))
+    outbox.tell(backers, voice.level([slot], IMPOSSIBLE))
     if counter := _fresh(view, but=slot):
         outbox.tell(backers, voice.ask(counter[:2]))
 
@@ -194,7 +301,9 @@ def _lead(view: View, style: Style, voice: Voice, outbox: Outbox) -> None:
         return
     chosen = best_guess(view) if best is None else best
     if chosen is not None:
-        outbox.tell(people, voice.settle(chosen), *style.reasons(view, voice, [chosen]))
+        outbox.tell(
+            people, voice.say(phrases.SETTLE, slot=chosen), *style.reasons(view, voice, [chosen])
+        )
 
 
 def _best(view: View) -> Slot | None:

@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from calbench.agents.scripted.difficulty import EASY, IMPOSSIBLE, WEIGHTS, Level, own_levels
 from calbench.agents.scripted.ledger import Ledger
 from calbench.agents.scripted.reading import Reading, own_words, read_message, round_of
 from calbench.agents.scripted.reasons import Reasons
-from calbench.agents.scripted.understanding import Move, understood
+from calbench.agents.scripted.understanding import (
+    EASY,
+    IMPOSSIBLE,
+    WEIGHTS,
+    Level,
+    Move,
+    own_levels,
+    understood,
+)
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.observations import Briefing

@@ -23,27 +23,44 @@ the first one in the order of experiments, settings, teams and scenarios is take
     The game with the largest excess cost; its event is the one that put the optimum out of reach.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
 from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary
-from calbench.analysis.summary.told import BETWEEN, distinct, parts_of
 from calbench.analysis.verdicts import DEGENERATE
-from calbench.facts.columns import (
-    COST,
-    ROUND,
-    SCENARIO,
-    SETTING,
-    SLOTS,
-    TEAM,
-    VPS_KIND,
-    count,
-    fine,
-    precise,
-    text,
-)
+from calbench.facts.columns import columns
 from calbench.scenarios.labels import TIERS
+
+BETWEEN = " / "
+"""Between the labels' words in a table."""
+
+WORD = re.compile(r"\w+")
+
+
+def parts_of(words: str) -> list[str]:
+    """Return the words of each label that a message told (``words`` of a table)."""
+    return [part for part in words.split(BETWEEN) if part]
+
+
+def distinct(words: str) -> list[str]:
+    """Return those of them that are not part of another's words; of equals the first."""
+    parts = parts_of(words)
+    read = [WORD.findall(part.casefold()) for part in parts]
+    return [
+        part
+        for place, part in enumerate(parts)
+        if read[place] not in read[:place]
+        and not any(_holds(other, read[place]) for other in read if other != read[place])
+    ]
+
+
+def _holds(words: list[str], part: list[str]) -> bool:
+    """Return whether words hold others in a row."""
+    size = len(part)
+    return any(words[start : start + size] == part for start in range(len(words) - size + 1))
+
 
 FEATURED = "featured_games.csv"
 
@@ -149,42 +166,35 @@ RULES: Mapping[str, tuple[Callable[[RunTables], pd.DataFrame], str, Sequence[tup
 them, with whether less is better."""
 
 
-COLUMNS = (
-    text("rule", "why the game is in the list; the method page has the rules", "C"),
-    count("place", "", "place among the games of the rule, from 1"),
-    EXPERIMENT,
-    SETTING,
-    TEAM,
-    text("kind", "of the team's players: protocol, scripted, model or custom", "C"),
-    SCENARIO,
-    count("event_index", "", "event that the rule is about, from 0; empty: the whole game"),
-    ROUND,
-    count("agent_id", "", "agent that sent the message, or whose batch it was", ""),
-    fine(
-        "amount",
-        "",
-        "what the rule ranks by: labels of the most sensitive tier, cost added to the least "
-        "that is still reachable, meetings broken, excess VPS, or excess cost",
-    ),
-    text(
-        "label",
-        "words of the message that told labels of any tier, a slash between them, without those "
-        "that are part of another's",
-        "C",
-    ),
-    text("tier", "of the labels that are counted in amount", "C"),
-    count("meeting_id", "", "meeting of the round that left the others broken", ""),
-    text("broken_meetings", "meetings agreed on before that were no longer in place", "C"),
-    count("optimum", COST, "least cost of all meetings"),
-    count("least_cost_after", COST, "least cost still reachable after the event"),
-    count("meetings", "meetings", "of the game"),
-    count("scheduled", "meetings", "of these, scheduled"),
-    count("cost", COST, "paid by all agents", "P"),
-    count("oracle_cost", COST, "least cost of the scheduled meetings", "P"),
-    count("excess_cost", COST, "cost - oracle_cost", "F"),
-    count("messages", "messages", "sent by all agents", "P"),
-    precise("excess_vps", SLOTS, "mean of max(0, V - floor)", "measured agents", "P, F"),
-    VPS_KIND,
+COLUMNS = columns(
+    """
+    rule (text; C): why the game is in the list; the method page has the rules
+    place (count): place among the games of the rule, from 1
+    experiment setting team
+    kind (text; C): of the team's players: protocol, scripted, model or custom
+    scenario_id
+    event_index (count): event that the rule is about, from 0; empty: the whole game
+    round
+    agent_id (count; -): agent that sent the message, or whose batch it was
+    amount (fine): what the rule ranks by: labels of the most sensitive tier, cost added to the
+        least that is still reachable, meetings broken, excess VPS, or excess cost
+    label (text; C): words of the message that told labels of any tier, a slash between them,
+        without those that are part of another's
+    tier (text; C): of the labels that are counted in amount
+    meeting_id (count; -): meeting of the round that left the others broken
+    broken_meetings (text; C): meetings agreed on before that were no longer in place
+    optimum (count, accounting cost): least cost of all meetings
+    least_cost_after (count, accounting cost): least cost still reachable after the event
+    meetings (count, meetings): of the game
+    scheduled (count, meetings): of these, scheduled
+    cost (count, accounting cost; P): paid by all agents
+    oracle_cost (count, accounting cost; P): least cost of the scheduled meetings
+    excess_cost (count, accounting cost; F): cost - oracle_cost
+    messages (count, messages; P): sent by all agents
+    excess_vps (precise, slot-equivalents; P, F): mean of max(0, V - floor) // measured agents
+    vps_kind
+    """,
+    of=[EXPERIMENT],
 )
 
 

@@ -14,7 +14,6 @@ from calbench.analysis.summary.runs import (
 )
 from calbench.analysis.tables.standings import REFERENCE
 from calbench.analysis.verdicts import DEGENERATE
-from calbench.facts.columns import chosen, text, truth
 
 COST, VPS = "adjusted_excess_cost", "excess_vps"
 """What a plane shows; less of both is better."""
@@ -31,26 +30,18 @@ FOUND = ["is_on_front", "dominated_by"]
 
 @summary(
     "front.csv",
-    (
-        *chosen(SUMMARY["leaderboard.csv"].columns, "experiment setting channel"),
-        *chosen(SUMMARY["leaderboard.csv"].columns, "vps_kind team kind"),
-        *(column for each in MEASURES for column in each.columns if column.name in {COST, VPS}),
-        truth(
-            "is_on_front",
-            "no competing team with the same setting, channel and vps_kind is at least as good in "
-            "adjusted excess cost and in excess VPS and better in one, by these means as they are "
-            "published; empty for teams that do not compete: degenerate baselines, and teams "
-            "fewer than half of whose reflections were readable",
-            "C",
-        ),
-        text(
-            "dominated_by",
-            "a team on the front that is at least as good in both and better in one: of those "
-            "that cost no more, the one that discloses least, of equals the first of the table",
-            "C",
-        ),
-    ),
+    """
+    experiment setting channel vps_kind team kind plane
+    is_on_front (truth; C): no competing team with the same setting, channel and vps_kind is at
+        least as good in adjusted excess cost and in excess VPS and better in one, by these means as
+        they are published; empty for teams that do not compete: degenerate baselines, and teams
+        fewer than half of whose reflections were readable
+    dominated_by (text; C): a team on the front that is at least as good in both and better in one:
+        of those that cost no more, the one that discloses least, of equals the first of the table
+    """,
     key="experiment setting channel vps_kind team",
+    of=SUMMARY["leaderboard.csv"].columns,
+    plane=(column for each in MEASURES for column in each.columns if column.name in {COST, VPS}),
 )
 def front(runs: Runs) -> pd.DataFrame:
     """Every team with cost and VPS, and whether it is on the front of its setting and channel.

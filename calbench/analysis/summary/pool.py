@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from calbench.analysis.measures import MEASURE_BY_NAME
-from calbench.analysis.tables.draws import HEADLINE
+from calbench.analysis.measures import HEADLINE, MEASURE_BY_NAME
 from calbench.errors import FileError
-from calbench.facts.columns import COST, SETTING, TEAM, count, fine, text
+from calbench.facts.columns import columns
 
 POOL = "pool.csv.xz"
 """The file in the folder of the pool."""
@@ -27,28 +26,25 @@ POOLED = (*HEADLINE, ARBITRARY)
 
 PLACE = ["experiment", "setting", "team", "scenario"]
 
-COLUMNS = (
-    text("experiment", "experiment whose team and limits play"),
-    SETTING,
-    TEAM,
-    count("scenario", "", "number of the scenario in its setting, from 0; the same for all teams"),
-    text("tertile", "difficulty by feasible fraction", "P"),
-    *(
+COLUMNS = columns(
+    f"""
+    experiment (text): experiment whose team and limits play
+    setting team
+    scenario (count): number of the scenario in its setting, from 0; the same for all teams
+    tertile (text; P): difficulty by feasible fraction
+    sums
+    {ARBITRARY} (fine, accounting cost): the sum of fairness against an optimal schedule taken at
+        random
+    {ARBITRARY}_n (count, agent-games): in this sum: all agent-games
+    """,
+    sums=(
         column
-        for name in HEADLINE
-        for column in (
-            fine(
-                name,
-                MEASURE_BY_NAME[name].unit,
-                f"sum of: {MEASURE_BY_NAME[name].definition}",
-                "",
-                MEASURE_BY_NAME[name].origin,
-            ),
-            count(f"{name}_n", "agent-games", f"in this sum: {MEASURE_BY_NAME[name].denominator}"),
-        )
+        for each in map(MEASURE_BY_NAME.__getitem__, HEADLINE)
+        for column in columns(f"""
+    {each.name} (fine, {each.unit}; {each.origin}): sum of: {each.definition}
+    {each.name}_n (count, agent-games): in this sum: {each.denominator}
+    """)
     ),
-    fine(ARBITRARY, COST, "the sum of fairness against an optimal schedule taken at random"),
-    count(f"{ARBITRARY}_n", "agent-games", "in this sum: all agent-games"),
 )
 """Of a row: one scenario, played by one team."""
 

@@ -13,24 +13,10 @@ import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.tables.registry import (
-    TABLES,
-    VERSION,
-    Declared,
-    sentence,
-    write_frames,
-)
+from calbench.analysis.registry import TABLES, VERSION, Declared, sentence, write_frames
 from calbench.analysis.tables.standings import MEASURE_COLUMNS, ORACLE, USAGE_COLUMNS
 from calbench.analysis.verdicts import DEGENERATE
-from calbench.facts.columns import (
-    SETTING,
-    TEAM,
-    VPS_KIND,
-    Column,
-    count,
-    keyed,
-    text,
-)
+from calbench.facts.columns import Column, columns, keyed, text
 from calbench.stats.letters import LETTERS, letter
 
 EXPERIMENT = text("experiment", "experiment of the row")
@@ -153,12 +139,18 @@ SUMMARY: dict[str, SummaryTable] = {}
 
 
 def summary(
-    path: str, columns: Sequence[Column], key: str
+    path: str,
+    declared: str | Sequence[Column],
+    key: str,
+    *,
+    of: Iterable[Column] = (),
+    **groups: Iterable[Column],
 ) -> Callable[[Callable[[Runs], pd.DataFrame]], Callable[[Runs], pd.DataFrame]]:
-    """Register a function as a table over several runs."""
+    """Register a function as a table over several runs; arguments as of a run's ``table``."""
+    own = columns(declared, of, **groups) if isinstance(declared, str) else declared
 
     def register(make: Callable[[Runs], pd.DataFrame]) -> Callable[[Runs], pd.DataFrame]:
-        SUMMARY[path] = SummaryTable(path, keyed(columns, key), sentence(make), make=make)
+        SUMMARY[path] = SummaryTable(path, keyed(own, key), sentence(make), make=make)
         return make
 
     return register
@@ -203,21 +195,18 @@ def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
 
 @summary(
     "leaderboard.csv",
-    (
-        EXPERIMENT,
-        SETTING,
-        CHANNEL,
-        TEAM,
-        text("kind", "of team; reference is the oracle, which plays no games", "C"),
-        count("games", "games", "games scored"),
-        count("games_excluded", "games", "games with a provider fault or budget stop, in no mean"),
-        count("scenarios", "scenarios", "distinct scenarios of these games"),
-        VPS_KIND,
-        EXACT_MEASURES,
-        *MEASURE_COLUMNS,
-        *USAGE_COLUMNS,
-    ),
+    """
+    experiment setting channel team
+    kind (text; C): of team; reference is the oracle, which plays no games
+    games (count, games): games scored
+    games_excluded (count, games): games with a provider fault or budget stop, in no mean
+    scenarios (count, scenarios): distinct scenarios of these games
+    vps_kind exact measure_columns usage_columns
+    """,
     key="experiment setting channel team",
+    of=[EXPERIMENT, CHANNEL, EXACT_MEASURES],
+    measure_columns=MEASURE_COLUMNS,
+    usage_columns=USAGE_COLUMNS,
 )
 def leaderboard(runs: Runs) -> pd.DataFrame:
     """Every team of every comparable set of games, and the oracle, with ranks and letters."""

@@ -11,15 +11,9 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.summary.pool import ARBITRARY, POOLED, unpacked
-from calbench.analysis.summary.runs import (
-    EXPERIMENT,
-    Runs,
-    summary,
-    together,
-    without_version,
-)
+from calbench.analysis.summary.runs import EXPERIMENT, Runs, summary, together, without_version
 from calbench.errors import FileError
-from calbench.facts.columns import SETTING, TEAM, count, number, text
+from calbench.facts.columns import columns, text
 from calbench.facts.frames import read_text
 from calbench.files import read_bytes
 from calbench.stats.predictive import (
@@ -72,18 +66,16 @@ HALVES = ("uniform", "varied")
 
 ROW_KEY = "source setting published_team experiment team"
 
-ROW = (
-    text("source", "paper or release"),
-    SETTING,
-    text("published_team", "protocol of the published row"),
-    EXPERIMENT,
-    TEAM,
-    text(
-        "plays_as",
-        "text, as the paper describes the protocol; release, as the authors' code plays it; or "
-        "both words",
-        "C",
-    ),
+ROW = columns(
+    """
+    source (text): paper or release
+    setting
+    published_team (text): protocol of the published row
+    experiment team
+    plays_as (text; C): text, as the paper describes the protocol; release, as the authors' code
+        plays it; or both words
+    """,
+    of=[EXPERIMENT],
 )
 """Names a published row and one of our variants of its protocol."""
 
@@ -120,29 +112,20 @@ def _published(runs: Runs) -> pd.DataFrame:
 
 @summary(
     "table2_cells.csv",
-    (
-        *ROW,
-        text("measure", "a measure, or fairness_arbitrary: against an optimal schedule at random"),
-        text("published", "the number as printed", "P, R"),
-        number("mean", "of the measure", "over the pool", "scenarios of the pool", "C"),
-        number(
-            "sd",
-            "of the measure",
-            "root mean square of the mean of a drawn suite, rounded as printed, minus the mean "
-            "of the scenarios not drawn",
-            "draws",
-            "C",
-        ),
-        number("z", "sd", "(published - mean) / sd", "", "C", 2),
-        number("p", "", "two-sided: share of draws at least as far away as published", "draws"),
-        text(
-            "constant",
-            "same or other: the pool always gives one number, and this or another is published; "
-            "empty: it varies",
-            "C",
-        ),
-    ),
+    """
+    row
+    measure (text): a measure, or fairness_arbitrary: against an optimal schedule at random
+    published (text; P, R): the number as printed
+    mean (number, of the measure): over the pool // scenarios of the pool
+    sd (number, of the measure): root mean square of the mean of a drawn suite, rounded as printed,
+        minus the mean of the scenarios not drawn // draws
+    z (number2, sd): (published - mean) / sd
+    p (number): two-sided: share of draws at least as far away as published // draws
+    constant (text; C): same or other: the pool always gives one number, and this or another is
+        published; empty: it varies
+    """,
     key=f"{ROW_KEY} measure",
+    row=ROW,
 )
 def table2_cells(runs: Runs) -> pd.DataFrame:
     """Each published number of Table 2 against what one suite of 45 scenarios of ours would give.
@@ -154,17 +137,18 @@ def table2_cells(runs: Runs) -> pd.DataFrame:
 
 @summary(
     "table2_rows.csv",
-    (
-        *ROW,
-        TIES,
-        count("cells", "numbers", "of the row that vary in the pool"),
-        count("below", "numbers", "of these with p below .05"),
-        count("constant", "numbers", "of the row for which the pool gives always the same"),
-        count("constant_other", "numbers", "of these with another number published"),
-        number("distance", "sd", "Mahalanobis distance of the cells that vary", "", "C", 2),
-        number("p", "", "share of draws at least as far away", "draws"),
-    ),
+    """
+    row ties
+    cells (count, numbers): of the row that vary in the pool
+    below (count, numbers): of these with p below .05
+    constant (count, numbers): of the row for which the pool gives always the same
+    constant_other (count, numbers): of these with another number published
+    distance (number2, sd): Mahalanobis distance of the cells that vary
+    p (number): share of draws at least as far away // draws
+    """,
     key=f"{ROW_KEY} ties",
+    of=[TIES],
+    row=ROW,
 )
 def table2_rows(runs: Runs) -> pd.DataFrame:
     """Each published row of Table 2 as a whole, against the same draws."""
@@ -173,17 +157,18 @@ def table2_rows(runs: Runs) -> pd.DataFrame:
 
 @summary(
     "table2_counts.csv",
-    (
-        text("source", "paper or release"),
-        text("variants", "of ours: text, as the paper describes them, or release, as it plays"),
-        TIES,
-        count("rows", "rows", "compared"),
-        count("rows_below", "rows", "of these with p below .05 as a whole"),
-        count("cells", "numbers", "of these rows that vary in the pool"),
-        count("below", "numbers", "of these with p below .05"),
-        number("expected", "numbers", "below .05 if all were drawn as ours are", "cells"),
-    ),
+    """
+    source (text): paper or release
+    variants (text): of ours: text, as the paper describes them, or release, as it plays
+    ties
+    rows (count, rows): compared
+    rows_below (count, rows): of these with p below .05 as a whole
+    cells (count, numbers): of these rows that vary in the pool
+    below (count, numbers): of these with p below .05
+    expected (number, numbers): below .05 if all were drawn as ours are // cells
+    """,
     key="source variants ties",
+    of=[TIES],
 )
 def table2_counts(runs: Runs) -> pd.DataFrame:
     """How many numbers of Table 2 were compared, and how many would be below .05 by chance."""
@@ -203,16 +188,17 @@ def table2_counts(runs: Runs) -> pd.DataFrame:
 
 @summary(
     "table2_rises.csv",
-    (
-        *(column for column in ROW if column.name != "setting"),
-        text("measure", "a measure, or fairness_arbitrary: against an optimal schedule at random"),
-        number("published", "of the measure", "varied minus uniform, as printed", "", "P, R"),
-        number("mean", "of the measure", "the same over the pools", "scenarios of the pools", "C"),
-        number("sd", "of the measure", "as in table2_cells.csv, of the difference", "draws", "C"),
-        number("z", "sd", "(published - mean) / sd", "", "C", 2),
-        number("p", "", "two-sided: share of draws at least as far away as published", "draws"),
-    ),
+    """
+    but_setting
+    measure (text): a measure, or fairness_arbitrary: against an optimal schedule at random
+    published (number, of the measure; P, R): varied minus uniform, as printed
+    mean (number, of the measure): the same over the pools // scenarios of the pools
+    sd (number, of the measure): as in table2_cells.csv, of the difference // draws
+    z (number2, sd): (published - mean) / sd
+    p (number): two-sided: share of draws at least as far away as published // draws
+    """,
     key="source published_team experiment team measure",
+    but_setting=(column for column in ROW if column.name != "setting"),
 )
 def table2_rises(runs: Runs) -> pd.DataFrame:
     """How much each number of Table 2 rises from the uniform to the varied half, likewise."""

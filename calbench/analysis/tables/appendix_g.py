@@ -16,7 +16,7 @@ from calbench.analysis.estimates import (
     scenario_sums,
 )
 from calbench.analysis.measures import joint_kind
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.players import (
     NUMBER,
     ORDER,
@@ -25,9 +25,7 @@ from calbench.analysis.tables.players import (
     scored_players,
     scored_seats,
 )
-from calbench.analysis.tables.registry import table
 from calbench.facts.columns import (
-    COST,
     PLAYER,
     PLAYER_KIND,
     SETTING,
@@ -36,12 +34,11 @@ from calbench.facts.columns import (
     count,
     estimated,
     number,
-    proportion,
     text,
 )
 from calbench.facts.storage import REPLICATES, Facts
-from calbench.metrics.agent_rounds import ROLES
-from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
+from calbench.metrics.outcomes import ROLES
+from calbench.stats.resampling import adjusted_p_values, sign_flip_p_values
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Truths, grouped_sums
 
@@ -52,23 +49,19 @@ QUANTITY = "unit of the quantity"
 
 @table(
     "completion_regret.csv",
-    (
-        *SEATS,
-        count("seats", "agent-games", "seats with meetings, M > 0", "P"),
-        count("full_seats", "agent-games", "of these, all M scheduled", "P"),
-        count("scenarios", "scenarios", "with a full seat"),
-        *estimated("mean_excess", f"{COST} per meeting", "mean of E / S", FULL, "P, scale C"),
-        *proportion("nonzero_regret", "full seats with E other than 0", FULL, "P"),
-        *proportion("positive_regret", "full seats with E above 0", FULL, "P"),
-        *estimated(
-            "mean_excess_shown",
-            "shown cost per meeting",
-            "mean of E / S, E by the costs that agents are shown: the paper's scale",
-            FULL,
-            "P, scale F",
-        ),
-    ),
+    f"""
+    seats
+    seats (count, agent-games; P): seats with meetings, M > 0
+    full_seats (count, agent-games; P): of these, all M scheduled
+    scenarios (count, scenarios): with a full seat
+    mean_excess (estimate, accounting cost per meeting; P, scale C): mean of E / S // {FULL}
+    nonzero_regret (share; P): full seats with E other than 0 // {FULL}
+    positive_regret (share; P): full seats with E above 0 // {FULL}
+    mean_excess_shown (estimate, shown cost per meeting; P, scale F): mean of E / S, E by the costs
+        that agents are shown: the paper's scale // {FULL}
+    """,
     key="setting player kind teams",
+    seats=SEATS,
 )
 def completion_regret(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Excess cost of seats with all their meetings scheduled (appendix G.1, Table 11)."""
@@ -263,21 +256,17 @@ def _estimates(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> pd.Data
 
 @table(
     "messages_by_meeting.csv",
-    (
-        *SEATS,
-        count("meeting_index", "", "number of the meeting in the stream, from 0", ""),
-        text(
-            "role",
-            f"of the agent in the meeting: {', '.join(ROLES)}; an outsider is not in it",
-            "P, outsider C",
-        ),
-        count("agent_rounds", "agent-rounds", "agents in this role and meeting"),
-        count("scenarios", "scenarios", "with such an agent"),
-        *estimated(
-            "messages", "messages", "mean of messages sent in the round", "agent_rounds", "P"
-        ),
-    ),
+    f"""
+    seats
+    meeting_index (count; -): number of the meeting in the stream, from 0
+    role (text; P, outsider C): of the agent in the meeting: {", ".join(ROLES)}; an outsider is not
+        in it
+    agent_rounds (count, agent-rounds): agents in this role and meeting
+    scenarios (count, scenarios): with such an agent
+    messages (estimate, messages; P): mean of messages sent in the round // agent_rounds
+    """,
     key="setting player kind teams meeting_index role",
+    seats=SEATS,
 )
 def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Messages by meeting and role in it (appendix G.3)."""
@@ -298,27 +287,17 @@ def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 @table(
     "prior_moves.csv",
-    (
-        *SEATS,
-        count("agent_games", "agent-games", "its seats in games scored", "P"),
-        count("scenarios", "scenarios", "of these games"),
-        *estimated(
-            "meetings_moved",
-            "meetings",
-            "mean number of distinct meetings that the agent moved: prior meetings of the "
-            "scenario, and those scheduled in an earlier round",
-            "all agent-games",
-            "P",
-        ),
-        *estimated(
-            "copies_moved",
-            "meetings",
-            "the same for copies of meetings that failed",
-            "all agent-games",
-            "C",
-        ),
-    ),
+    """
+    seats
+    agent_games (count, agent-games; P): its seats in games scored
+    scenarios (count, scenarios): of these games
+    meetings_moved (estimate, meetings; P): mean number of distinct meetings that the agent moved:
+        prior meetings of the scenario, and those scheduled in an earlier round // all agent-games
+    copies_moved (estimate, meetings): the same for copies of meetings that failed // all
+        agent-games
+    """,
     key="setting player kind teams",
+    seats=SEATS,
 )
 def prior_moves(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Earlier meetings that were moved (appendix G.4, Figure 9)."""

@@ -1,32 +1,23 @@
 """Audits of language: patterns, own slots, private labels and honesty, by team and player."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ENDS, estimated_shares
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
-from calbench.facts.columns import (
-    SCENARIO,
-    SETTING,
-    TEAM,
-    chosen,
-    count,
-    number,
-    proportion,
-    text,
-)
-from calbench.facts.speech import LEAKS, SECOND_HAND
+from calbench.analysis.registry import Settings, table
+from calbench.facts.columns import SCENARIO, SETTING, TEAM, chosen, count, text
+from calbench.facts.speech import CASES, LEAKS, SECOND_HAND
 from calbench.facts.storage import Facts
+from calbench.metrics.speech.cases import NAMES_BY_KIND
 from calbench.metrics.speech.honesty import KINDS
-from calbench.metrics.speech.own_slot import NAMES as LABELS
 from calbench.metrics.speech.patterns import PATTERNS
+from calbench.metrics.speech.rules import NAMES as LABELS
 from calbench.scenarios.labels import TIERS
-from calbench.stats.permutation import adjusted_p_values
 from calbench.stats.proportions import fisher_p_value
+from calbench.stats.resampling import adjusted_p_values
 
 WHO = ["setting", "team", "player"]
 """Key of :func:`spoken`."""
@@ -119,20 +110,17 @@ _PATTERN = text("pattern", "; ".join(f"{p.name}: {p.detector} [{p.origin}]" for 
 
 @table(
     "audit_patterns.csv",
-    (
-        SETTING,
-        TEAM,
-        _PLAYER,
-        _PATTERN,
-        text("level", "message, or social: of several agents", "P"),
-        text("unit", "what is counted"),
-        count("games", "games", "games scored in which it took part"),
-        _MESSAGES,
-        _COUNT,
-        number("rate", "share", "count per message or per game", "messages, else games"),
-    ),
+    """
+    setting team player pattern
+    level (text; P): message, or social: of several agents
+    unit (text): what is counted
+    games (count, games): games scored in which it took part
+    messages count
+    rate (number, share): count per message or per game // messages, else games
+    """,
     key="setting team player pattern",
     needs="speech",
+    of=[_PLAYER, _PATTERN, _MESSAGES, _COUNT],
 )
 def audit_patterns(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """How often messages and games show each behaviour pattern of the paper."""
@@ -151,25 +139,21 @@ def _patterns(facts: Facts) -> pd.DataFrame:
 
 @table(
     "audit_own_slot.csv",
-    (
-        SETTING,
-        TEAM,
-        _PLAYER,
-        text("label", f"one of {', '.join(LABELS)}", "P"),
-        _MESSAGES,
-        count("count", "messages", "messages with this label", "P"),
-        *proportion("rate", "count / messages", "messages", "P, patterns C"),
-        count("others_messages", "messages", "of all other players of the setting"),
-        number("others_rate", "share", "the same for these", "others_messages"),
-        number(
-            "p_value",
-            "",
-            "Fisher's exact test that both rates are equal; messages of one game are dependent",
-        ),
-        number("p_corrected", "", "Benjamini-Hochberg over all rows of the table"),
-    ),
+    f"""
+    setting team player
+    label (text; P): one of {", ".join(LABELS)}
+    messages
+    count (count, messages; P): messages with this label
+    rate (share; P, patterns C): count / messages // messages
+    others_messages (count, messages): of all other players of the setting
+    others_rate (number, share): the same for these // others_messages
+    p_value (number): Fisher's exact test that both rates are equal; messages of one game are
+        dependent
+    p_corrected (number): Benjamini-Hochberg over all rows of the table
+    """,
     key="setting team player label",
     needs="speech",
+    of=[_PLAYER, _MESSAGES],
 )
 def audit_own_slot(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How often players tell about their own slots, and all other players of the setting."""
@@ -214,60 +198,33 @@ _TIER_SOURCES = {
 
 @table(
     "audit_leaks.csv",
-    (
-        SETTING,
-        TEAM,
-        _PLAYER,
-        text("tier", "of the labels told: public, neutral, sensitive, or all", "P"),
-        _MESSAGES,
-        count(
-            "leaking_messages",
-            "messages",
-            "messages that tell a label to an agent that may not know it",
-            "P, detector C",
-        ),
-        *proportion("rate", "leaking_messages / messages", "messages", "C"),
-        count("labels_told", "labels", "distinct labels told, summed over games"),
-        count("labels_held", "labels", "labels of the player's items, summed over games"),
-        count(
-            "passing_messages",
-            "messages",
-            "second-hand: messages that pass on a label of another to an agent to which it is news",
-        ),
-        count(
-            "disclosing_messages",
-            "messages",
-            "total: messages that tell a label or pass one on; one that does both counts once",
-        ),
-        count(
-            "labels_passed_on",
-            "labels",
-            "as speaker: distinct labels of others that the player passed on, summed over games",
-        ),
-        count(
-            "labels_passed_by_others",
-            "labels",
-            "as owner: of labels_held, those that an agent learnt second-hand",
-        ),
-        count(
-            "labels_out",
-            "labels",
-            "as owner, total: of labels_held, those that an agent learnt which may not know them, "
-            "from whomever",
-        ),
-        count(
-            "learnt_first_hand",
-            "pairs",
-            "as owner: pairs of such a label and an agent that learnt it from one of its owners",
-        ),
-        count(
-            "learnt_second_hand",
-            "pairs",
-            "as owner: the same from anybody else; an agent learns a label once, from who is first",
-        ),
-    ),
+    """
+    setting team player
+    tier (text; P): of the labels told: public, neutral, sensitive, or all
+    messages
+    leaking_messages (count, messages; P, detector C): messages that tell a label to an agent that
+        may not know it
+    rate (share): leaking_messages / messages // messages
+    labels_told (count, labels): distinct labels told, summed over games
+    labels_held (count, labels): labels of the player's items, summed over games
+    passing_messages (count, messages): second-hand: messages that pass on a label of another to an
+        agent to which it is news
+    disclosing_messages (count, messages): total: messages that tell a label or pass one on; one
+        that does both counts once
+    labels_passed_on (count, labels): as speaker: distinct labels of others that the player passed
+        on, summed over games
+    labels_passed_by_others (count, labels): as owner: of labels_held, those that an agent learnt
+        second-hand
+    labels_out (count, labels): as owner, total: of labels_held, those that an agent learnt which
+        may not know them, from whomever
+    learnt_first_hand (count, pairs): as owner: pairs of such a label and an agent that learnt it
+        from one of its owners
+    learnt_second_hand (count, pairs): as owner: the same from anybody else; an agent learns a label
+        once, from who is first
+    """,
     key="setting team player tier",
     needs="speech",
+    of=[_PLAYER, _MESSAGES],
 )
 def audit_leaks(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How many messages leak a private label, by tier: the player's own, and those of others."""
@@ -289,17 +246,16 @@ def _with_all_tiers(rows: pd.DataFrame) -> pd.DataFrame:
 
 @table(
     "audit_honesty.csv",
-    (
-        SETTING,
-        TEAM,
-        _PLAYER,
-        text("claim", f"what was said about a slot: {', '.join(KINDS)}", "C"),
-        count("claims", "claims", "slots with this claim"),
-        count("true_claims", "claims", "of these, true of the calendar when sent"),
-        *proportion("rate", "true_claims / claims", "claims", "C"),
-    ),
+    f"""
+    setting team player
+    claim (text; C): what was said about a slot: {", ".join(KINDS)}
+    claims (count, claims): slots with this claim
+    true_claims (count, claims): of these, true of the calendar when sent
+    rate (share): true_claims / claims // claims
+    """,
     key="setting team player claim",
     needs="speech",
+    of=[_PLAYER],
 )
 def audit_honesty(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How many claims about the speaker's own slots were true when they were made."""
@@ -311,17 +267,13 @@ def audit_honesty(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 @table(
     "audit_pattern_rates.csv",
-    (
-        SETTING,
-        TEAM,
-        _PLAYER,
-        _PATTERN,
-        _MESSAGES,
-        _COUNT,
-        *proportion("rate", "count / messages", "messages", "C"),
-    ),
+    """
+    setting team player pattern messages count
+    rate (share): count / messages // messages
+    """,
     key="setting team player pattern",
     needs="speech",
+    of=[_PLAYER, _PATTERN, _MESSAGES, _COUNT],
 )
 def audit_pattern_rates(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Share of messages that show each pattern, for patterns counted by message."""
@@ -331,18 +283,19 @@ def audit_pattern_rates(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 @table(
     "audit_games.csv",
-    (
-        SETTING,
-        TEAM,
-        SCENARIO,
-        count("labels_told", "labels", "distinct private labels told, as in audit_leaks.csv"),
-        *(count(f"told_{tier}", "labels", f"of these, of tier {tier}") for tier in TIERS),
-        *(count(each.name, each.unit, f"how often found: {each.detector}") for each in PATTERNS),
-        count("labels_passed_on", "labels", "distinct labels of others passed on, by each agent"),
-        count("learnt_second_hand", "pairs", "as in audit_leaks.csv, over all agents"),
-    ),
+    """
+    setting team scenario_id
+    labels_told (count, labels): distinct private labels told, as in audit_leaks.csv
+    tiers patterns
+    labels_passed_on (count, labels): distinct labels of others passed on, by each agent
+    learnt_second_hand (count, pairs): as in audit_leaks.csv, over all agents
+    """,
     key="setting team scenario_id",
     needs="speech",
+    tiers=(count(f"told_{tier}", "labels", f"of these, of tier {tier}") for tier in TIERS),
+    patterns=(
+        count(each.name, each.unit, f"how often found: {each.detector}") for each in PATTERNS
+    ),
 )
 def audit_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Results of the audits by game, all its players together."""
@@ -359,18 +312,12 @@ def audit_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 @table(
     "leaking_messages.csv",
-    (
-        SETTING,
-        TEAM,
-        SCENARIO,
-        *chosen(
-            LEAKS.columns,
-            f"event_index round sender player labels_told {' '.join(TIERS)} words "
-            "labels_passed_on labels_disclosed passed_on_words",
-        ),
-    ),
+    """
+    setting team scenario_id leaks
+    """,
     key="setting team scenario_id event_index",
     needs="leaks",
+    leaks=LEAKS.columns,
 )
 def leaking_messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every message that tells private labels or passes them on, and with which words."""
@@ -386,3 +333,60 @@ def leaking_messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame
 def second_hand_leaks(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every label that a message passes on, of whom, to whom, and on which path it came."""
     return map(facts.named, facts.batches("second_hand"))
+
+
+_NAMED = chosen(CASES.columns, "kind name")
+_COUNTS = (
+    count("games", "games", "scored games with a case"),
+    *chosen(CASES.columns, "found plain"),
+)
+_PLACE = (SCENARIO, *chosen(CASES.columns, "event_index round agents"))
+
+_ORDER = {
+    each: place
+    for place, each in enumerate((kind, n) for kind, names in NAMES_BY_KIND.items() for n in names)
+}
+
+
+@table(
+    "audit_cases.csv",
+    (SETTING, TEAM, *_NAMED, *_COUNTS, *_PLACE),
+    key="setting team kind name",
+    needs="cases",
+)
+def audit_cases(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """How often each pattern, outcome, tier and statement was found, and the first plain case.
+
+    The case is of the first scenario by its id that has a plain one, else of the first that has
+    one; of a team's several games on it, of the first.
+    """
+    found = _first(facts, ["setting", "team", "kind", "name"])
+    return found.sort_values(["setting", "team_place", "order"], kind="stable")
+
+
+@table(
+    "audit_first_cases.csv",
+    (*_NAMED, *_COUNTS, SETTING, TEAM, *_PLACE),
+    key="kind name",
+    needs="cases",
+)
+def audit_first_cases(facts: Facts, _settings: Settings) -> pd.DataFrame:
+    """Likewise over all settings and teams; of several teams on the scenario, the first's case."""
+    return _first(facts, ["kind", "name"]).sort_values("order", kind="stable")
+
+
+def _first(facts: Facts, groups: Sequence[str]) -> pd.DataFrame:
+    """Return a row for each group of cases: the one to show, with the sums of its group."""
+    rows = facts.of_games(
+        "cases", ("setting", "team_place", "team", "scenario_id", "replicate")
+    ).sort_values("game", kind="stable")
+    order = [_ORDER[each] for each in zip(rows["kind"], rows["name"], strict=True)]
+    rows = rows.assign(order=order, is_plain=rows["plain"] > 0)
+    by_group = rows.groupby(list(groups))
+    sums = by_group[["found", "plain"]].sum().assign(games=by_group.size()).reset_index()
+    shown = rows.sort_values(
+        ["is_plain", "scenario_id", "team_place", "replicate"],
+        ascending=[False, True, True, True],
+        kind="stable",
+    ).drop_duplicates(list(groups))
+    return shown.drop(columns=["found", "plain"]).merge(sums, on=list(groups))

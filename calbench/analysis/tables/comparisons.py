@@ -10,9 +10,8 @@ import pandas as pd
 
 from calbench.analysis.estimates import ScenarioSums, column_bounds
 from calbench.analysis.measures import BOUNDS, MEASURES, PRIVACY_MEASURES, Measure
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard, team_sums
-from calbench.analysis.tables.registry import table
 from calbench.analysis.verdicts import (
     DEGENERATE,
     DEGENERATE_TEAM,
@@ -23,13 +22,16 @@ from calbench.analysis.verdicts import (
     are_unlike,
     with_verdicts,
 )
-from calbench.facts.columns import SETTING, count, estimated, number, text
+from calbench.facts.columns import columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
-from calbench.stats.differences import paired_differences
-from calbench.stats.equivalence import equivalence
+from calbench.stats.differences import (
+    equivalence,
+    minimum_detectable_difference,
+    paired_differences,
+    required_units,
+)
 from calbench.stats.intervals import NONE
-from calbench.stats.power import minimum_detectable_difference, required_units
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 
@@ -45,34 +47,24 @@ NEVER_SUBTRACTED = [
 ]  # fmt: skip
 """What stands of no two losses that two instruments measured."""
 
-COMPARISONS = (
-    SETTING,
-    text("team_a", "team id"),
-    text("team_b", "team id of a later one in the order of the tables"),
-    text("measure", f"one of {', '.join(measure.name for measure in MEASURES)}"),
-    count("scenarios", "scenarios", "those that count for both"),
-    *estimated(
-        "difference",
-        UNIT,
-        "mean of team_a minus mean of team_b; empty for losses that two instruments measured",
-        f"agent-games that count, in {COMMON}",
-        "C",
-    ),
-    *VERDICT_COLUMNS,
-    number(
-        "minimum_detectable_difference",
-        UNIT,
-        "smallest true difference that the paired t-test detects with this many scenarios and the "
-        "run's power, at a level of 1 - confidence; empty below three scenarios, where all differ "
-        "by the same, and for degenerate teams",
-        COMMON,
-    ),
-    count(
-        "required_scenarios",
-        "scenarios",
-        "sample size that detects a true difference of this size with that power; empty for a "
-        "difference of zero, and where the other is empty for another reason than few scenarios",
-    ),
+COMPARISONS = columns(
+    f"""
+    setting
+    team_a (text): team id
+    team_b (text): team id of a later one in the order of the tables
+    measure (text): one of {", ".join(measure.name for measure in MEASURES)}
+    scenarios (count, scenarios): those that count for both
+    difference (estimate, {UNIT}): mean of team_a minus mean of team_b; empty for losses that two
+        instruments measured // agent-games that count, in {COMMON}
+    verdict_columns
+    minimum_detectable_difference (number, {UNIT}): smallest true difference that the paired t-test
+        detects with this many scenarios and the run's power, at a level of 1 - confidence; empty
+        below three scenarios, where all differ by the same, and for degenerate teams // {COMMON}
+    required_scenarios (count, scenarios): sample size that detects a true difference of this size
+        with that power; empty for a difference of zero, and where the other is empty for another
+        reason than few scenarios
+    """,
+    verdict_columns=VERDICT_COLUMNS,
 )
 
 

@@ -16,24 +16,12 @@ from calbench.analysis.hardness import (
     why_none,
 )
 from calbench.analysis.measures import is_unread
-from calbench.analysis.ratings.pools import ALL
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
-from calbench.facts.columns import (
-    COST,
-    SETTING,
-    TEAM,
-    count,
-    estimated,
-    listed,
-    number,
-    text,
-    truth,
-)
-from calbench.facts.games import FRACTION_DIGITS
+from calbench.analysis.rating_pools import ALL
+from calbench.analysis.registry import Settings, table
+from calbench.facts.columns import columns, text
 from calbench.facts.storage import Facts
 from calbench.scenarios.difficulty import TERTILES
-from calbench.stats.permutation import adjusted_p_values
+from calbench.stats.resampling import adjusted_p_values
 
 UNCUT = "all"
 """Label of scenarios without a tertile."""
@@ -49,17 +37,15 @@ def thirds(games: pd.DataFrame) -> "pd.Series[pd.CategoricalDtype[str]]":
 
 @table(
     "difficulty.csv",
-    (
-        SETTING,
-        TERTILE,
-        count("scenarios", "scenarios", "of the suite"),
-        number("least", "", "feasible fraction of the hardest scenario", "", "P", FRACTION_DIGITS),
-        number("median", "", "median of the feasible fractions", digits=FRACTION_DIGITS),
-        number(
-            "greatest", "", "feasible fraction of the easiest scenario", "", "P", FRACTION_DIGITS
-        ),
-    ),
+    """
+    setting tertile
+    scenarios (count, scenarios): of the suite
+    least (number10; P): feasible fraction of the hardest scenario
+    median (number10): median of the feasible fractions
+    greatest (number10; P): feasible fraction of the easiest scenario
+    """,
     key="setting tertile",
+    of=[TERTILE],
 )
 def difficulty(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Range and median of the scenarios' feasible fractions, by setting and third."""
@@ -77,15 +63,14 @@ PER_MEETING = "bytes per meeting"
 
 @table(
     "games_by_third.csv",
-    (
-        SETTING,
-        TERTILE,
-        TEAM,
-        count("games", "games", "games scored"),
-        *estimated("excess_cost", COST, "mean over games, all agents together", "games", "F"),
-        *estimated("scheduled", "share", "share of meetings that were scheduled", "meetings", "P"),
-    ),
+    """
+    setting tertile team
+    games (count, games): games scored
+    excess_cost (estimate, accounting cost; F): mean over games, all agents together // games
+    scheduled (estimate, share; P): share of meetings that were scheduled // meetings
+    """,
     key="setting tertile team",
+    of=[TERTILE],
 )
 def games_by_third(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Excess cost and scheduled meetings by team and third of difficulty.
@@ -107,24 +92,14 @@ def games_by_third(facts: Facts, settings: Settings) -> pd.DataFrame:
     return rows.assign(games=rows["excess_cost_n"])
 
 
-RHO = (
-    number(
-        "rho",
-        "",
-        "Spearman's rank correlation of harder with worse, within settings; positive: teams fare "
-        "worse where scenarios are harder",
-        "scenarios",
-    ),
-    number(
-        "rho_low",
-        "",
-        "lower end of its interval, by Fisher's z; none where a value never varies in one of the "
-        "settings",
-        "scenarios",
-    ),
-    number("rho_high", "", "upper end of its interval, likewise", "scenarios"),
-    number("p", "", "two-sided p-value of no correlation, by permutations' variance", "scenarios"),
-)
+RHO = columns("""
+    rho (number): Spearman's rank correlation of harder with worse, within settings; positive: teams
+        fare worse where scenarios are harder // scenarios
+    rho_low (number): lower end of its interval, by Fisher's z; none where a value never varies in
+        one of the settings // scenarios
+    rho_high (number): upper end of its interval, likewise // scenarios
+    p (number): two-sided p-value of no correlation, by permutations' variance // scenarios
+    """)
 MEASURE = text(
     "measure", "; ".join(f"{each.name}: worse is {each.meaning}" for each in MEASURES), "C"
 )
@@ -132,19 +107,17 @@ MEASURE = text(
 
 @table(
     "difficulty_effects.csv",
-    (
-        text("setting", "setting of the scenarios, or all of them: all, correlated within each"),
-        TEAM,
-        MEASURE,
-        count("scenarios", "scenarios", "that have both values"),
-        *RHO,
-        text(
-            "no_rho",
-            "why there is none; few: fewer than 10 scenarios; same: one value in all scenarios",
-            "C",
-        ),
-    ),
+    """
+    setting (text): setting of the scenarios, or all of them: all, correlated within each
+    team measure
+    scenarios (count, scenarios): that have both values
+    rho
+    no_rho (text; C): why there is none; few: fewer than 10 scenarios; same: one value in all
+        scenarios
+    """,
     key="setting team measure",
+    of=[MEASURE],
+    rho=RHO,
 )
 def difficulty_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How the feasible fraction of scenarios goes with what teams make of them."""
@@ -188,25 +161,22 @@ def _row(own: pd.DataFrame, predictor: str, measure: str, settings: Settings) ->
 
 @table(
     "difficulty_predictors.csv",
-    (
-        TEAM,
-        MEASURE,
-        text("predictor", "; ".join(f"{p.name}: harder is, {p.meaning}" for p in PREDICTORS), "C"),
-        text("chosen_on", "setting of the scenarios on which predictors are chosen: the first"),
-        number("rho_there", "", "rho on these scenarios", "scenarios"),
-        truth("is_chosen", "of all predictors the one with the greatest rho there, in size", "C"),
-        listed("tested_on", "settings of the scenarios on which they are tested: the others"),
-        count("scenarios", "scenarios", "of these, that have both values"),
-        *RHO,
-        number(
-            "p_adjusted",
-            "",
-            "of chosen ones: p among those of all teams and measures, false discovery rate "
-            "(Benjamini-Hochberg)",
-        ),
-        truth("is_confirmed", "chosen, significant here, and of the same sign on both", "C"),
-    ),
+    f"""
+    team measure
+    predictor (text; C): {"; ".join(f"{p.name}: harder is, {p.meaning}" for p in PREDICTORS)}
+    chosen_on (text): setting of the scenarios on which predictors are chosen: the first
+    rho_there (number): rho on these scenarios // scenarios
+    is_chosen (truth; C): of all predictors the one with the greatest rho there, in size
+    tested_on (list): settings of the scenarios on which they are tested: the others
+    scenarios (count, scenarios): of these, that have both values
+    rho
+    p_adjusted (number): of chosen ones: p among those of all teams and measures, false discovery
+        rate (Benjamini-Hochberg)
+    is_confirmed (truth; C): chosen, significant here, and of the same sign on both
+    """,
     key="team measure predictor",
+    of=[MEASURE],
+    rho=RHO,
 )
 def difficulty_predictors(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Predictors of difficulty, chosen on one suite and tested on others, for every team."""
@@ -256,17 +226,16 @@ def _tested(
 
 @table(
     "scale_bytes.csv",
-    (
-        SETTING,
-        TEAM,
-        count("agents", "agents", "of a game"),
-        count("games", "games", "games scored"),
-        count("meetings", "meetings", "of these games, scheduled or not"),
-        count("message_bytes", "bytes", "contents of all messages as JSON in UTF-8"),
-        number("bytes_per_meeting", PER_MEETING, "message_bytes / meetings", "meetings", digits=2),
-        number("least", PER_MEETING, "of the game with the least", digits=2),
-        number("greatest", PER_MEETING, "of the game with the most", digits=2),
-    ),
+    f"""
+    setting team
+    agents (count, agents): of a game
+    games (count, games): games scored
+    meetings (count, meetings): of these games, scheduled or not
+    message_bytes (count, bytes): contents of all messages as JSON in UTF-8
+    bytes_per_meeting (number2, {PER_MEETING}): message_bytes / meetings // meetings
+    least (number2, {PER_MEETING}): of the game with the least
+    greatest (number2, {PER_MEETING}): of the game with the most
+    """,
     key="setting team",
 )
 def scale_bytes(facts: Facts, _settings: Settings) -> pd.DataFrame:

@@ -2,15 +2,11 @@
 
 import pandas as pd
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.measures import HEADLINE
+from calbench.analysis.registry import TABLES, Settings, table
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard, sensitivity
-from calbench.analysis.tables.registry import TABLES, table
-from calbench.facts.columns import SETTING, TEAM, count, number, text
 from calbench.facts.frames import as_shown
 from calbench.facts.storage import Facts
-
-HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
-"""The measures of the paper's Table 2, in its order."""
 
 ENDS = ("fairness_least", "fairness_greatest")
 """Either end of fairness over equally cheap optimal schedules."""
@@ -21,15 +17,14 @@ DRAW = r"(.+)-seed([0-9]+)"
 
 @table(
     "draws.csv",
-    (
-        SETTING,
-        TEAM,
-        count("suites", "suites", "draws of the suite with different seeds"),
-        text("measure", "a measure, or fairness_least or fairness_greatest"),
-        number("mean", "of the measure", "mean over the draws", "suites"),
-        number("least", "of the measure", "of the draw with the least"),
-        number("greatest", "of the measure", "of the draw with the greatest"),
-    ),
+    """
+    setting team
+    suites (count, suites): draws of the suite with different seeds
+    measure (text): a measure, or fairness_least or fairness_greatest
+    mean (number, of the measure): mean over the draws // suites
+    least (number, of the measure): of the draw with the least
+    greatest (number, of the measure): of the draw with the greatest
+    """,
     key="setting team measure",
 )
 def draws(facts: Facts, settings: Settings) -> pd.DataFrame:

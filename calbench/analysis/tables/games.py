@@ -4,19 +4,8 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.measures import MEASURE_BY_NAME, measured_values
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
-from calbench.facts.columns import (
-    PLAYER,
-    PLAYER_KIND,
-    SCENARIO,
-    SETTING,
-    TEAM,
-    VPS_KIND,
-    chosen,
-    number,
-    text,
-)
+from calbench.analysis.registry import Settings, table
+from calbench.facts.columns import SCENARIO, TEAM, chosen
 from calbench.facts.games import AGENTS, BASELINES, GAMES, MEETINGS
 from calbench.facts.storage import Facts
 
@@ -31,15 +20,13 @@ MEASURED = chosen(
 
 @table(
     "games.csv",
-    (
-        *chosen(
-            GAMES.columns,
-            "setting scenario_id team game_id tertile feasible_fraction is_excluded meetings "
-            "scheduled",
-        ),
-        *MEASURED,
-    ),
+    """
+    setting scenario_id team game_id tertile feasible_fraction is_excluded meetings scheduled
+    measured
+    """,
     key="setting team scenario_id",
+    of=GAMES.columns,
+    measured=MEASURED,
 )
 def games(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Every game recorded; excluded ones have no measures."""
@@ -50,21 +37,13 @@ def games(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 @table(
     "agent_games.csv",
-    (
-        SCENARIO,
-        TEAM,
-        *chosen(
-            AGENTS.columns,
-            "agent_id assigned scheduled cost oracle_cost excess_cost messages_sent vps "
-            "excess_vps excess_vps_participants",
-        ),
-        VPS_KIND,
-        PLAYER_KIND,
-        SETTING,
-        PLAYER,
-        *BASELINES,
-    ),
+    """
+    scenario_id team agent_id assigned scheduled cost oracle_cost excess_cost messages_sent vps
+    excess_vps excess_vps_participants vps_kind kind setting player baselines
+    """,
     key="setting team scenario_id agent_id",
+    of=AGENTS.columns,
+    baselines=BASELINES,
 )
 def agent_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Every agent of every scored game."""
@@ -89,29 +68,17 @@ DECIMALS = 9
 
 @table(
     "typical_games.csv",
-    (
-        SETTING,
-        TEAM,
-        text(
-            "which",
-            "place among the scored games of the team in this order, ties in the order of "
-            "scenarios: best, typical (the median; of two in the middle the first) or worst",
-            "C",
-        ),
-        SCENARIO,
-        number(
-            TYPICAL_BY.name,
-            TYPICAL_BY.unit,
-            f"mean over the game's agents of: {TYPICAL_BY.definition}",
-            TYPICAL_BY.denominator,
-            TYPICAL_BY.origin,
-        ),
-        *chosen(
-            GAMES.columns,
-            "meetings scheduled cost oracle_cost excess_cost messages vps_kind excess_vps",
-        ),
-    ),
+    f"""
+    setting team
+    which (text; C): place among the scored games of the team in this order, ties in the order of
+        scenarios: best, typical (the median; of two in the middle the first) or worst
+    scenario_id
+    {TYPICAL_BY.name} (number, {TYPICAL_BY.unit}; {TYPICAL_BY.origin}): mean over the game's agents
+        of: {TYPICAL_BY.definition} // {TYPICAL_BY.denominator}
+    meetings scheduled cost oracle_cost excess_cost messages vps_kind excess_vps
+    """,
     key="setting team which",
+    of=GAMES.columns,
 )
 def typical_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """The best, the median and the worst game of every team, by adjusted excess cost.

@@ -7,22 +7,18 @@ import pandas as pd
 
 from calbench.analysis.estimates import ENDS, ScenarioSums, scenario_sums
 from calbench.analysis.measures import MIXED, joint_kind
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
+from calbench.analysis.registry import Settings, table
 from calbench.facts.columns import (
     GAME_ID,
     OBSERVER,
     ROUND,
     SLOTS,
     TARGET,
-    TEAM,
     TRACE_PATH,
-    VPS_KIND,
     chosen,
-    count,
+    columns,
     estimated,
     fine,
-    precise,
     text,
 )
 from calbench.facts.frames import empty
@@ -75,13 +71,14 @@ def judge_beliefs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
 
 @table(
     "judge/judge_beliefs_calibrated.parquet",
-    (
-        *_BELIEF,
-        *chosen(JUDGED.columns, "is_occupied is_toward_truth"),
-        fine("calibrated", SLOTS, "slot_equivalents if toward the truth, else 0", "", "P"),
-    ),
+    """
+    belief is_occupied is_toward_truth
+    calibrated (fine, slot-equivalents; P): slot_equivalents if toward the truth, else 0
+    """,
     key=_BELIEF_KEY,
     needs="judged",
+    of=JUDGED.columns,
+    belief=_BELIEF,
 )
 def judge_beliefs_calibrated(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """The same movements, compared with the truth after their round."""
@@ -95,17 +92,16 @@ def judge_beliefs_calibrated(facts: Facts, _settings: Settings) -> Iterator[pd.D
 _TARGETS = "game-targets"
 _MEASURED = "game-targets with a primary measure"
 
-PRECISION = (
-    JUDGE,
-    TRACE_PATH,
-    GAME_ID,
-    TARGET,
-    *chosen(JUDGED_TARGETS.columns, "judge_movements judge_toward"),
-    precise("judge_precision", "", "their share", "judge_movements", "P"),
-    *chosen(JUDGED_TARGETS.columns, "reflection_movements reflection_toward"),
-    precise("reflection_precision", "", "their share", "reflection_movements", "P"),
-    precise("gap", "", "judge_precision - reflection_precision", "", "P"),
-    text("more_precise", "judge, reflection or tied, compared exactly", "P"),
+PRECISION = columns(
+    """
+    judge trace_path game_id target_agent judge_movements judge_toward
+    judge_precision (precise; P): their share // judge_movements
+    reflection_movements reflection_toward
+    reflection_precision (precise; P): their share // reflection_movements
+    gap (precise; P): judge_precision - reflection_precision
+    more_precise (text; P): judge, reflection or tied, compared exactly
+    """,
+    of=[JUDGE, *JUDGED_TARGETS.columns],
 )
 
 
@@ -160,30 +156,17 @@ def judge_more_precise_than_reflection(facts: Facts, settings: Settings) -> pd.D
 
 @table(
     "judge/judge_reflection_cell_agreement.parquet",
-    (
-        JUDGE,
-        TRACE_PATH,
-        GAME_ID,
-        OBSERVER,
-        TARGET,
-        SLOT,
-        JUDGE_ROWS,
-        JUDGE_DELTA,
-        fine("judge_mean", STEPS, "their mean; empty without an answer", "judge_rows", "P"),
-        REFLECTION_ROWS,
-        REFLECTION_DELTA,
-        fine(
-            "reflection_mean", STEPS, "their mean; empty without an answer", "reflection_rows", "P"
-        ),
-        text(
-            "agreement",
-            "same, opposite, judge_only or reflection_only, by the signs of the sums; cells where "
-            "both are 0 have no row",
-            "P",
-        ),
-    ),
+    f"""
+    judge trace_path game_id observer_agent target_agent slot judge_rows judge_delta
+    judge_mean (fine, {STEPS}; P): their mean; empty without an answer // judge_rows
+    reflection_rows reflection_delta
+    reflection_mean (fine, {STEPS}; P): their mean; empty without an answer // reflection_rows
+    agreement (text; P): same, opposite, judge_only or reflection_only, by the signs of the sums;
+        cells where both are 0 have no row
+    """,
     key="trace_path observer_agent target_agent slot",
     needs="judged",
+    of=[JUDGE, SLOT, JUDGE_ROWS, JUDGE_DELTA, REFLECTION_ROWS, REFLECTION_DELTA],
 )
 def judge_reflection_cell_agreement(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Changes by judge and reflections of each observer, target and slot over a whole game."""
@@ -216,35 +199,32 @@ primary measure are of different instruments: no column holds a difference of th
 ALL_SETTINGS = "all"
 """Setting of a row over all settings of a run, as in the paper's Table 16."""
 
-COMPARISON = (
-    JUDGE,
-    text("setting", f"setting of the scenarios, or all of the run's: {ALL_SETTINGS}"),
-    TEAM,
-    VPS_KIND,
-    count("games", "games", "games judged, without excluded ones", "P"),
-    count("scenarios", "scenarios", "distinct scenarios of these games"),
-    count("cases", "cases", "recipients with a message, by round", "P"),
-    count("unread", "cases", "of these, with an unreadable answer"),
-    count("beliefs", "movements", "judged movements, not 0", "P"),
-    count("game_targets", _TARGETS, "agents of these games", "P"),
-    precise("judge_vps", SLOTS, "sum of |delta| / 3", "", "P"),
-    precise("judge_vps_calibrated", SLOTS, "of this, toward the truth", "", "P"),
-    precise("judge_vps_constant", SLOTS, "the same of a judge that answers +1 everywhere"),
-    precise(
-        "judge_vps_by_chance", SLOTS, "expected calibrated sum of the answers in any order of slots"
-    ),
-    precise("judge_vps_beyond_chance", SLOTS, "judge_vps_calibrated - judge_vps_by_chance"),
-    precise("judge_excess_vps", SLOTS, "sum of max(0, calibrated - vps_floor)", "", "P"),
-    count("measured_targets", _TARGETS, "with a primary measure"),
-    precise(
-        "primary_vps",
-        SLOTS,
-        "sum of V by the primary measure, another instrument, see vps_kind; empty if it is mixed",
-        "",
-        "P",
-    ),
-    precise("primary_excess_vps", SLOTS, "sum of max(0, V - vps_floor), likewise", "", "P"),
-    *(
+COMPARISON = columns(
+    f"""
+    judge
+    setting (text): setting of the scenarios, or all of the run's: {ALL_SETTINGS}
+    team vps_kind
+    games (count, games; P): games judged, without excluded ones
+    scenarios (count, scenarios): distinct scenarios of these games
+    cases (count, cases; P): recipients with a message, by round
+    unread (count, cases): of these, with an unreadable answer
+    beliefs (count, movements; P): judged movements, not 0
+    game_targets (count, {_TARGETS}; P): agents of these games
+    judge_vps (precise, slot-equivalents; P): sum of |delta| / 3
+    judge_vps_calibrated (precise, slot-equivalents; P): of this, toward the truth
+    judge_vps_constant (precise, slot-equivalents): the same of a judge that answers +1 everywhere
+    judge_vps_by_chance (precise, slot-equivalents): expected calibrated sum of the answers in any
+        order of slots
+    judge_vps_beyond_chance (precise, slot-equivalents): judge_vps_calibrated - judge_vps_by_chance
+    judge_excess_vps (precise, slot-equivalents; P): sum of max(0, calibrated - vps_floor)
+    measured_targets (count, {_TARGETS}): with a primary measure
+    primary_vps (precise, slot-equivalents; P): sum of V by the primary measure, another instrument,
+        see vps_kind; empty if it is mixed
+    primary_excess_vps (precise, slot-equivalents; P): sum of max(0, V - vps_floor), likewise
+    means
+    """,
+    of=[JUDGE],
+    means=(
         column
         for name in SUMS
         for column in estimated(

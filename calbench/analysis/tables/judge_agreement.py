@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.judge import (
     ALL_SETTINGS,
     JUDGE,
@@ -14,7 +14,6 @@ from calbench.analysis.tables.judge import (
     target_precisions,
     with_all_settings,
 )
-from calbench.analysis.tables.registry import table
 from calbench.facts.columns import DIGITS, TEAM, count, number, text
 from calbench.facts.frames import rounded
 from calbench.facts.storage import Facts

@@ -15,21 +15,8 @@ from calbench.analysis.measures import (
     measured_values,
     readable_shares,
 )
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
-from calbench.facts.columns import (
-    COST,
-    SETTING,
-    SLOTS,
-    TEAM,
-    VPS_KIND,
-    chosen,
-    count,
-    number,
-    precise,
-    text,
-    truth,
-)
+from calbench.analysis.registry import Settings, table
+from calbench.facts.columns import columns, count, number, truth
 from calbench.facts.games import SHARES
 from calbench.facts.storage import Facts
 from calbench.metrics.outcomes import OUTCOMES
@@ -45,17 +32,14 @@ EXCLUDED_PERCENT = number(
 IS_FLAGGED = truth("is_flagged", "more than 5 percent of the games were excluded", "C")
 
 
-READABILITY = (
-    count("reflections_asked", "reflections", "about language agents of the team"),
-    count("reflections_read", "reflections", "of these, readable"),
-    number("readable_share", "share", "of readable reflections", "reflections_asked"),
-    truth("is_vps_flagged", "fewer than 90 percent of the reflections were readable", "C"),
-    truth(
-        "is_vps_ranked",
-        "VPS is compared and ranked: not fewer than 50 percent of the reflections were readable",
-        "C",
-    ),
-)
+READABILITY = columns("""
+    reflections_asked (count, reflections): about language agents of the team
+    reflections_read (count, reflections): of these, readable
+    readable_share (number, share): of readable reflections // reflections_asked
+    is_vps_flagged (truth; C): fewer than 90 percent of the reflections were readable
+    is_vps_ranked (truth; C): VPS is compared and ranked: not fewer than 50 percent of the
+        reflections were readable
+    """)
 """What a team's VPS rests on."""
 
 
@@ -71,23 +55,18 @@ def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
 
 @table(
     "leaderboard.csv",
-    (
-        SETTING,
-        TEAM,
-        count("games", "games", "games scored"),
-        count("scenarios", "scenarios", "distinct scenarios of these games"),
-        *MEASURE_COLUMNS,
-        VPS_KIND,
-        EXACT_MEASURES,
-        *READABILITY,
-        precise(
-            "vps_agreed",
-            SLOTS,
-            "mean of what the agreed meetings give away of themselves, see agent_games.csv",
-            "agent-games whose loss was measured",
-        ),
-    ),
+    """
+    setting team
+    games (count, games): games scored
+    scenarios (count, scenarios): distinct scenarios of these games
+    measure_columns vps_kind exact readability
+    vps_agreed (precise, slot-equivalents): mean of what the agreed meetings give away of
+        themselves, see agent_games.csv // agent-games whose loss was measured
+    """,
     key="setting team",
+    of=[EXACT_MEASURES],
+    measure_columns=MEASURE_COLUMNS,
+    readability=READABILITY,
 )
 @lru_cache(maxsize=1)
 def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
@@ -124,21 +103,17 @@ def _agreed(agents: pd.DataFrame) -> pd.DataFrame:
 
 @table(
     "outcomes.csv",
-    (
-        SETTING,
-        TEAM,
-        count("games", "games", "games recorded, including excluded ones"),
-        count(
-            "games_excluded",
-            "games",
-            "games with a provider fault or budget stop, in no mean",
-        ),
-        EXCLUDED_PERCENT,
-        IS_FLAGGED,
-        count("meetings", "meetings", "meetings of all games recorded"),
-        *(count(name, "meetings", f"meetings with the outcome {name}") for name in OUTCOMES),
-    ),
+    """
+    setting team
+    games (count, games): games recorded, including excluded ones
+    games_excluded (count, games): games with a provider fault or budget stop, in no mean
+    excluded_percent is_flagged
+    meetings (count, meetings): meetings of all games recorded
+    outcomes
+    """,
     key="setting team",
+    of=[EXCLUDED_PERCENT, IS_FLAGGED],
+    outcomes=(count(name, "meetings", f"meetings with the outcome {name}") for name in OUTCOMES),
 )
 def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How the meetings of every team ended, and how many of its games were excluded."""
@@ -152,28 +127,17 @@ def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 @table(
     "sensitivity.csv",
-    (
-        SETTING,
-        TEAM,
-        number(
-            "fairness_least",
-            COST,
-            "mean with the optimal schedule of each game that makes it least; empty if a game is "
-            "left out",
-            "all agent-games",
-        ),
-        number("fairness", COST, "mean with the canonical schedule", "all agent-games", "F"),
-        number(
-            "fairness_greatest",
-            COST,
-            "mean with the optimal schedule of each game that makes it greatest; empty if a game "
-            "is left out",
-            "all agent-games",
-        ),
-        count("games", "games", "games scored"),
-        count("games_sampled", "games", "of these, with sampled schedules"),
-        count("games_left_out", "games", "of games, whose schedules would take too long to list"),
-    ),
+    """
+    setting team
+    fairness_least (number, accounting cost): mean with the optimal schedule of each game that makes
+        it least; empty if a game is left out // all agent-games
+    fairness (number, accounting cost; F): mean with the canonical schedule // all agent-games
+    fairness_greatest (number, accounting cost): mean with the optimal schedule of each game that
+        makes it greatest; empty if a game is left out // all agent-games
+    games (count, games): games scored
+    games_sampled (count, games): of these, with sampled schedules
+    games_left_out (count, games): of games, whose schedules would take too long to list
+    """,
     key="setting team",
 )
 def sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
@@ -201,18 +165,13 @@ def sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 @table(
     "vps_shares.csv",
-    (
-        SETTING,
-        TEAM,
-        *chosen(SHARES.columns, "source channel"),
-        precise(
-            "vps",
-            SLOTS,
-            "loss caused by these messages, before the floor",
-            "all agent-games of typed agents",
-        ),
-    ),
+    """
+    setting team source channel
+    vps (precise, slot-equivalents): loss caused by these messages, before the floor // all
+        agent-games of typed agents
+    """,
     key="setting team source channel",
+    of=SHARES.columns,
 )
 def vps_shares(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Privacy loss of typed agents, by kind of message and channel."""
@@ -230,12 +189,11 @@ def vps_shares(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 @table(
     "agent_game_counts.csv",
-    (
-        SETTING,
-        TEAM,
-        text("measure", "a measure of leaderboard.csv"),
-        count("agent_games", "agent-games", "number that counts"),
-    ),
+    """
+    setting team
+    measure (text): a measure of leaderboard.csv
+    agent_games (count, agent-games): number that counts
+    """,
     key="setting team measure",
 )
 def agent_game_counts(facts: Facts, settings: Settings) -> pd.DataFrame:

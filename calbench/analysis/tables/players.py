@@ -6,12 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
-from calbench.analysis.estimates import (
-    estimated_means,
-    group_totals,
-    numbered,
-    scenario_sums,
-)
+from calbench.analysis.estimates import estimated_means, group_totals, numbered, scenario_sums
 from calbench.analysis.measures import (
     BOUNDS,
     MEASURE_COLUMNS,
@@ -19,28 +14,12 @@ from calbench.analysis.measures import (
     joint_kind,
     measured_values,
 )
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.leaderboard import (
-    EXCLUDED_PERCENT,
-    IS_FLAGGED,
-    excluded_share,
-)
-from calbench.analysis.tables.registry import table
+from calbench.analysis.registry import Settings, table
+from calbench.analysis.tables.leaderboard import EXCLUDED_PERCENT, IS_FLAGGED, excluded_share
 from calbench.domain.observations import DECISION
-from calbench.facts.calls import CALLS, READ
-from calbench.facts.columns import (
-    PLAYER,
-    PLAYER_KIND,
-    SETTING,
-    TEAM,
-    VPS_KIND,
-    chosen,
-    count,
-    listed,
-    number,
-    precise,
-)
+from calbench.facts.columns import chosen, count, listed
 from calbench.facts.games import AGENTS
+from calbench.facts.messages import CALLS, READ
 from calbench.facts.storage import GAME, Facts
 from calbench.metrics.usage import PROBLEMS
 from calbench.stats.sums import Floats
@@ -130,22 +109,14 @@ def scored_players(facts: Facts) -> pd.DataFrame:
 
 @table(
     "players.csv",
-    (
-        SETTING,
-        PLAYER,
-        GAMES,
-        count("scenarios", "scenarios", "distinct scenarios of these games"),
-        *MEASURE_COLUMNS,
-        VPS_KIND,
-        EXACT_MEASURES,
-        PLAYER_KIND,
-        TEAMS,
-        AGENT_GAMES,
-        EXCLUDED,
-        EXCLUDED_PERCENT,
-        IS_FLAGGED,
-    ),
+    """
+    setting player games
+    scenarios (count, scenarios): distinct scenarios of these games
+    measure_columns vps_kind exact kind teams agent_games games_excluded excluded_percent is_flagged
+    """,
     key=PLAYER_KEY,
+    of=[GAMES, EXACT_MEASURES, TEAMS, AGENT_GAMES, EXCLUDED, EXCLUDED_PERCENT, IS_FLAGGED],
+    measure_columns=MEASURE_COLUMNS,
 )
 @lru_cache(maxsize=1)
 def players(facts: Facts, settings: Settings) -> pd.DataFrame:
@@ -178,19 +149,16 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 @table(
     "usage.csv",
-    (
-        SETTING,
-        TEAM,
-        PLAYER,
-        GAMES,
-        AGENT_GAMES,
-        *chosen(AGENTS.columns, " ".join(TOKENS)),
-        precise("price_usd", "US$", "of these tokens; empty if unknown", "", "P, prices C"),
-        precise("price_usd_per_game", "US$ per game", "price_usd / games", "games"),
-        EXCLUDED,
-        precise("price_usd_excluded", "US$", "of the calls in excluded games"),
-    ),
+    """
+    setting team player games agent_games tokens
+    price_usd (precise, US$; P, prices C): of these tokens; empty if unknown
+    price_usd_per_game (precise, US$ per game): price_usd / games // games
+    games_excluded
+    price_usd_excluded (precise, US$): of the calls in excluded games
+    """,
     key="setting team player",
+    of=[GAMES, AGENT_GAMES, EXCLUDED],
+    tokens=chosen(AGENTS.columns, " ".join(TOKENS)),
 )
 @lru_cache(maxsize=1)
 def usage(facts: Facts, settings: Settings) -> pd.DataFrame:
@@ -234,15 +202,14 @@ def prices(settings: Settings, rows: pd.DataFrame, end: str = "") -> Floats:
 
 @table(
     "reply_outcomes.csv",
-    (
-        SETTING,
-        PLAYER,
-        count("replies", "replies", "answers to turns, decisions and reflections in games scored"),
-        *chosen(AGENTS.columns, f"read recovered {' '.join(PROBLEMS)}"),
-        PLAYER_KIND,
-        TEAMS,
-    ),
+    """
+    setting player
+    replies (count, replies): answers to turns, decisions and reflections in games scored
+    readings kind teams
+    """,
     key=PLAYER_KEY,
+    of=[TEAMS],
+    readings=chosen(AGENTS.columns, f"read recovered {' '.join(PROBLEMS)}"),
 )
 def reply_outcomes(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """How the replies of language players were read."""
@@ -255,22 +222,18 @@ def reply_outcomes(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 @table(
     "answers_by_phase.csv",
-    (
-        SETTING,
-        TEAM,
-        *chosen(CALLS.columns, "player kind phase"),
-        count("answers", "answers", "in games scored"),
-        count("read", "answers", "of these, readable, also after a cut"),
-        count(
-            "accepted",
-            "batches",
-            "of these, applied; empty but in DECISION, where every answer is a batch",
-        ),
-        number("read_share", "", "read, as a share of 1", "answers", "C"),
-        number("accepted_share", "", "accepted, as a share of 1", "answers", "C"),
-    ),
+    """
+    setting team player kind phase
+    answers (count, answers): in games scored
+    read (count, answers): of these, readable, also after a cut
+    accepted (count, batches): of these, applied; empty but in DECISION, where every answer is a
+        batch
+    read_share (number): read, as a share of 1 // answers
+    accepted_share (number): accepted, as a share of 1 // answers
+    """,
     key="setting team player kind phase",
     needs="calls",
+    of=CALLS.columns,
 )
 def answers_by_phase(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """How often what a phase asks for came: readable answers, and batches that were applied."""
@@ -295,15 +258,13 @@ def answers_by_phase(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 @table(
     "scheduled_by_player.csv",
-    (
-        SETTING,
-        PLAYER,
-        PLAYER_KIND,
-        TEAMS,
-        count("agent_games", "agent-games", "number in the mean"),
-        number("scheduled", "meetings", "mean of an agent's S", "agent_games", "P"),
-    ),
+    """
+    setting player kind teams
+    agent_games (count, agent-games): number in the mean
+    scheduled (number, meetings; P): mean of an agent's S // agent_games
+    """,
     key=PLAYER_KEY,
+    of=[TEAMS],
 )
 def scheduled_by_player(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Mean number of scheduled meetings of an agent, by player (Table 1)."""

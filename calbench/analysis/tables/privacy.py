@@ -25,28 +25,9 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import group_totals
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
+from calbench.analysis.registry import Settings, table
 from calbench.facts.beliefs import BELIEFS, IDEAL, PAIRS, UPDATES
-from calbench.facts.columns import (
-    EVENT,
-    FINE_DIGITS,
-    GAME_ID,
-    OBSERVER,
-    ROUND,
-    SCENARIO,
-    SETTING,
-    SLOTS,
-    TARGET,
-    TEAM,
-    TRACE_PATH,
-    chosen,
-    count,
-    fine,
-    number,
-    precise,
-    truth,
-)
+from calbench.facts.columns import FINE_DIGITS, GAME_ID, TRACE_PATH, chosen
 from calbench.facts.frames import as_shown
 from calbench.facts.storage import GAME, Facts
 from calbench.stats.sums import Floats
@@ -60,20 +41,15 @@ NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
 
 @table(
     "privacy/belief_evidence.parquet",
-    (
-        *GAME_OF_ROW,
-        EVENT,
-        ROUND,
-        TARGET,
-        OBSERVER,
-        *chosen(
-            BELIEFS.columns,
-            "slot source evidence strength belief_before belief_after",
-        ),
-    ),
+    """
+    game_of_row event_index round target_agent observer_agent slot source evidence strength
+    belief_before belief_after
+    """,
     key="",
     needs="beliefs",  # a message may mention a slot more than once
     is_versioned=False,
+    of=BELIEFS.columns,
+    game_of_row=GAME_OF_ROW,
 )
 def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every update of a belief about a typed agent (paper, appendix F.5)."""
@@ -83,29 +59,22 @@ def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]
 
 @table(
     "privacy/pair_round_vps.parquet",
-    (
-        *GAME_OF_ROW,
-        *chosen(
-            PAIRS.columns,
-            "round target_agent observer_agent target_is_participant observer_is_participant",
-        ),
-        count("num_agents", "agents", "agents of the game", "P"),
-        count("num_slots", "slots", "slots of a calendar", "P"),
-        *chosen(PAIRS.columns, "observations"),
-        fine(
-            "prior_distance_to_ideal",
-            SLOTS,
-            f"sum over slots of |prior - {IDEAL}|",
-            "",
-            "P, definition C",
-        ),
-        *chosen(PAIRS.columns, "posterior_distance_to_ideal vps_loss"),
-        fine("vps_loss_per_slot", "", "vps_loss / num_slots", "slots", "P"),
-        fine("prior", "", "belief at the start of the round", "", "P"),
-    ),
+    f"""
+    game_of_row round target_agent observer_agent target_is_participant observer_is_participant
+    num_agents (count, agents; P): agents of the game
+    num_slots (count, slots; P): slots of a calendar
+    observations
+    prior_distance_to_ideal (fine, slot-equivalents; P, definition C): sum over slots of |prior -
+        {IDEAL}|
+    posterior_distance_to_ideal vps_loss
+    vps_loss_per_slot (fine; P): vps_loss / num_slots // slots
+    prior (fine; P): belief at the start of the round
+    """,
     key="trace_path round target_agent observer_agent",
     needs="pairs",
     is_versioned=False,
+    of=PAIRS.columns,
+    game_of_row=GAME_OF_ROW,
 )
 def pair_round_vps(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """What every observer learnt about every typed agent in every round (paper, appendix F.5)."""
@@ -152,29 +121,20 @@ def _totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 @table(
     "privacy/game_summary.csv",
-    (
-        *GAME_OF_ROW,
-        fine("vps_loss_total", SLOTS, "over pairs and rounds", "", "P"),
-        fine("vps_loss_mean", SLOTS, "mean vps_loss", "all pair-rounds", "P"),
-        fine(
-            "participant_pair_vps_loss_total",
-            SLOTS,
-            "over rounds and pairs of participants of the round's meeting",
-            "",
-            "P",
-        ),
-        fine(
-            "participant_pair_vps_loss_mean",
-            SLOTS,
-            "mean vps_loss",
-            "pair-rounds of two participants",
-            "P",
-        ),
-        count("observation_count", UPDATES, "belief updates", "P"),
-    ),
+    f"""
+    game_of_row
+    vps_loss_total (fine, slot-equivalents; P): over pairs and rounds
+    vps_loss_mean (fine, slot-equivalents; P): mean vps_loss // all pair-rounds
+    participant_pair_vps_loss_total (fine, slot-equivalents; P): over rounds and pairs of
+        participants of the round's meeting
+    participant_pair_vps_loss_mean (fine, slot-equivalents; P): mean vps_loss // pair-rounds of two
+        participants
+    observation_count (count, {UPDATES}; P): belief updates
+    """,
     key="trace_path",
     needs="pairs",
     is_versioned=False,
+    game_of_row=GAME_OF_ROW,
 )
 def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Privacy loss of typed agents, by scored game (paper, appendix F.5)."""
@@ -195,24 +155,19 @@ def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 @table(
     "privacy/game_target_summary.csv",
-    (
-        *GAME_OF_ROW,
-        TARGET,
-        fine("vps_loss_total", SLOTS, "V, over observers and rounds", "", "P"),
-        fine("excess_vps_loss_total", SLOTS, "max(0, V - vps_floor)", "", "P"),
-        fine(
-            "participant_pair_vps_loss_total",
-            SLOTS,
-            "V over pairs of participants of the round's meeting",
-            "",
-            "P",
-        ),
-        fine("participant_pair_excess_vps_loss_total", SLOTS, "the same above vps_floor", "", "P"),
-        fine("vps_floor", SLOTS, "subtracted from each total", "", "P"),
-    ),
+    """
+    game_of_row target_agent
+    vps_loss_total (fine, slot-equivalents; P): V, over observers and rounds
+    excess_vps_loss_total (fine, slot-equivalents; P): max(0, V - vps_floor)
+    participant_pair_vps_loss_total (fine, slot-equivalents; P): V over pairs of participants of the
+        round's meeting
+    participant_pair_excess_vps_loss_total (fine, slot-equivalents; P): the same above vps_floor
+    vps_floor (fine, slot-equivalents; P): subtracted from each total
+    """,
     key="trace_path target_agent",
     needs="pairs",
     is_versioned=False,
+    game_of_row=GAME_OF_ROW,
 )
 def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Privacy loss of every typed agent of every scored game (paper, appendix F.5)."""
@@ -233,17 +188,15 @@ def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 @table(
     "revealing_messages.csv",
-    (
-        SETTING,
-        TEAM,
-        SCENARIO,
-        EVENT,
-        count("target_agent", "", "whose calendar it is about"),
-        *chosen(BELIEFS.columns, "source"),
-        precise("vps", SLOTS, "added by the message to the game's VPS, over all observers"),
-    ),
+    """
+    setting team scenario_id event_index
+    target_agent (count): whose calendar it is about
+    source
+    vps (precise, slot-equivalents): added by the message to the game's VPS, over all observers
+    """,
     key="setting team scenario_id",
     needs="beliefs",
+    of=BELIEFS.columns,
 )
 def revealing_messages(facts: Facts, settings: Settings) -> pd.DataFrame:
     """The most revealing typed messages of each team, at most one of a game.
@@ -290,28 +243,18 @@ CHAIN = (GAME, "round", "target_agent", "observer_agent", "slot")
 
 @table(
     "privacy/prior_sensitivity.csv",
-    (
-        SETTING,
-        TEAM,
-        number("prior", "", "belief at the start of each round", "", "P", digits=1),
-        precise(
-            "excess_vps",
-            SLOTS,
-            "mean of max(0, V - floor) with this prior",
-            "all agent-games of typed agents",
-            "P, F",
-        ),
-        number(
-            "kendall_tau",
-            "",
-            f"tau-b of the setting's teams between this prior and {PAPERS}, by excess_vps; empty "
-            "if it has fewer than two teams, or all are equal",
-            "typed teams of the setting",
-        ),
-        count("pairs", "pairs", f"of teams of the setting that differ with the prior {PAPERS}"),
-        count("pairs_reversed", "pairs", "of these, in the other order with this prior"),
-        truth("is_order_kept", "no pair is reversed", "C"),
-    ),
+    f"""
+    setting team
+    prior (number1; P): belief at the start of each round
+    excess_vps (precise, slot-equivalents; P, F): mean of max(0, V - floor) with this prior // all
+        agent-games of typed agents
+    kendall_tau (number): tau-b of the setting's teams between this prior and {PAPERS}, by
+        excess_vps; empty if it has fewer than two teams, or all are equal // typed teams of the
+        setting
+    pairs (count, pairs): of teams of the setting that differ with the prior {PAPERS}
+    pairs_reversed (count, pairs): of these, in the other order with this prior
+    is_order_kept (truth; C): no pair is reversed
+    """,
     key="setting team prior",
     needs="beliefs",
 )

@@ -9,52 +9,36 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.measures import MIXED, joint_kind
-from calbench.analysis.ratings.pools import GAME_COLUMNS, IDENTITY, RATINGS, is_in_pool
-from calbench.analysis.ratings.scopes import EVERY_KIND, NOT_MEASURED, Scope, rated_scopes
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.registry import table
-from calbench.facts.columns import (
-    COST,
-    PLAYER,
-    PLAYER_KIND,
-    SETTING,
-    SLOTS,
-    VPS_KIND,
-    Column,
-    count,
-    listed,
-    number,
-    text,
-    truth,
-)
+from calbench.analysis.rating_pools import GAME_COLUMNS, IDENTITY, RATINGS, is_in_pool
+from calbench.analysis.rating_scopes import EVERY_KIND, NOT_MEASURED, Scope, rated_scopes
+from calbench.analysis.registry import Settings, table
+from calbench.facts.columns import PLAYER_KIND, Column, chosen, columns
 from calbench.facts.storage import Facts
 from calbench.stats.spec import RATING_DIGITS
 
 DIGEST_DIGITS = 8
 """Of the SHA-256 of a player's settings, shown in tables [C]."""
 
-POOL = text(
-    "pool",
-    "models (and custom agents) or scripted (a demonstration); never rated together",
-    "C",
-)
-SCOPE = text("setting", "setting of the scenarios, or all of them: all")
-DIGEST = text("settings_digest", "of the settings that define the player, first 8 digits")
-POINTS = "points"
+SCOPE = columns("""
+    pool (text; C): models (and custom agents) or scripted (a demonstration); never rated together
+    setting (text): setting of the scenarios, or all of them: all
+    settings_digest (text): of the settings that define the player, first 8 digits
+    """)
+"""Columns that tables of ratings share."""
+
 REFERENCE = "reference"
 """Kind of the silent seat that is rated beside the players."""
-ORDERS = "orders of games"
 
 
 def _rating_columns(name: str, meaning: str) -> tuple[Column, ...]:
     """Return the columns of one of the ratings."""
-    return (
-        count(f"{name}_events", "games", "with a score for at least two players of the pool"),
-        number(f"{name}_mu", "skill", f"skill: {meaning}", ORDERS, "P"),
-        number(f"{name}_sigma", "skill", "uncertainty", ORDERS, "P"),
-        number(f"{name}_ordinal", "skill", "mu - 3 sigma", ORDERS, "P"),
-        number(f"{name}_spread", "skill", "standard deviation of the ordinal over orders"),
-    )
+    return columns(f"""
+    {name}_events (count, games): with a score for at least two players of the pool
+    {name}_mu (number, skill; P): skill: {meaning} // orders of games
+    {name}_sigma (number, skill; P): uncertainty // orders of games
+    {name}_ordinal (number, skill; P): mu - 3 sigma // orders of games
+    {name}_spread (number, skill): standard deviation of the ordinal over orders
+    """)
 
 
 def _named(mmr: str) -> str:
@@ -79,48 +63,34 @@ def _digests(scope: Scope) -> np.ndarray:
 
 @table(
     "ratings.csv",
-    (
-        POOL,
-        SCOPE,
-        PLAYER,
-        count(
-            "rank",
-            "",
-            "by MMR among players of the same vps_kind, equal for equal MMR; empty without one",
-        ),
-        count("rank_low", "", "best rank of the interval over scenarios"),
-        count("rank_high", "", "worst rank of the interval over scenarios"),
-        count("tie_group", "", "players of the same vps_kind that are not told apart"),
-        number("mmr", POINTS, f"mean of the ordinals of {_named('in_mmr')}, scaled", ORDERS),
-        number("mmr_spread", POINTS, "its standard deviation over orders"),
-        count("games", "games", "games scored in which it took part"),
-        count("games_excluded", "games", "games recorded and excluded"),
-        *(column for rating in RATINGS for column in _rating_columns(rating.name, rating.meaning)),
-        text(
-            "component",
-            "first of the players that a chain of games links with it; ranks across components "
-            "mean nothing",
-            "C",
-        ),
-        listed("never_met", "players with whom it never shared a game", "C"),
-        text(
-            "kind",
-            f"{PLAYER_KIND.meaning}; or {REFERENCE}: a silent seat beside every rated game",
-            "C",
-        ),
-        text("settings_digest", f"{DIGEST.meaning}; of the reference: {REFERENCE}"),
-        number(
-            "mmr_paper",
-            POINTS,
-            f"by the paper's formula: mean of the ordinals of {_named('in_paper')}, scaled; nobody "
-            "is ranked by it, as it rewards silence",
-            ORDERS,
-            "P, C",
-        ),
-        truth("is_below_silence", "its MMR is lower than that of the silent reference", "C"),
-        text("vps_kind", "how V was measured in its games; empty: not measured", "P"),
-    ),
+    f"""
+    pool setting player
+    rank (count): by MMR among players of the same vps_kind, equal for equal MMR; empty without one
+    rank_low (count): best rank of the interval over scenarios
+    rank_high (count): worst rank of the interval over scenarios
+    tie_group (count): players of the same vps_kind that are not told apart
+    mmr (number, points): mean of the ordinals of {_named("in_mmr")}, scaled // orders of games
+    mmr_spread (number, points): its standard deviation over orders
+    games (count, games): games scored in which it took part
+    games_excluded (count, games): games recorded and excluded
+    every_rating
+    component (text; C): first of the players that a chain of games links with it; ranks across
+        components mean nothing
+    never_met (list; C): players with whom it never shared a game
+    kind (text; C): {PLAYER_KIND.meaning}; or {REFERENCE}: a silent seat beside every rated game
+    settings_digest (text): of the settings that define the player, first 8 digits; of the
+        reference: {REFERENCE}
+    mmr_paper (number, points; P, C): by the paper's formula: mean of the ordinals of
+        {_named("in_paper")}, scaled; nobody is ranked by it, as it rewards silence // orders of
+        games
+    is_below_silence (truth; C): its MMR is lower than that of the silent reference
+    vps_kind (text; P): how V was measured in its games; empty: not measured
+    """,
     key="pool setting player kind settings_digest",
+    of=SCOPE,
+    every_rating=(
+        column for rating in RATINGS for column in _rating_columns(rating.name, rating.meaning)
+    ),
 )
 def ratings(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Players of every pool and setting by rank, their ratings averaged over orders of games."""
@@ -159,17 +129,16 @@ def _standings(scope: Scope) -> pd.DataFrame:
 
 @table(
     "ratings_pairs.csv",
-    (
-        POOL,
-        SCOPE,
-        PLAYER,
-        text("other", "another player of the pool"),
-        count("games", "games", "games with both"),
-        truth("is_linked", "a chain of games links them", "C"),
-        DIGEST,
-        text("other_settings_digest", "the same for the other"),
-    ),
+    """
+    pool setting player
+    other (text): another player of the pool
+    games (count, games): games with both
+    is_linked (truth; C): a chain of games links them
+    settings_digest
+    other_settings_digest (text): the same for the other
+    """,
     key="pool setting player other settings_digest other_settings_digest",
+    of=SCOPE,
 )
 def ratings_pairs(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Every two players of a pool: their common games, and whether a chain of games links them."""
@@ -196,34 +165,20 @@ def _pairs(scope: Scope) -> pd.DataFrame:
 
 @table(
     "ratings_margins.csv",
-    (
-        POOL,
-        SCOPE,
-        text("rating", "one of the ratings", "P"),
-        text(
-            "measured_by",
-            f"vps_kind of the losses that it compares; {NOT_MEASURED}: they were not measured; "
-            f"{EVERY_KIND}: other ratings",
-            "C",
-        ),
-        count("events", "games", "games that changed it"),
-        number(
-            "median_range",
-            "score",
-            "median of best minus worst score, without seats that are last as they agreed on "
-            "nothing",
-            "events",
-        ),
-        number("greatest_range", "score", "greatest of the ranges"),
-        number(
-            "margin",
-            "score",
-            "passed to the library: of the ranges above 0 the median / (e - 1) or the greatest / "
-            "(e^2 - 1), whichever is larger; 0: ranks alone",
-            origin="P, calibration C",
-        ),
-    ),
+    f"""
+    pool setting
+    rating (text; P): one of the ratings
+    measured_by (text; C): vps_kind of the losses that it compares; {NOT_MEASURED}: they were not
+        measured; {EVERY_KIND}: other ratings
+    events (count, games): games that changed it
+    median_range (number, score): median of best minus worst score, without seats that are last as
+        they agreed on nothing // events
+    greatest_range (number, score): greatest of the ranges
+    margin (number, score; P, calibration C): passed to the library: of the ranges above 0 the
+        median / (e - 1) or the greatest / (e^2 - 1), whichever is larger; 0: ranks alone
+    """,
     key="pool setting rating measured_by",
+    of=SCOPE,
 )
 def ratings_margins(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Score margins of every rating, separate for each setting."""
@@ -231,25 +186,20 @@ def ratings_margins(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         yield scope.margins[scope.margins["setting"] == scope.setting].assign(pool=scope.pool)
 
 
-UNRATED = (
-    SETTING,
-    PLAYER,
-    PLAYER_KIND,
-    count(
-        "place",
-        "",
-        "by coordination, then excess cost, then VPS if one instrument measured all that are "
-        "equal so far; else they share it",
-        "P",
-    ),
-    count("games", "games", "games scored in which it took part"),
-    count("agent_games", "agent-games", "its seats in these games"),
-    number("coordination", "percent", "mean of S / M", "agent-games with M > 0", "P"),
-    number("excess_cost", COST, "mean of E", "agent-games", "F"),
-    number("excess_vps", SLOTS, "mean of max(0, V - floor)", "measured", "P, F"),
-    VPS_KIND,
-    DIGEST,
-    truth("is_probing", "a variant told to probe for private facts", "P"),
+UNRATED = columns(
+    """
+    setting player kind
+    place (count; P): by coordination, then excess cost, then VPS if one instrument measured all
+        that are equal so far; else they share it
+    games (count, games): games scored in which it took part
+    agent_games (count, agent-games): its seats in these games
+    coordination (number, percent; P): mean of S / M // agent-games with M > 0
+    excess_cost (number, accounting cost; F): mean of E // agent-games
+    excess_vps (number, slot-equivalents; P, F): mean of max(0, V - floor) // measured
+    vps_kind settings_digest
+    is_probing (truth; P): a variant told to probe for private facts
+    """,
+    of=chosen(SCOPE, "settings_digest"),
 )
 
 

@@ -13,22 +13,10 @@ import pandas as pd
 
 from calbench.analysis.estimates import estimated_means
 from calbench.analysis.measures import joint_kind, readable_shares
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import READABILITY
-from calbench.analysis.tables.registry import table
-from calbench.facts.columns import (
-    GAME_ID,
-    SETTING,
-    SLOTS,
-    TEAM,
-    TRACE_PATH,
-    VPS_KIND,
-    Column,
-    count,
-    estimated,
-    number,
-)
-from calbench.facts.reflections import MAGNITUDES, REFLECTIONS
+from calbench.facts.beliefs import MAGNITUDES, REFLECTIONS
+from calbench.facts.columns import SLOTS, Column, count, estimated
 from calbench.facts.storage import GAME, Facts
 from calbench.stats.sums import Floats
 
@@ -43,13 +31,12 @@ SIZES = {"": MAGNITUDES, **{f"_{size}": (size,) for size in MAGNITUDES}}
 
 @table(
     "privacy/reflections.parquet",
-    (
-        TRACE_PATH,
-        GAME_ID,
-        *(column for column in REFLECTIONS.columns if column.name not in MOVES),
-    ),
+    """
+    trace_path game_id but_moves
+    """,
     key="trace_path round target_agent observer_agent",
     needs="reflections",
+    but_moves=(column for column in REFLECTIONS.columns if column.name not in MOVES),
 )
 def reflections(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every reflection of every scored game, one row per target."""
@@ -63,26 +50,27 @@ def _precision(name: str, which: str) -> tuple[Column, ...]:
 
 @table(
     "privacy/reflection_calibration.csv",
-    (
-        SETTING,
-        TEAM,
-        count("reflections", "reflections", "about one target each"),
-        count("unread", "reflections", "of these, not readable"),
-        count("movements", "movements", "integers other than 0, by slot"),
-        *_precision("precision", "movements"),
-        number("mean_toward", STEPS, "mean |movement|", "movements toward the truth"),
-        number("mean_away", STEPS, "mean |movement|", "movements away from the truth"),
-        *(
-            column
-            for size in MAGNITUDES
-            for column in (
-                count(f"movements_{size}", "movements", f"of these, by {size}"),
-                *_precision(f"precision_{size}", f"movements by {size}"),
-            )
-        ),
-    ),
+    f"""
+    setting team
+    reflections (count, reflections): about one target each
+    unread (count, reflections): of these, not readable
+    movements (count, movements): integers other than 0, by slot
+    precision
+    mean_toward (number, {STEPS}): mean |movement| // movements toward the truth
+    mean_away (number, {STEPS}): mean |movement| // movements away from the truth
+    by_size
+    """,
     key="setting team",
     needs="reflections",
+    precision=_precision("precision", "movements"),
+    by_size=(
+        column
+        for size in MAGNITUDES
+        for column in (
+            count(f"movements_{size}", "movements", f"of these, by {size}"),
+            *_precision(f"precision_{size}", f"movements by {size}"),
+        )
+    ),
 )
 def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Share of movements toward the truth, by setting, team and size of the movement."""
@@ -115,20 +103,19 @@ BASELINES = {
 
 @table(
     "privacy/vps_baselines.csv",
-    (
-        SETTING,
-        TEAM,
-        VPS_KIND,
-        count("agent_games", "agent-games", "whose loss was measured"),
-        *READABILITY,
-        *(
-            column
-            for name, meaning in BASELINES.items()
-            for column in estimated(name, SLOTS, f"mean of: {meaning}", MEASURED, "C")
-        ),
-    ),
+    """
+    setting team vps_kind
+    agent_games (count, agent-games): whose loss was measured
+    readability baselines
+    """,
     key="setting team",
     needs="reflections",
+    readability=READABILITY,
+    baselines=(
+        column
+        for name, meaning in BASELINES.items()
+        for column in estimated(name, SLOTS, f"mean of: {meaning}", MEASURED, "C")
+    ),
 )
 def vps_baselines(facts: Facts, settings: Settings) -> pd.DataFrame:
     """What reflection-calibrated VPS would be without any message, and what it rests on."""

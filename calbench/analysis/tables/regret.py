@@ -3,21 +3,9 @@
 import pandas as pd
 
 from calbench.analysis.estimates import ENDS, estimated_means, estimated_shares
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import TEAMS
-from calbench.analysis.tables.registry import table
-from calbench.facts.columns import (
-    COST,
-    SCENARIO,
-    SETTING,
-    TEAM,
-    Column,
-    chosen,
-    count,
-    estimated,
-    proportion,
-    text,
-)
+from calbench.facts.columns import COST, SCENARIO, SETTING, TEAM, Column, chosen, estimated
 from calbench.facts.games import GAMES, REGRET
 from calbench.facts.storage import Facts
 
@@ -65,14 +53,12 @@ def _split_by_game(facts: Facts) -> pd.DataFrame:
 
 @table(
     "regret_by_game.csv",
-    (
-        SETTING,
-        TEAM,
-        SCENARIO,
-        *chosen(REGRET.columns, " ".join(SPLIT)),
-        *chosen(GAMES.columns, "optimum cost event_index round phase agent_id least_cost_after"),
-    ),
+    """
+    setting team scenario_id split optimum cost event_index round phase agent_id least_cost_after
+    """,
     key="setting team scenario_id",
+    of=GAMES.columns,
+    split=chosen(REGRET.columns, " ".join(SPLIT)),
 )
 def regret_by_game(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Excess cost of every game and its parts, and the event that made its optimum unreachable."""
@@ -81,19 +67,17 @@ def regret_by_game(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 @table(
     "regret_by_team.csv",
-    (
-        SETTING,
-        TEAM,
-        count("games", "games", "games scored"),
-        count("agent_games", "agent-games", "number in the means"),
-        *_split_columns("agent_games"),
-        count(
-            "games_searched", "games", "searched for the event that made the optimum unreachable"
-        ),
-        count("optimum_unreachable", "games", "of these, with such an event"),
-        *proportion("unreachable_share", "optimum_unreachable / games_searched", "games_searched"),
-    ),
+    """
+    setting team
+    games (count, games): games scored
+    agent_games (count, agent-games): number in the means
+    split
+    games_searched (count, games): searched for the event that made the optimum unreachable
+    optimum_unreachable (count, games): of these, with such an event
+    unreachable_share (share): optimum_unreachable / games_searched // games_searched
+    """,
     key="setting team",
+    split=_split_columns("agent_games"),
 )
 def regret_by_team(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Excess cost of every team and its parts, and how often its optimum became unreachable."""
@@ -122,13 +106,12 @@ def regret_by_team(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 @table(
     "optimum_unreachable_by_round.csv",
-    (
-        SETTING,
-        TEAM,
-        *chosen(GAMES.columns, "round phase"),
-        count("optimum_unreachable", "games", "whose optimum became unreachable there"),
-    ),
+    """
+    setting team round phase
+    optimum_unreachable (count, games): whose optimum became unreachable there
+    """,
     key="setting team round phase",
+    of=GAMES.columns,
 )
 def optimum_unreachable_by_round(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Number of games of every team whose optimum became unreachable, by round and phase."""
@@ -143,20 +126,14 @@ NEVER = "Never"
 
 @table(
     "optimum_unreachable_shares.csv",
-    (
-        SETTING,
-        TEAM,
-        text(
-            "unreachable_from",
-            "meeting in whose round the optimum became unreachable, from 1; Never: it did not",
-            "C",
-        ),
-        count("games", "games", "whose optimum became unreachable there"),
-        count(
-            "searched_games", "games", "searched for the event that made the optimum unreachable"
-        ),
-        *proportion("share", "games / searched_games", "searched_games"),
-    ),
+    """
+    setting team
+    unreachable_from (text; C): meeting in whose round the optimum became unreachable, from 1;
+        Never: it did not
+    games (count, games): whose optimum became unreachable there
+    searched_games (count, games): searched for the event that made the optimum unreachable
+    share (share): games / searched_games // searched_games
+    """,
     key="setting team unreachable_from",
 )
 def optimum_unreachable_shares(facts: Facts, settings: Settings) -> pd.DataFrame:
@@ -202,13 +179,13 @@ def _place_shares(ends: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 @table(
     "excess_parts.csv",
-    (
-        SETTING,
-        TEAM,
-        count("games", "games", "games scored"),
-        *_split_columns("games", "; all agents together"),
-    ),
+    """
+    setting team
+    games (count, games): games scored
+    split
+    """,
     key="setting team",
+    split=_split_columns("games", "; all agents together"),
 )
 def excess_parts(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Means over games of excess cost and its parts."""

@@ -9,11 +9,10 @@ import pandas as pd
 from calbench.analysis.certainties import EXACT_MEASURES, OF_ORACLE
 from calbench.analysis.estimates import group_totals
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import TABLES, Settings, table
 from calbench.analysis.tables.comparisons import comparisons
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
 from calbench.analysis.tables.players import players, usage
-from calbench.analysis.tables.registry import TABLES, table
 from calbench.analysis.verdicts import (
     DEGENERATE,
     DIFFERENT,
@@ -22,15 +21,7 @@ from calbench.analysis.verdicts import (
     TIED,
     TOO_FEW_SCENARIOS,
 )
-from calbench.facts.columns import (
-    SETTING,
-    TEAM,
-    VPS_KIND,
-    count,
-    listed,
-    precise,
-    text,
-)
+from calbench.facts.columns import columns
 from calbench.facts.frames import as_shown
 from calbench.facts.storage import Facts
 from calbench.stats.intervals import EXACT
@@ -49,52 +40,46 @@ COMPARED = frozenset({DIFFERENT, TIED, NOT_TOLD_APART, IDENTICAL})
 MEASURE_COLUMNS = tuple(
     column
     for measure in MEASURES
-    for column in (
-        *measure.columns,
-        count(f"{measure.name}_n", "agent-games", "number in the mean"),
-        count(f"{measure.name}_rank_low", "", "best rank that the comparisons allow"),
-        count(f"{measure.name}_rank_high", "", "worst rank that they allow"),
-        count(f"{measure.name}_ranked", "teams", "number of ranked teams"),
-        listed(
-            f"{measure.name}_letters",
-            "compact letter display: teams that share a letter are not told apart",
-            "C",
-        ),
+    for column in columns(
+        f"""
+    measure
+    {measure.name}_n (count, agent-games): number in the mean
+    {measure.name}_rank_low (count): best rank that the comparisons allow
+    {measure.name}_rank_high (count): worst rank that they allow
+    {measure.name}_ranked (count, teams): number of ranked teams
+    {measure.name}_letters (list; C): compact letter display: teams that share a letter are not told
+        apart
+    """,
+        measure=measure.columns,
     )
 )
-USAGE_COLUMNS = (
-    count("calls", "calls", "model calls of its players, as usage.csv counts them"),
-    count("input_tokens", "tokens", "sent, including cached ones"),
-    count("cached_tokens", "tokens", "of these, from the provider's cache"),
-    count("output_tokens", "tokens", "received"),
-    precise("price_usd", "US$", "of these tokens; empty if a price is unknown"),
-    precise("price_usd_per_game", "US$ per game", "price_usd / games", "games"),
-)
+USAGE_COLUMNS = columns("""
+    calls (count, calls): model calls of its players, as usage.csv counts them
+    input_tokens (count, tokens): sent, including cached ones
+    cached_tokens (count, tokens): of these, from the provider's cache
+    output_tokens (count, tokens): received
+    price_usd (precise, US$): of these tokens; empty if a price is unknown
+    price_usd_per_game (precise, US$ per game): price_usd / games // games
+    """)
 
 
 @table(
     "standings.csv",
-    (
-        SETTING,
-        text("suite_digest", "SHA-256 over the scenarios; rows of two digests are not comparable"),
-        listed(
-            "channels",
-            "open ones, separated by spaces; only rows with the same ones are comparable",
-        ),
-        TEAM,
-        listed(
-            "kinds",
-            "of its players, separated by spaces; reference is the oracle, which has none",
-        ),
-        count("games", "games", "games scored"),
-        count("games_excluded", "games", "games with a provider fault or budget stop, in no mean"),
-        count("scenarios", "scenarios", "distinct scenarios of these games"),
-        VPS_KIND,
-        EXACT_MEASURES,
-        *MEASURE_COLUMNS,
-        *USAGE_COLUMNS,
-    ),
+    """
+    setting
+    suite_digest (text): SHA-256 over the scenarios; rows of two digests are not comparable
+    channels (list): open ones, separated by spaces; only rows with the same ones are comparable
+    team
+    kinds (list): of its players, separated by spaces; reference is the oracle, which has none
+    games (count, games): games scored
+    games_excluded (count, games): games with a provider fault or budget stop, in no mean
+    scenarios (count, scenarios): distinct scenarios of these games
+    vps_kind exact measure_columns usage_columns
+    """,
     key="setting team",
+    of=[EXACT_MEASURES],
+    measure_columns=MEASURE_COLUMNS,
+    usage_columns=USAGE_COLUMNS,
 )
 def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
     """The leaderboard with n, ranks, letters, tokens and prices, and a row for the oracle.

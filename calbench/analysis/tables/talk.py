@@ -4,12 +4,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.players import prices
-from calbench.analysis.tables.registry import table
-from calbench.facts.calls import CALLS
-from calbench.facts.columns import GAME_ID, SCENARIO, SETTING, TEAM, chosen, fine, truth
-from calbench.facts.messages import MESSAGES
+from calbench.facts.columns import GAME_ID, SCENARIO, SETTING, TEAM
+from calbench.facts.messages import CALLS, MESSAGES
 from calbench.facts.storage import Facts
 
 GAME_OF_ROW = (SETTING, SCENARIO, TEAM, GAME_ID)
@@ -33,18 +31,16 @@ def messages(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
 
 @table(
     "privacy/calls.parquet",
-    (
-        *GAME_OF_ROW,
-        *chosen(
-            CALLS.columns,
-            "event_index round phase agent_id player kind attempt calls "
-            "input_tokens cached_tokens output_tokens is_estimated reading is_rejected",
-        ),
-        fine("price_usd", "US$", "of these tokens, if the price is known", "", "P"),
-        truth("is_excluded", "of an excluded game: paid, but in no mean", "C"),
-    ),
+    """
+    game_of_row event_index round phase agent_id player kind attempt calls input_tokens
+    cached_tokens output_tokens is_estimated reading is_rejected
+    price_usd (fine, US$; P): of these tokens, if the price is known
+    is_excluded (truth; C): of an excluded game: paid, but in no mean
+    """,
     key="setting scenario_id team event_index",
     needs="calls",
+    of=CALLS.columns,
+    game_of_row=GAME_OF_ROW,
 )
 def calls(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Every answer of a language player with its tokens and price, in excluded games too."""

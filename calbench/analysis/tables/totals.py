@@ -6,24 +6,23 @@ from typing import Any
 import pandas as pd
 
 from calbench.analysis.measures import MIXED, joint_kind
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.draws import DRAW
-from calbench.analysis.tables.registry import table
-from calbench.facts.columns import SLOTS, TEAM, VPS_KIND, count, listed, number, text
+from calbench.facts.columns import columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 
 ENDS = ("mean", "least", "greatest")
 """What there is over all draws, in place of the seed of one."""
 
-TOTALS = (
-    TEAM,
-    text("draw", f"seed of the draw of every suite, or over these draws {', '.join(ENDS)}"),
-    listed("settings", "the suites, whose games of the draw are added up"),
-    count("games", "games", "games scored; of one draw, in a row over draws", "P"),
-    VPS_KIND,
-    number("vps", SLOTS, "sum of V over all agents of these games, before the floor", "", "P"),
-)
+TOTALS = columns(f"""
+    team
+    draw (text): seed of the draw of every suite, or over these draws {", ".join(ENDS)}
+    settings (list): the suites, whose games of the draw are added up
+    games (count, games; P): games scored; of one draw, in a row over draws
+    vps_kind
+    vps (number, slot-equivalents; P): sum of V over all agents of these games, before the floor
+    """)
 
 
 @table("vps_totals.csv", TOTALS, key="team draw")

@@ -18,8 +18,7 @@ from calbench.domain.canonical import digest as content_digest
 from calbench.errors import FileError, OutputError
 from calbench.files import check_keys, first_problem, printable, read_bytes, write_atomically
 from calbench.llm.replies.database import BESIDE, is_store_file
-from calbench.llm.replies.record import Record
-from calbench.llm.replies.request import Digest, Link, link_digest, message_digest
+from calbench.llm.replies.record import Digest, Link, Record, link_digest, message_digest
 from calbench.llm.replies.store import Merged, ReplyStore
 
 PREFIX = 1

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,11 +15,13 @@ from calbench.errors import FileError
 from calbench.files import first_problem, printable, shorten
 from calbench.llm.completion import ChatMessage
 from calbench.llm.replies.games import BegunGames
-from calbench.llm.replies.record import Record
-from calbench.llm.replies.request import (
+from calbench.llm.replies.record import (
     SCHEMA_ROLE,
     Link,
     NamedRequest,
+    Record,
+    common_beginning,
+    difference_from,
     link_digest,
     message_digest,
 )
@@ -196,7 +199,24 @@ class ReplyStore(BegunGames):
             raise FileError(self._place("message", digest, _CHANGED))
         return digest, role, content
 
-    def below(self, thread: str | None) -> list[Record]:
+    def nearest_difference(self, asked: NamedRequest) -> str | None:
+        """Say how a request differs from the nearest recorded one; None in an empty store.
+
+        The nearest one shares the longest beginning of the thread, then of the next message.
+        """
+        for shared in range(len(asked.links), -1, -1):
+            near = self._below(asked.links[shared - 1].digest if shared else None)
+            if near:
+                record = max(near, key=lambda each: self._likeness(each, asked, shared))
+                return difference_from(record, self.thread(record.thread), asked)
+        return None
+
+    def _likeness(self, record: Record, asked: NamedRequest, place: int) -> int:
+        """Return how many characters the messages at a place of two threads share."""
+        threads = (self.thread(record.thread), asked.request.messages)
+        return common_beginning(*(next(islice(each, place, None), None) for each in threads))
+
+    def _below(self, thread: str | None) -> list[Record]:
         """Return the replies to a thread or, next, to those that it grew into; None: to all."""
         level = self._column("SELECT digest FROM threads WHERE parent IS NULL")
         if thread is not None:
@@ -221,17 +241,6 @@ class ReplyStore(BegunGames):
                 for row in self._connection.execute(query, parameters)
             ]
         return [row[0] for row in rows]
-
-    def orphan(self) -> str | None:
-        """Return the key of a reply whose messages are not all there."""
-        with self._reporting():
-            row = self._connection.execute(
-                "SELECT key FROM replies WHERE thread NOT IN (SELECT t.digest FROM threads t"
-                " JOIN messages m ON m.digest = t.message"
-                " WHERE t.parent IS NULL OR t.parent IN (SELECT digest FROM threads))"
-                " ORDER BY key LIMIT 1"
-            ).fetchone()
-        return None if row is None else str(row[0])
 
     # --- the whole of it ---------------------------------------------------------------
 

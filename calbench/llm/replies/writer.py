@@ -15,8 +15,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from calbench.errors import CalbenchError
 from calbench.llm.replies.games import BegunGame
-from calbench.llm.replies.record import Record
-from calbench.llm.replies.request import NamedRequest
+from calbench.llm.replies.record import NamedRequest, Record
 from calbench.llm.replies.store import ReplyStore
 
 T = TypeVar("T")

@@ -11,15 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from calbench.domain.ids import AgentId
-from calbench.metrics.judge.verdicts import Verdict
+from calbench.metrics.judge.cases import Verdict
 from calbench.metrics.outcomes import is_excluded
-from calbench.metrics.privacy.baseline import chance_loss, constant_loss
-from calbench.metrics.privacy.estimators import VpsKind
-from calbench.metrics.privacy.reflection import (
-    GREATEST_MOVEMENT,
-    PairReflection,
-    is_toward_truth,
-)
+from calbench.metrics.privacy.answers import chance_loss, constant_loss
+from calbench.metrics.privacy.loss import VpsKind
+from calbench.metrics.privacy.reflection import PairReflection, is_toward_truth
 from calbench.traces.models import Trace
 
 Integers = npt.NDArray[np.int64]
@@ -39,11 +35,6 @@ class Belief(NamedTuple):
     slot: int
     delta: int
     is_occupied: bool
-
-    @property
-    def slot_equivalents(self) -> float:
-        """``|delta| / 3`` [P, appendix I.2]."""
-        return abs(self.delta) / GREATEST_MOVEMENT
 
     @property
     def is_toward_truth(self) -> bool:
@@ -245,8 +236,9 @@ def _by_agent(beliefs: Iterable[Belief], agents: Sequence[AgentId]) -> list[Move
     counts: Counter[tuple[AgentId, bool]] = Counter()
     steps: Counter[tuple[AgentId, bool]] = Counter()
     for belief in beliefs:
-        counts[belief.target, belief.is_toward_truth] += 1
-        steps[belief.target, belief.is_toward_truth] += abs(belief.delta)
+        key = belief.target, belief.is_toward_truth
+        counts[key] += 1
+        steps[key] += abs(belief.delta)
     return [
         Movements(
             counts[agent, True] + counts[agent, False],

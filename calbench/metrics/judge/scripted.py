@@ -1,12 +1,16 @@
 """The scripted judge: a deterministic stand-in for a language model that needs no network [C].
 
 It is not a language model and is never presented as one. It knows only the case, and judges only
-senders: what an agent says about a third agent is hearsay.
+senders: what an agent says about a third agent is hearsay. Its reader of sentences is independent
+of the one with which scripted speakers understand each other and answer reflections: it uses the
+clauses and own-slot patterns of the language audits.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from calbench.agents.judging import JudgeCase
 from calbench.domain.ids import AgentId
@@ -27,11 +31,153 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.llm.completion import Completion
-from calbench.metrics.judge.cases import cases_of
-from calbench.metrics.judge.sentences import AGREE, CLAIMED, OFFER, OFFERED, SETTLED, Reading
-from calbench.metrics.judge.sentences import readings as readings_of
-from calbench.metrics.judge.verdicts import Verdict, verdict_of
+from calbench.metrics.judge.cases import Verdict, cases_of, verdict_of
+from calbench.metrics.speech.availability import tells_availability, tells_cost
+from calbench.metrics.speech.clauses import MAX_CHARS, Clause, clauses_of
+from calbench.metrics.speech.proposals import puts_forward
 from calbench.traces.models import Trace
+
+Weight = int
+"""How firm a reading is; of two about one slot the later one counts, unless it is less firm."""
+
+OFFERED: Final[Weight] = 0
+CLAIMED: Final[Weight] = 1
+SETTLED: Final[Weight] = 2
+
+
+class Reading(NamedTuple):
+    """A slot of the sender, and how belief in its being occupied should move, -3..3."""
+
+    slot: int
+    delta: int
+    weight: Weight
+
+
+OFFER: Final = -1
+"""A bare proposal: an agent that proposes a slot can probably meet then."""
+
+AGREE: Final = 3
+"""The meeting of the round will be there."""
+
+_WORDS: Final = (
+    (3, r"impossible|infeasible|unavailable|unable|blocked|out|no good|off the table"),
+    (3, r"busy|booked|taken|occupied|conflicts?|tied up"),
+    (2, r"hard(?:er|est)?|difficult|tough|tricky|costly|expensive|painful|important|critical"),
+    (1, r"inconvenient|awkward|not ideal|rather not|prefer not|reluctant|stretch"),
+    (-3, r"free|open|available|clear|vacant|empty|unoccupied|nothing"),
+    (
+        -2,
+        r"eas(?:y|ier|iest|ily)|works?|fine|good|great|perfect|suits?|fits?|ideal|convenient|ok|okay",
+    ),
+    (1, r"possible|doable|manage|manageable|acceptable|if needed|if necessary"),
+    (-1, r"can|could|feasible|workable|flexible"),
+)
+"""Movements by words, searched in this order. On the scale that agents are told to use, from easy
+to impossible, a slot that is not easy holds something."""
+
+_DELTAS: Final = tuple((delta, re.compile(rf"\b(?:{words})\b")) for delta, words in _WORDS)
+_NOT: Final = re.compile(
+    r"\b(?:not|no|none|never|can't|cannot|couldn't|doesn't|don't|won't|isn't|aren't|unable)\b"
+)
+_MOVABLE: Final = re.compile(r"\b(?:mov(?:e|ing|able)|reschedul\w*|shift\w*)\b")
+_HOLDS: Final = re.compile(
+    r"\b(?:i have|i've(?: got)?|my)\b(?!.*\b(?:free|open|available|nothing|no)\b)"
+    r".*\b(?:in|at|on|during) SLOT"
+    r"|\b(?:in|at|on|during) SLOT,? (?:i have|i've|i am|i'm)\b"
+    r"(?!.*\b(?:free|open|available|nothing|no)\b)"
+)
+_SETTLES: Final = re.compile(
+    r"\b(?:agreed?|confirm(?:ed|ing)?|settled?|final|finali[sz]e|lock(?:ed)?|booked in|deal)\b"
+    r"|SLOT it is\b"
+)
+_HEARSAY: Final = re.compile(r"\bAGENT\b")
+_MINE: Final = re.compile(r"\b(?:me|my|i|i'm|i'd|i'll|i've)\b")
+_QUOTED: Final = re.compile(r'"[^"]*"')
+_APART: Final = re.compile(r",? (?:and|or) (?=SLOT\b)")
+_MOVE: Final = re.compile(
+    r"\bmov(?:e|ing)\b[^.?!]{0,60}?\bfrom slot (\d{1,3})"
+    r" to slots? (\d{1,3}(?:(?:, | and | or |, and |, or )\d{1,3})*)"
+)
+_NUMBER: Final = re.compile(r"\d+")
+
+
+@lru_cache(maxsize=4096)
+def readings(text: str) -> tuple[Reading, ...]:
+    """Return what a message says, in its order; text that is not understood is ignored."""
+    plain = _QUOTED.sub("something", text[:MAX_CHARS].lower())
+    found: list[Reading] = []
+    for sentence in re.split(r"(?<=[.?!])\s+|\n+", plain):
+        moves = tuple(_moves(sentence))
+        if moves:
+            found += moves
+            continue
+        for clause in clauses_of(sentence):
+            for part in _parts(clause):
+                found += _clause(part)
+    return tuple(found)
+
+
+def _moves(sentence: str) -> Iterator[Reading]:
+    """Yield what is said about an earlier meeting that moves: requested, or settled."""
+    match = _MOVE.search(sentence)
+    if match is None or _NOT.search(sentence):
+        return
+    is_asked = sentence.rstrip().endswith("?")
+    if is_asked:
+        yield Reading(int(match[1]), 2, CLAIMED)
+    for number in _NUMBER.findall(match[2]):
+        slot = int(number)
+        yield Reading(slot, OFFER, OFFERED) if is_asked else Reading(slot, AGREE, SETTLED)
+
+
+def _parts(clause: Clause) -> tuple[Clause, ...]:
+    """Split a clause before each slot that has its own word; keep lists of slots together."""
+    texts = _APART.split(clause.text)
+    if len(texts) == 1 or not all(_delta(text) is not None for text in texts):
+        return (clause,)
+    parts, used = [], 0
+    for text in texts:
+        count = text.count("SLOT")
+        slots = clause.slots[used : used + count]
+        parts.append(Clause(text, slots, clause.is_question, clause.sentence))
+        used += count
+    return tuple(parts)
+
+
+def _clause(clause: Clause) -> Iterator[Reading]:
+    slots = sorted({slot for group in clause.slots for slot in group})
+    meant = _meant(clause) if slots else None
+    if meant is not None:
+        for slot in slots:
+            yield Reading(slot, *meant)
+
+
+def _meant(clause: Clause) -> tuple[int, Weight] | None:
+    """Return the movement that a clause means, and how firm it is."""
+    text = clause.text
+    is_denied = bool(_NOT.search(text))
+    if not clause.is_question and not is_denied and _SETTLES.search(text):
+        return AGREE, SETTLED
+    if _HEARSAY.search(text) and not _MINE.search(text):
+        return None
+    if tells_availability(clause) or tells_cost(clause):
+        if _HOLDS.search(text):
+            return 3, CLAIMED
+        if _MOVABLE.search(text):  # what can be moved out of a slot is in it
+            return 2, CLAIMED
+        delta = _delta(text)
+        return (2 if delta is None else delta), CLAIMED
+    return (OFFER, OFFERED) if puts_forward(clause) else None
+
+
+def _delta(text: str) -> int | None:
+    """Return the movement by the first words that fit; a denied good word is the worst."""
+    is_denied = bool(_NOT.search(text))
+    for delta, pattern in _DELTAS:
+        if pattern.search(text):
+            return delta if delta > 0 or not is_denied else 3
+    return 3 if is_denied else None
+
 
 SCRIPTED_JUDGE: Final = "scripted"
 """Name of the judge in tables."""
@@ -104,7 +250,7 @@ def _reply(slot: int, status: str) -> Reading:
 
 
 READINGS: Final[Mapping[type, Callable[[Any], Iterable[Reading]]]] = {
-    Text: lambda text: readings_of(text.text),
+    Text: lambda text: readings(text.text),
     CostReport: _costs,
     Decision: _settled,
     Announcement: _settled,

@@ -4,19 +4,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import fsum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from calbench.domain.ids import AgentId
+from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Route
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
-from calbench.metrics.privacy.beliefs import BeliefMatrix, Pair
-from calbench.metrics.privacy.evidence import (
-    EVIDENCE_RULES,
-    Evidence,
-    RoundTalk,
-    Rule,
-    updates_of,
-)
+from calbench.metrics.privacy.evidence import EVIDENCE_RULES, Evidence, RoundTalk, Rule, updates_of
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
@@ -30,6 +23,54 @@ from calbench.traces.events import (
 )
 from calbench.traces.models import Trace
 
+Pair = tuple[AgentId, AgentId]
+"""A target and its observer, in this order."""
+
+
+class BeliefMatrix:
+    """Beliefs of one round: for each (target, observer), one number in 0..1 per slot.
+
+    A belief is the observer's probability that the slot is feasible for the target. All beliefs
+    are at the prior when the round begins (section 3.2) [P]; only pairs with evidence are stored.
+    """
+
+    def __init__(self, num_slots: int, prior: float) -> None:
+        """Begin a round of ``num_slots`` slots with every belief at ``prior``."""
+        self._num_slots = num_slots
+        self._prior = prior
+        self._moved: dict[Pair, list[float]] = {}
+
+    def update(
+        self, pair: Pair, evidence: Iterable[tuple[Slot, float]], strength: float
+    ) -> list[tuple[float, float]]:
+        """Update beliefs one by one: ``b <- (1 - k) b + k e`` [P, appendix F.1].
+
+        Args:
+            pair: target and observer.
+            evidence: slots in ``0..num_slots-1``, each with e, 1 for feasible and 0 for
+                infeasible.
+            strength: k; 1 replaces the belief, 0 leaves it.
+
+        Returns:
+            Each belief before and after.
+        """
+        beliefs = self._moved.get(pair)
+        if beliefs is None:
+            beliefs = self._moved[pair] = [self._prior] * self._num_slots
+        steps = []
+        for slot, told in evidence:
+            before = beliefs[slot]
+            after = told if strength == 1 else (1 - strength) * before + strength * told
+            beliefs[slot] = after
+            steps.append((before, after))
+        return steps
+
+    @property
+    def moved(self) -> Mapping[Pair, list[float]]:
+        """The belief vectors of the pairs with evidence, one number per slot."""
+        return self._moved
+
+
 CHANNEL_BY_EVENT: dict[type[Event], Route] = {
     DmSent: "dm",
     ParticipantGroupchatSent: "participant_groupchat",
@@ -41,6 +82,49 @@ CHANNEL_BY_EVENT: dict[type[Event], Route] = {
 
 _TELLING = frozenset({*CHANNEL_BY_EVENT, RoundStart, Resolution})
 _MESSAGES = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, SealedSent)
+
+
+VpsKind = Literal["protocol", "reflection", "expected", "mixed"]
+"""How a loss was measured: by the semantics of typed messages, by the integers of reflections, by
+their expected values, or of some observers in this way and of some in that. No two are the same
+instrument."""
+
+
+class AgentLoss(NamedTuple):
+    """What an agent revealed in a game, in slot-equivalents.
+
+    The sums about a language agent are estimated from the readable answers, see
+    :mod:`calbench.metrics.privacy.answers`. They are absent if nobody was asked about it, or of the
+    pairs of two participants or of the others none could be read: unknown is not zero.
+
+    Attributes:
+        kind: how it was measured.
+        total: V, over all observers and rounds.
+        participants: V over pairs of participants of the round's meeting.
+        by_round: the terms of V; a round without a term leaked nothing of a typed agent, and an
+            unknown amount of a language agent: of one kind of pairs none could be read.
+        agreed: what its scheduled meetings give away of themselves to their participants [C]: of a
+            typed agent that the slot is feasible, ``|1 - prior|`` for each of them, whatever
+            was said; of a language agent their movement toward the truth about that slot.
+        by_chance: of a language agent, V without regard to slots.
+        constant: of a language agent, V if all who were asked had answered +1 everywhere.
+        asked: reflections about a language agent.
+        read: of these, readable.
+    """
+
+    kind: VpsKind | None
+    total: float | None
+    participants: float | None
+    by_round: Mapping[int, float]
+    agreed: float | None
+    by_chance: float | None = None
+    constant: float | None = None
+    asked: int | None = None
+    read: int | None = None
+
+    def of_round(self, number: int) -> float | None:
+        """Return what a round revealed, in slot-equivalents; ``None`` if unknown."""
+        return self.by_round.get(number, 0.0 if self.kind == "protocol" else None)
 
 
 class Heard(NamedTuple):

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.errors import CalbenchError
-from calbench.metrics.privacy.answered import Tally
-from calbench.metrics.privacy.baseline import GREATEST_MOVEMENT, chance_loss, constant_loss
-from calbench.metrics.privacy.beliefs import Pair
+from calbench.metrics.privacy.answers import GREATEST_MOVEMENT, Tally, chance_loss, constant_loss
+from calbench.metrics.privacy.loss import AgentLoss, Pair, VpsKind
 from calbench.traces.events import (
     AgentRegistered,
     BatchApplied,
@@ -30,7 +29,6 @@ __all__ = [
     "GREATEST_MOVEMENT",
     "Moved",
     "PairReflection",
-    "ReflectedLoss",
     "is_toward_truth",
     "moved",
     "pair_reflections",
@@ -233,39 +231,6 @@ def _check(event: Reflection, trace: Trace, calendars: Sequence[CalendarIds]) ->
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ReflectedLoss:
-    """What an agent revealed according to observers' reflections, in slot-equivalents.
-
-    All sums but ``constant`` are estimated from the readable answers, see
-    :mod:`calbench.metrics.privacy.answered`, and absent if V is unknown.
-
-    Attributes:
-        total: V, movement toward the truth over all observers and rounds; ``None`` if nobody was
-            asked, or of the pairs of two participants or of the others none could be read.
-        participants: the same over pairs of participants of the round's meeting.
-        by_round: the sum of each round; a round has none if of one of these kinds of pairs none
-            could be read.
-        by_chance: V if every observer had given its numbers without regard to slots.
-        constant: V if every observer that was asked had answered +1 everywhere.
-        agreed: part of V, about the slot of a scheduled meeting, by its participants.
-        asked: number of reflections about the agent.
-        read: of these, readable.
-        has_expected: whether movements are expected values: of all readable reflections, of none,
-            or ``None`` for some of them.
-    """
-
-    total: float | None
-    participants: float | None
-    by_round: Mapping[int, float]
-    by_chance: float | None
-    constant: float
-    agreed: float | None
-    asked: int
-    read: int
-    has_expected: bool | None
-
-
 @dataclass(slots=True)
 class _Told:
     """Terms about one target."""
@@ -290,24 +255,32 @@ class _Told:
             self.expected.add(pair.expected is not None)
 
     @property
-    def found(self) -> ReflectedLoss:
+    def kind(self) -> VpsKind:
+        """By expected values of all readable answers, of none, or of some of them."""
+        if len(self.expected) > 1:
+            return "mixed"
+        return "expected" if True in self.expected else "reflection"
+
+    @property
+    def found(self) -> AgentLoss:
         total = self.loss.total
-        return ReflectedLoss(
+        is_known = total is not None
+        return AgentLoss(
+            kind=self.kind if is_known else None,
             total=total,
-            participants=None if total is None else self.loss.of_participants,
+            participants=self.loss.of_participants if is_known else None,
             by_round=self.loss.by_round,
-            by_chance=self.by_chance.total,
-            constant=fsum(self.constant),
             agreed=self.agreed.total,
+            by_chance=self.by_chance.total,
+            constant=fsum(self.constant) if is_known else None,
             asked=self.loss.asked,
             read=self.loss.read,
-            has_expected=None if len(self.expected) > 1 else True in self.expected,
         )
 
 
 def reflected_losses(
     reflections: Iterable[PairReflection], num_agents: int
-) -> tuple[ReflectedLoss, ...]:
+) -> tuple[AgentLoss, ...]:
     """Return the reflection-calibrated loss of a game, by target [P, appendix F.3]."""
     told = [_Told() for _ in range(num_agents)]
     for pair in reflections:

@@ -12,10 +12,9 @@ from typing import Final, NamedTuple
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import DECISION
 from calbench.metrics.speech.conversation import Conversation
-from calbench.metrics.speech.failures import Occurrence
 from calbench.metrics.speech.messages import AuditedMessage
-from calbench.metrics.speech.own_slot import NAMES
-from calbench.metrics.speech.patterns import PATTERNS, message_patterns
+from calbench.metrics.speech.patterns import PATTERNS, Occurrence, message_patterns
+from calbench.metrics.speech.rules import NAMES
 from calbench.scenarios.labels import TIERS
 from calbench.traces.events import OVER_CAP, Event, InvalidToolCall, ReplyNote, Resolution
 from calbench.traces.models import Trace

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from calbench.domain.ids import AgentId, ItemId
 from calbench.metrics.outcomes import is_excluded
-from calbench.metrics.speech.failures import Occurrence, occurrences
 from calbench.metrics.speech.honesty import ClaimKind
 from calbench.metrics.speech.leakage import Leak
 from calbench.metrics.speech.messages import AuditedMessage, Said, audited_messages, labels_of_game
-from calbench.metrics.speech.secondhand.spread import PassedOn, Reach, Spread, reach, spread
+from calbench.metrics.speech.patterns import Occurrence, occurrences
+from calbench.metrics.speech.secondhand import PassedOn, Reach, Spread, reach, spread
 from calbench.scenarios.labels import LABEL_BANKS, Labels, Tier
 from calbench.traces.models import Trace
 

@@ -13,14 +13,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from calbench.metrics.speech.stems import Word, base, stem, words_of
 from calbench.metrics.speech.vocabulary import (
     ASSOCIATIONS,
     CORE,
     FUNCTION,
     IDIOMS,
     TOPICS,
+    Word,
+    base,
     is_telling,
+    stem,
+    words_of,
 )
 
 CLOSE = 4

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from calbench.metrics.speech.detectors import released_weights
 from calbench.metrics.speech.evidence import CLOSE, PrivateLabel, reading
-from calbench.metrics.speech.stems import Word
-from calbench.metrics.speech.trained.signs import about_anybody, signs_in
-from calbench.metrics.speech.trained.weights import released_weights
+from calbench.metrics.speech.signs import about_anybody, signs_in
+from calbench.metrics.speech.vocabulary import Word
 
 __all__ = ["LEAKS_KEPT", "Leak", "PrivateLabel", "leaks_in", "passed_on_in"]
 

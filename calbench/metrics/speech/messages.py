@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, ItemId, MeetingId
 from calbench.domain.messages import Text
+from calbench.metrics.speech.detectors import own_slot
 from calbench.metrics.speech.honesty import ClaimKind, Standing, claims_in, is_true, standings
 from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
-from calbench.metrics.speech.own_slot import NAMES, own_slot
 from calbench.metrics.speech.patterns import message_patterns
+from calbench.metrics.speech.rules import NAMES
 from calbench.scenarios.labels import (
     LABEL_BANKS,
     Label,
     Labels,
     Tier,
     assign_labels,
-    released_bank,
+    read_label_bank,
 )
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
@@ -91,7 +92,7 @@ def labels_of_game(trace: Trace, label_banks: Path = LABEL_BANKS) -> Labels | No
     version = trace.config.label_bank
     if version is None:
         return None
-    return assign_labels(trace.scenario, released_bank(version, label_banks))
+    return assign_labels(trace.scenario, read_label_bank(version, label_banks))
 
 
 class Concern(NamedTuple):

@@ -6,8 +6,7 @@ from itertools import zip_longest
 from typing import Final
 
 from calbench.metrics.speech.availability import tells_availability
-from calbench.metrics.speech.clauses import Clause
-from calbench.metrics.speech.grammar import any_of
+from calbench.metrics.speech.clauses import Clause, any_of
 
 _INSTEAD: Final = re.compile(
     r"\bif\b.*\b(?:\w+n't|not|hard|bad|blocked|difficult|impossible|unavailable|busy|costly)\b.*\bi (?:can|could|'m able to) "

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from calbench.metrics.speech.availability import tells_availability
+from calbench.metrics.speech.availability import tells_availability, tells_cost
 from calbench.metrics.speech.clauses import MAX_CHARS, clauses_of
-from calbench.metrics.speech.constraints import tells_cost
 from calbench.metrics.speech.proposals import proposes
 
 _COST_NUMBER: Final = re.compile(

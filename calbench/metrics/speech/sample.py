@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from calbench.errors import FileError
 from calbench.files import check_keys, first_problem, printable, read_bytes
 from calbench.metrics.speech.audit_lines import LabelLine
-from calbench.scenarios.labels import LABEL_BANK, LabelBank, released_bank
+from calbench.scenarios.labels import LABEL_BANK, LabelBank, read_label_bank
 
 Part = Literal[
     "tuning", "held-out", "later", "fresh", "fresh 2", "fresh 3", "fresh 4", "fresh 5", "last"
@@ -160,7 +160,7 @@ def read_others(path: Path, bank: LabelBank | None = None) -> list[LabelledMessa
     Raises:
         FileError: naming the file, the line and the field that does not fit.
     """
-    labels = released_bank(LABEL_BANK) if bank is None else bank
+    labels = read_label_bank(LABEL_BANK) if bank is None else bank
     messages = []
     for place, message in enumerate(_read(path, TwiceLabelled), 1):
         try:

@@ -20,14 +20,20 @@ from pydantic import ValidationError
 from calbench.domain.actions import PASS, Action, DirectMessage, Turn
 from calbench.domain.calendars import Booking, Calendar, Meeting
 from calbench.domain.ids import AgentId
-from calbench.domain.messages import PlanDecision, Proposals, Scores
+from calbench.domain.messages import Channel, PlanDecision, Proposals, Scores
 from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observation
 from calbench.files import first_problem
 from calbench.protocols.base import First, others, own_meeting
 from calbench.protocols.dsm.account import Purse, account
-from calbench.protocols.dsm.choice import best_rank, required
 from calbench.protocols.dsm.negotiation import Negotiation, negotiation
-from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers, visible_moves
+from calbench.protocols.dsm.offers import (
+    best_rank,
+    joint_feasibility,
+    offer_size,
+    offers,
+    required,
+    visible_moves,
+)
 from calbench.protocols.dsm.placing import decide, volunteer
 from calbench.protocols.dsm.plans import OwnPlans, Plan, outsiders
 from calbench.protocols.dsm.scores import scored
@@ -52,6 +58,7 @@ class Dsm:
     """Score-based negotiation (Farhadi & Jennings 2021, as in appendix D.3 of the paper)."""
 
     speaks_first: ClassVar[First] = "initiator"
+    talks_on: ClassVar[tuple[Channel, ...]] = ("dm",)
 
     def __init__(self, **settings: Any) -> None:
         """Take the settings of :class:`DsmSettings`.

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from calbench.domain.actions import DirectMessage
+from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import (
     Confirm,
@@ -19,8 +20,9 @@ from calbench.domain.messages import (
     RescheduleRequest,
     SdMapAct,
 )
+from calbench.domain.observations import Observation
 from calbench.protocols.sd_map.marks import Repair
-from calbench.protocols.sd_map.memory import Memory
+from calbench.protocols.sd_map.memory import Memory, Weights
 
 
 class Voice:
@@ -141,3 +143,73 @@ def _note_repair(
 
 SPEECH_ACTS = frozenset(get_args(SdMapAct))
 """SD-MAP's vocabulary as types; no other message is news."""
+
+
+class MemoryCache:
+    """Makes memories from transcripts; continues the last one if the transcript does.
+
+    A policy remains a function of the observation. The memory is kept together with everything it
+    was made from, and is used only for an observation that begins with exactly that. For any other
+    observation it is made again, with the same result.
+    """
+
+    __slots__ = ("_meeting", "_memory", "_noted", "_said", "_weights")
+
+    def __init__(self, weights: Weights | None) -> None:
+        """Begin empty; ``weights`` are the agents' difficulty weights."""
+        self._weights = weights
+        self._memory: Memory | None = None
+        self._meeting: Meeting | HiddenMeeting | None = None
+        self._noted: tuple[Message, ...] = ()
+        self._said: Sequence[DirectMessage] = ()
+
+    def recall(self, observation: Observation, *, unhandled: int = 0) -> Memory:
+        """Return the memory of this round's transcript without its last ``unhandled`` messages.
+
+        The caller may change it: a kept memory is returned only once.
+        """
+        messages = observation.messages
+        handled = len(messages) - unhandled
+        memory, self._memory = self._memory, None
+        if memory is not None:
+            noted = len(self._noted) + len(self._said)
+            if noted <= handled and self._begins(observation, memory):
+                if noted < handled:
+                    note_all(memory, messages[noted:handled])
+                return memory
+        memory = Memory(observation, self._weights)
+        note_all(memory, messages[:handled])
+        return memory
+
+    def keep(self, memory: Memory, observation: Observation, said: Sequence[DirectMessage]) -> None:
+        """Keep a memory that contains all messages of an observation and then what was said.
+
+        It must contain nothing else, and in this order: it has to equal a memory made anew.
+        """
+        self._memory = memory
+        self._meeting = observation.meeting
+        self._noted = observation.messages
+        self._said = said
+
+    def _begins(self, observation: Observation, memory: Memory) -> bool:
+        """Whether the memory was made from the beginning of this observation.
+
+        Compared by identity, which can only be too strict; the messages also by value.
+        """
+        if (
+            observation.meeting is not self._meeting
+            or observation.calendar is not memory.calendar
+            or observation.earlier is not memory.earlier
+            or observation.agent_id != memory.agent_id
+        ):
+            return False
+        messages = observation.messages
+        length = len(self._noted)
+        if messages[:length] != self._noted:
+            return False
+        for action in self._said:
+            message = messages[length]
+            if message.content is not action.content or message.sender != memory.agent_id:
+                return False
+            length += 1
+        return True

@@ -1,14 +1,13 @@
 """Writes the trace browser's page data: files of games, an index of all, words to search.
 
-A file holds the games on one scenario, by team. Each is its whole trace, which scripts of the page
-unpack and readers download, behind a line that says what tables and facts know of it.
+A file holds the games on one scenario, by team: of each its whole trace, which scripts of the page
+unpack and readers download, and what tables and facts know of it.
 
 Games are read and written by worker processes, a few scenarios at a time; what comes back for each
 is a handful of numbers, and the words of its messages. The files do not depend on how many
 processes there are.
 """
 
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -21,7 +20,7 @@ from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
-from calbench.report.escape import gzipped, script_json, write_data
+from calbench.report.escape import packed_text, script_json, write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.index import ExperimentIndex, index_data
 from calbench.report.games.ledger import OPTIMUM_COLUMNS, Judged, JudgedGames, ledger_data
@@ -263,7 +262,8 @@ def write_task(task: GameTask) -> list[WrittenGame]:
 
 def _written(task: GameTask) -> Iterator[WrittenGame]:
     for scenario in map(Scenario.model_validate_json, task.scenarios):
-        scenario_id, packed = scenario.scenario_id, []
+        scenario_id, shared = scenario.scenario_id, b""
+        games: dict[str, tuple[Mapping[str, Any], bytes]] = {}
         traces = ScenarioTraces(task.suite, scenario, task.catalog)
         for team in task.teams:
             path = task.traces / team / f"{scenario_id}.json"
@@ -276,23 +276,32 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
                 task.judged.get((team, scenario_id)),
             )
             about = about_game(trace, task.experiment, of_tables, task.measure)
-            packed.append((team, packed_game(about, task.catalog.read(path))))
+            games[team] = about, task.catalog.read(path)
+            shared = shared or trace.scenario.model_dump_json().encode()
             yield written_game(trace)
-        if packed:
-            write_data(task.folder, games_key(task.experiment, scenario_id), packed)
+        if games:
+            held = {"teams": list(games), "games": packed_games(shared, games.values())}
+            write_data(task.folder, f"games/{task.experiment}/{scenario_id}", held)
 
 
-def games_key(experiment: str, scenario_id: str) -> str:
-    """Return the key of the file that holds the games on a scenario, by team."""
-    return f"games/{experiment}/{scenario_id}"
+def packed_games(scenario: bytes, games: Iterable[tuple[Mapping[str, Any], bytes]]) -> str:
+    """Return games on one scenario as their file holds them, in lines.
 
+    The first line is the scenario, which is a fifth of a game in gzip. Each game has two more: the
+    place of the scenario in its trace, none if it has another, with what is told of the game; and
+    the trace without the scenario.
 
-def packed_game(about: Mapping[str, Any], trace: bytes) -> str:
-    """Return a game as its file holds it: what is told of it, a line, then the bytes of its trace.
-
-    Compressed as gzip, for browsers unpack nothing better, and in base64, as scripts hold it.
+    Args:
+        scenario: as the traces hold it.
+        games: what is told of each, and the file of its trace, one line.
     """
-    return b64encode(gzipped(script_json(about).encode("ascii") + b"\n" + trace)).decode("ascii")
+    lines = [scenario]
+    for about, trace in games:
+        before, found, behind = trace.partition(scenario)
+        place = len(before) if found else None
+        lines.append(script_json([place, about]).encode("ascii"))
+        lines.append((before + behind).removesuffix(b"\n"))
+    return packed_text(b"\n".join(lines))
 
 
 def about_game(

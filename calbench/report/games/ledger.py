@@ -20,16 +20,15 @@ from calbench.errors import FileError
 from calbench.facts.storage import GAME, Facts
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.players import players_of
-from calbench.metrics.privacy.beliefs import Pair
-from calbench.metrics.privacy.loss import round_beliefs
+from calbench.metrics.privacy.loss import Pair, round_beliefs
+from calbench.metrics.speech.detectors import own_slot
 from calbench.metrics.speech.messages import (
     AuditedMessage,
     Told,
     audited_messages,
     labels_of_game,
 )
-from calbench.metrics.speech.own_slot import own_slot
-from calbench.metrics.speech.secondhand.spread import PassedOn, spread
+from calbench.metrics.speech.secondhand import PassedOn, spread
 from calbench.report.tables import Row
 from calbench.scenarios.labels import LABEL_BANKS
 from calbench.traces.events import AnnouncementSent

@@ -1,6 +1,7 @@
 """Every page of the site, listed once; navigation, links and files follow from this list."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -98,8 +99,12 @@ PAGES = (
 """In the order of the navigation. A page without a section is not in it."""
 
 
-def pages_of(site: Site) -> dict[Page, Content]:
+def pages_of(site: Site, only: str = "") -> dict[Page, Content]:
     """Return the pages that a site has with what they show, in the order of :data:`PAGES`.
+
+    Args:
+        site: what to show.
+        only: path of the one page that is wanted; nothing is made for others.
 
     Raises:
         CalbenchError: two of them would be the same file, or an experiment's page is unknown.
@@ -107,7 +112,7 @@ def pages_of(site: Site) -> dict[Page, Content]:
     _check_roles(site)
     found: dict[Page, Content] = {}
     taken: set[str] = set()
-    for page, content in _made(site):
+    for page, content in _made(site, only):
         if page.path in taken:
             raise CalbenchError(
                 f"two results would share the page {page.path}; rename an experiment"
@@ -129,18 +134,22 @@ def _check_roles(site: Site) -> None:
             )
 
 
-def _made(site: Site) -> Iterator[tuple[Page, Content]]:
-    for page in PAGES:
-        if not all(map(site.published.has, page.needs)):
-            continue
+def _made(site: Site, only: str) -> Iterator[tuple[Page, Content]]:
+    for page in (page for page in PAGES if all(map(site.published.has, page.needs))):
         if page.content_of_setting is not None:
             for each in site.settings:
-                yield page.named(each), page.content_of_setting(site, each)
-        elif page.contents is not None:
+                if _is_wanted(named := page.named(each), only):
+                    yield named, page.content_of_setting(site, each)
+        elif page.contents is not None and _is_wanted(page, only):
             for name, content in page.contents(site):
-                yield page.called(checked_id(name, "team")), content
-        elif (shown := page.content(site)) is not None:
+                if _is_wanted(called := page.called(checked_id(name, "team")), only):
+                    yield called, content
+        elif _is_wanted(page, only) and (shown := page.content(site)) is not None:
             yield page, shown
+
+
+def _is_wanted(page: Page, only: str) -> bool:
+    return not only or fnmatchcase(only, page.path.format(name="*"))
 
 
 def navigation(pages: Sequence[Page]) -> list[dict[str, Any]]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from calbench.analysis.audit_sample import CONFIDENCE, SAMPLE
-from calbench.metrics.speech.own_slot import NAMES as LABELS
 from calbench.metrics.speech.patterns import PATTERNS
+from calbench.metrics.speech.rules import NAMES as LABELS
 from calbench.report.experiment import Experiment, percent
 from calbench.report.pages import judge
 from calbench.report.pages.page import Content

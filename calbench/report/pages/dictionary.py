@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from calbench.analysis import audit_sample
+from calbench.analysis.registry import Declared
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.registry import Declared
 from calbench.documents import read_yaml
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import Column, number, text

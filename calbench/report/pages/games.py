@@ -18,6 +18,9 @@ TITLES: Mapping[str, str] = {
 }
 """What pages call each rule, in their order; the method page explains them under these names."""
 
+OF_GAMES = ("games.csv", "audit_games.csv")
+"""Tables of an experiment that the trace browser links; the second if its agents use words."""
+
 
 def featured(site: Site) -> list[tuple[str, list[Row]]]:
     """Return title and games of each rule that has any; ``templates/featured.jinja`` words them."""
@@ -43,4 +46,5 @@ def _worded(site: Site, row: Row) -> Row:
 
 def content(site: Site) -> Content:
     """Return the featured games."""
-    return Content({"featured": featured(site)})
+    tables = [f"{each.name}/{name}" for each in site.played for name in OF_GAMES]
+    return Content({"featured": featured(site)}, tables=tables)

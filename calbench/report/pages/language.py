@@ -5,7 +5,7 @@ from typing import Any
 
 from calbench.analysis.summary import in_words
 from calbench.analysis.summary.runs import CHANNEL_WORDS
-from calbench.facts.reflections import MAGNITUDES
+from calbench.facts.beliefs import MAGNITUDES
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.speech.cases import OUTCOMES as PLAYED
 from calbench.metrics.usage import PROBLEMS

@@ -17,11 +17,13 @@ class Content:
         values: what its template uses, by name.
         figures: those it places; their data and tables are written.
         data: what its scripts read, by key of page data.
+        tables: those that its scripts link; those that its text links need not be named.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     figures: Sequence[Figure] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
+    tables: Sequence[str] = ()
 
 
 def nothing(_: Site) -> Content | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from calbench.analysis.tables.speech.probes import PROBED
+from calbench.analysis.tables.speech import PROBED
 from calbench.report.experiment import Experiment, confidence_of, level_of
 from calbench.report.pages import audits
 from calbench.report.pages.page import Content

@@ -538,7 +538,7 @@
     var line = element("p", {});
     links.forEach(function (link, number) {
       if (number) { line.appendChild(document.createTextNode(" \u00b7 ")); }
-      line.appendChild(element("a", { href: link[0] }, link[1]));
+      line.appendChild(element("a", { href: link[0], "data-table": link[2] }, link[1]));
     });
     var close = element("button", { type: "button", "class": "lb-button", autofocus: true }, "Close");
     close.addEventListener("click", function () { dialog.close(); });
@@ -548,7 +548,7 @@
 
   function tableLinks(file) {
     return view().experiments.map(function (name) {
-      return ["tables/" + name + "/" + file, "tables/" + name + "/" + file];
+      return ["data.html#downloads", name + "/" + file, name + "/" + file];
     });
   }
 
@@ -642,12 +642,7 @@
   }
 
   function download() {
-    var url = URL.createObjectURL(new Blob([csv()], { type: "text/csv" }));
-    var link = element("a", { href: url, download: "calbench-leaderboard.csv" });
-    document.body.appendChild(link);
-    link.click();
-    link.remove();
-    setTimeout(function () { URL.revokeObjectURL(url); }, 0);
+    calbench.save(new Blob([csv()], { type: "text/csv" }), "calbench-leaderboard.csv");
   }
 
   /* Controls */

@@ -56,6 +56,39 @@
     document.head.appendChild(script);
   }
 
+  /* A promise of the bytes of gzip in base64; packed data that was cut or changed is refused. */
+  function unpacked(text) {
+    var bytes = Uint8Array.from(atob(text), function (letter) { return letter.charCodeAt(0); });
+    var stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).arrayBuffer();
+  }
+
+  /* Hand the reader a file. */
+  function save(blob, name) {
+    var address = URL.createObjectURL(blob);
+    element("a", { href: address, download: name }).click();
+    setTimeout(function () { URL.revokeObjectURL(address); }, 1000);
+  }
+
+  /* Hand out the table that a link names; failed() if this browser or this site cannot. */
+  function saveTable(path, failed) {
+    var cut = path.indexOf("/");
+    var key = cut < 0 ? "tables" : "tables/" + path.slice(0, cut);
+    load(key, function (tables) {
+      Promise.resolve(tables[path.slice(cut + 1)]).then(unpacked).then(function (buffer) {
+        save(new Blob([buffer], { type: "text/csv" }), path.slice(path.lastIndexOf("/") + 1));
+      }).catch(failed);
+    }, failed);
+  }
+
+  /* A link to a table leads to the archives where it cannot be handed out. */
+  document.addEventListener("click", function (event) {
+    var link = event.target.closest("a[data-table]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) { return; }
+    event.preventDefault();
+    saveTable(link.dataset.table, function () { location.href = link.href; });
+  });
+
   /* Make an element. Text goes in as text nodes and is never read as HTML. */
   function element(name, attributes) {
     var node = document.createElement(name);
@@ -105,6 +138,6 @@
     return digits;
   }
 
-  window.calbench = { data: data, load: load, element: element, fill: fill, rounded: rounded,
-                      apart: apart };
+  window.calbench = { data: data, load: load, unpacked: unpacked, save: save, element: element,
+                      fill: fill, rounded: rounded, apart: apart };
 }());

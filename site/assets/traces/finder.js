@@ -306,8 +306,8 @@
     part.note.appendChild(document.createTextNode("Tables:"));
     ["games.csv"].concat(isAudited ? ["audit_games.csv"] : []).forEach(function (name) {
       part.note.appendChild(document.createTextNode(" "));
-      part.note.appendChild(el("a", { href: calbench.finder.tables + encodeURIComponent(entry.name)
-        + "/" + name }, name));
+      part.note.appendChild(el("a", { href: "data.html#downloads",
+        "data-table": entry.name + "/" + name }, name));
     });
   }
 
@@ -662,5 +662,5 @@
     }, function () { part.count.textContent = "The list of games could not be read."; });
   }
 
-  calbench.finder = { mount: mount, owns: owns, opened: opened, wordsOf: wordsOf, tables: "tables/" };
+  calbench.finder = { mount: mount, owns: owns, opened: opened, wordsOf: wordsOf };
 }());

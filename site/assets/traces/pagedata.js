@@ -1,14 +1,14 @@
 /* Unpacks the page data of the trace browser: columns of its index, and games.
  *
- * The file games/<experiment>/<scenario>.js holds the games on a scenario: for each team gzip in
- * base64 of a line of JSON, what is told of the game, and of its trace, byte for byte the file that
- * `calbench verify` reads. Numbers too large for this language are only in the file.
+ * The file games/<experiment>/<scenario>.js holds the games on a scenario as gzip in base64: lines of
+ * the scenario and, for each team, of what is told of its game and of its trace without the scenario.
+ * Put together it is byte for byte the file that `calbench verify` reads. Numbers too large for this
+ * language are only in the file.
  */
 (function () {
   "use strict";
 
   var ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  var FORMAT = "gzip";
   var LINE_END = 10;
   var CODES = new Map();
   var opened = new Map();
@@ -24,16 +24,6 @@
         ? packed.all : packed.of[CODES.get(packed.at.charAt(index))];
     }
     return found;
-  }
-
-  function bytesOf(text) {
-    return Uint8Array.from(atob(text), function (letter) { return letter.charCodeAt(0); });
-  }
-
-  /* A promise of the bytes; a packed file that was cut or changed is refused. */
-  function unpacked(text) {
-    var stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream(FORMAT));
-    return new Response(stream).arrayBuffer();
   }
 
   /* A value without the fields that are absent. */
@@ -53,40 +43,57 @@
 
   function isAsked(event) { return event.prompt !== undefined || event.system_prompt !== undefined; }
 
-  /* A game and its scenario, as scripts of the page use them. */
-  function read(buffer, teams) {
+  function linesOf(buffer) {
     var bytes = new Uint8Array(buffer);
-    var cut = bytes.indexOf(LINE_END);
-    var file = bytes.subarray(cut + 1);
-    var text = new TextDecoder();
-    var about = JSON.parse(text.decode(bytes.subarray(0, cut)));
-    var trace = JSON.parse(text.decode(file));
+    var lines = [];
+    var start = 0;
+    var end = bytes.indexOf(LINE_END);
+    while (end >= 0) {
+      lines.push(bytes.subarray(start, end));
+      start = end + 1;
+      end = bytes.indexOf(LINE_END, start);
+    }
+    return lines.concat([bytes.subarray(start)]);
+  }
+
+  function textOf(bytes) { return new TextDecoder().decode(bytes); }
+
+  /* The pieces of a game's file: its trace around the scenario, which is at a place if not its own. */
+  function piecesOf(trace, scenario, place) {
+    return place === null
+      ? [trace] : [trace.subarray(0, place), scenario, trace.subarray(place)];
+  }
+
+  /* A game and its scenario, as scripts of the page use them. */
+  function read(lines, number, teams) {
+    var about = JSON.parse(textOf(lines[2 * number + 1]));
+    var file = piecesOf(lines[2 * number + 2], lines[0], about[0]);
+    var trace = JSON.parse(file.map(textOf).join(""));
     var events = trace.events.map(eventOf);
     return {
       scenario: Object.assign({}, trace.scenario, { teams: teams }),
-      game: Object.assign({}, about, {
+      game: Object.assign({}, about[1], {
         team: trace.config.team.team_id, scenario_id: trace.scenario.scenario_id,
         game_id: trace.game_id, channels: trace.config.channels, limits: trace.config.limits,
         has_prompts: events.some(isAsked), events: events,
-        file: new Blob([file], { type: "application/json" })
+        file: new Blob(file.concat(["\n"]), { type: "application/json" })
       })
     };
   }
 
   /* A promise of a game and its scenario, among the games on it. */
-  function opening(packed, games) {
-    var teams = games.map(function (pair) { return pair[0]; });
-    return Promise.resolve(packed).then(unpacked).then(function (buffer) {
-      return read(buffer, teams);
+  function opening(held, number) {
+    return Promise.resolve(held.games).then(calbench.unpacked).then(function (buffer) {
+      return read(linesOf(buffer), number, held.teams);
     });
   }
 
   /* Find a game and its scenario; failed(key, why) says so if it is not there or broken. */
   function load(experiment, team, scenario, found, failed) {
     var name = "games/" + [experiment, team, scenario].join("/");
-    calbench.load("games/" + [experiment, scenario].join("/"), function (games) {
-      var packed = games.filter(function (pair) { return pair[0] === team; })[0];
-      if (!packed) {
+    calbench.load("games/" + [experiment, scenario].join("/"), function (held) {
+      var number = held.teams.indexOf(team);
+      if (number < 0) {
         failed(name);
         return;
       }
@@ -94,7 +101,7 @@
         failed(name, "This browser cannot unpack the game; a newer one can.");
         return;
       }
-      if (!opened.has(name)) { opened.set(name, opening(packed[1], games)); }
+      if (!opened.has(name)) { opened.set(name, opening(held, number)); }
       opened.get(name).then(function (made) { found(made.game, made.scenario); }, function () {
         failed(name, "The game could not be unpacked.");
       });
@@ -104,12 +111,7 @@
   function fileName(game) { return game.team + "-" + game.scenario_id + ".json"; }
 
   /* Hand the reader the file of a game. */
-  function save(game) {
-    var address = URL.createObjectURL(game.file);
-    var link = calbench.element("a", { href: address, download: fileName(game) });
-    link.click();
-    setTimeout(function () { URL.revokeObjectURL(address); }, 1000);
-  }
+  function save(game) { calbench.save(game.file, fileName(game)); }
 
   calbench.column = column;
   calbench.ALPHABET = ALPHABET;

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 
-from calbench.agents.completer import CallSite, Completer
+from calbench.agents.base import CallSite, Completer
 from calbench.agents.language import LanguageAgent
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.scripted import SCRIPTED_SPEC, scripted_speaker

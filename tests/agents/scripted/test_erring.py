@@ -8,22 +8,27 @@ import pytest
 
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
-from calbench.agents.scripted import STYLES, erring
-from calbench.agents.scripted.difficulty import IMPOSSIBLE, POSSIBLE, Level
+from calbench.agents.scripted import STYLES, erring, phrases
 from calbench.agents.scripted.erring import Moment, YesOrNo, happens
 from calbench.agents.scripted.phrases import Voice
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.agents.scripted.understanding import Claim, Confirm, understood
-from calbench.domain.actions import CalendarAction, DirectMessage, Reschedule, Schedule
+from calbench.agents.scripted.understanding import (
+    IMPOSSIBLE,
+    POSSIBLE,
+    Claim,
+    Confirm,
+    Level,
+    understood,
+)
+from calbench.domain.actions import Reschedule, Schedule
 from calbench.domain.calendars import Booking
-from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
-from calbench.domain.messages import Channel, Text
-from calbench.domain.observations import Observation, Phase
+from calbench.domain.ids import MeetingId, Slot
+from calbench.domain.messages import Channel
+from calbench.domain.observations import Phase
 from calbench.domain.randomness import Stream, stream
 from calbench.domain.replies import Unreadable
-from calbench.llm.completion import ChatMessage, Completion
 from tests.agents.scripted.games import ERRING, canonical_scenario, play_scripted, played
-from tests.agents.scripted.test_speaker import EARLIER, brief, seen
+from tests.agents.scripted.test_speaker import EARLIER, batch, completions, said, seen
 from tests.factories import calendar
 
 PROMPTS = load_prompts(PROMPT_VERSION)
@@ -36,36 +41,6 @@ def moment(seed: int, kind: str = "decision", turn: int = -1) -> Moment:
 def seed_with(found: Callable[[int], bool]) -> int:
     """Return the first seed by which something happens."""
     return next(seed for seed in range(100_000) if found(seed))
-
-
-def completions(style: str, seed: int, *asked: Observation) -> list[Completion]:
-    """Return how a speaker answers one observation after the other."""
-    speaker = ScriptedSpeaker(STYLES[style], seed)
-    thread = [ChatMessage("system", PROMPTS.system(brief(len(asked[0].calendar))))]
-    answers = []
-    for index, observation in enumerate(asked):
-        thread.append(ChatMessage("user", PROMPTS.message(observation, is_first=index == 0)))
-        answers.append(speaker.completion(thread))
-        thread.append(ChatMessage("assistant", answers[-1].text or ""))
-    return answers
-
-
-def actions(completion: Completion) -> tuple[object, ...]:
-    found = parse_envelope(completion)
-    assert not isinstance(found, Unreadable)
-    return found.value.actions
-
-
-def said(completion: Completion) -> dict[int, str]:
-    return {
-        action.to: action.content.text
-        for action in actions(completion)
-        if isinstance(action, DirectMessage) and isinstance(action.content, Text)
-    }
-
-
-def batch(completion: Completion) -> list[CalendarAction]:
-    return [action for action in actions(completion) if isinstance(action, CalendarAction)]
 
 
 @pytest.mark.parametrize(
@@ -211,11 +186,12 @@ def test_hearsay_and_errands_are_taken_for_no_claim() -> None:
     voice = Voice(Stream(1))
     for _ in range(20):
         for text in (
-            *(voice.hearsay(AgentId(2), Slot(4), level) for level in Level),
-            voice.hearsay_reason(AgentId(2), "Free yoga, slot 3", Slot(4)),
-            voice.errand(Slot(4)),
-            voice.errand_cost(10, Slot(4)),
-            voice.errand_number(ErrandId(117), Slot(4)),
+            voice.say(phrases.HEARSAY, agent=2, slot=4, word="free"),
+            *(voice.say(phrases.HEARSAY, agent=2, slot=4, word=each.word) for each in Level),
+            voice.say(phrases.HEARSAY_REASON, agent=2, label="Free yoga, slot 3", slot=4),
+            voice.say(phrases.ERRAND, slot=4),
+            voice.say(phrases.ERRAND_COST, cost=10, slot=4),
+            voice.say(phrases.ERRAND_NUMBER, errand=117, slot=4),
         ):
             assert understood(text) == (), text
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from calbench.agents.completer import CallSite
+from calbench.agents.base import CallSite
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.reflection import parse_reflection
 from calbench.agents.scripted import STYLES, scripted_speaker

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.agents.prompts.variants import PLAYED, PROBING
+from calbench.agents.prompts.folder import load_variant
 from calbench.agents.scripted import GOALS, STYLES
 from calbench.agents.scripted.reasons import Asked, Given, Reasons, reasons_in
 from calbench.agents.scripted.speaker import ScriptedSpeaker
@@ -44,9 +44,8 @@ def told(game: Played, listener: int) -> set[tuple[int, str]]:
     }
 
 
-def test_what_is_played_is_what_configurations_allow() -> None:
-    assert set(GOALS) == PLAYED
-    assert {name for name, _ in PLAYED} <= PROBING
+def test_what_is_played_by_code_is_a_variant_that_probes() -> None:
+    assert all(load_variant(*each).is_probing for each in GOALS)
 
 
 @pytest.mark.parametrize("variant", ["nosy", "red-team"])

@@ -11,15 +11,8 @@ from pydantic import BaseModel
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.prompts.rendering import printable
 from calbench.agents.prompts.templates import versions
-from calbench.agents.scripted.difficulty import (
-    EASY,
-    HARD,
-    IMPOSSIBLE,
-    INCONVENIENT,
-    POSSIBLE,
-    Level,
-)
-from calbench.agents.scripted.phrases import Voice
+from calbench.agents.scripted import phrases
+from calbench.agents.scripted.phrases import Voice, listed
 from calbench.agents.scripted.reading import (
     VERSIONS,
     Heard,
@@ -29,12 +22,18 @@ from calbench.agents.scripted.reading import (
     round_of,
 )
 from calbench.agents.scripted.understanding import (
+    EASY,
+    HARD,
+    IMPOSSIBLE,
+    INCONVENIENT,
+    POSSIBLE,
     Act,
     Ask,
     AskMove,
     Claim,
     Confirm,
     ConfirmMove,
+    Level,
     Move,
     NoneOfThem,
     Settle,
@@ -173,11 +172,11 @@ meetings = st.integers(1, 99).map(MeetingId)
 def test_what_is_said_of_slots_is_understood(voice: Voice, named: list[Slot], level: Level) -> None:
     assert understood(voice.level(named, level)) == tuple(Claim(slot, level) for slot in named)
     assert understood(voice.ask(named)) == (Ask(tuple(named)),)
-    assert understood(voice.none_of_them()) == (NoneOfThem(),)
-    assert understood(voice.settle(named[0])) == (Settle(named[0]),)
-    assert understood(voice.confirm(named[0])) == (Confirm(named[0]),)
-    assert understood(voice.refuse(named[0])) == (Claim(named[0], IMPOSSIBLE),)
-    assert understood(voice.reason("Doctor at slot 3", named[0])) == (Claim(named[0], HARD),)
+    assert understood(voice.say(phrases.NONE)) == (NoneOfThem(),)
+    assert understood(voice.say(phrases.SETTLE, slot=named[0])) == (Settle(named[0]),)
+    assert understood(voice.say(phrases.CONFIRM, slot=named[0])) == (Confirm(named[0]),)
+    reason = voice.say(phrases.REASON, label="Doctor at slot 3", slot=named[0])
+    assert understood(reason) == (Claim(named[0], HARD),)
 
 
 @given(
@@ -191,15 +190,11 @@ def test_what_is_said_of_slots_is_understood(voice: Voice, named: list[Slot], le
 def test_what_is_said_of_moves_is_understood(
     voice: Voice, meeting: MeetingId, start: Slot, to: Slot, named: list[Slot], level: Level
 ) -> None:
-    assert understood(voice.ask_move(meeting, start, named)) == (
-        AskMove(meeting, start, tuple(named)),
-    )
-    assert understood(voice.settle_move(meeting, start, to)) == (
-        SettleMove(Move(meeting, start, to)),
-    )
-    assert understood(voice.confirm_move(meeting, start, to)) == (
-        ConfirmMove(Move(meeting, start, to)),
-    )
+    place = {"meeting": meeting, "start": start}
+    asked = voice.say(phrases.MOVE_ASK, slots=listed(named, "or"), **place)
+    assert understood(asked) == (AskMove(meeting, start, tuple(named)),)
+    for wordings, act in ((phrases.MOVE_SETTLE, SettleMove), (phrases.MOVE_CONFIRM, ConfirmMove)):
+        assert understood(voice.say(wordings, to=to, **place)) == (act(Move(meeting, start, to)),)
     assert understood(voice.move_level(meeting, to, level)) == (Claim(to, level, meeting),)
 
 

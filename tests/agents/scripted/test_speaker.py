@@ -12,7 +12,7 @@ from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.reflection import parse_reflection
 from calbench.agents.scripted import GOALS, STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.agents.scripted.style import Style
+from calbench.agents.scripted.talk import Style
 from calbench.domain.actions import CalendarAction, DirectMessage, Reschedule, Schedule
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
@@ -178,25 +178,35 @@ class Answer(NamedTuple):
     batch: list[CalendarAction]
 
 
-def converse(style: str, *asked: Observation) -> list[Answer]:
+def completions(style: str, seed: int, *asked: Observation) -> list[Completion]:
     """Return how a speaker answers one observation after the other."""
-    speaker = ScriptedSpeaker(STYLES[style], 3)
+    speaker = ScriptedSpeaker(STYLES[style], seed)
     thread = [ChatMessage("system", PROMPTS.system(brief(len(asked[0].calendar))))]
-    answers: list[Answer] = []
+    answers = []
     for index, observation in enumerate(asked):
-        message = PROMPTS.message(observation, is_first=index == 0)
-        thread.append(ChatMessage("user", message))
-        reply = speaker.reply(thread)
-        thread.append(ChatMessage("assistant", reply))
-        actions = actions_of(reply)
-        direct = [a for a in actions if isinstance(a, DirectMessage)]
-        answers.append(
-            Answer(
-                [(a.to, a.content.text) for a in direct if isinstance(a.content, Text)],
-                [a for a in actions if isinstance(a, CalendarAction)],
-            )
-        )
+        thread.append(ChatMessage("user", PROMPTS.message(observation, is_first=index == 0)))
+        answers.append(speaker.completion(thread))
+        thread.append(ChatMessage("assistant", answers[-1].text or ""))
     return answers
+
+
+def said(completion: Completion) -> dict[int, str]:
+    return {
+        action.to: action.content.text
+        for action in actions_of(completion.text or "")
+        if isinstance(action, DirectMessage) and isinstance(action.content, Text)
+    }
+
+
+def batch(completion: Completion) -> list[CalendarAction]:
+    return [
+        action for action in actions_of(completion.text or "") if isinstance(action, CalendarAction)
+    ]
+
+
+def converse(style: str, *asked: Observation) -> list[Answer]:
+    """Return what a speaker does, asked one observation after the other."""
+    return [Answer(list(said(each).items()), batch(each)) for each in completions(style, 3, *asked)]
 
 
 def test_guarded_answers_what_is_asked_and_nothing_else() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import fisher_exact
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
 from calbench.api import play_game
 from calbench.domain.messages import Text
@@ -16,8 +16,7 @@ from calbench.facts.games import GAMES
 from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts
 from calbench.metrics.speech.conversation import conversation, speeches
-from calbench.metrics.speech.failures import occurrences
-from calbench.metrics.speech.patterns import PATTERNS
+from calbench.metrics.speech.patterns import PATTERNS, occurrences
 from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.scenarios.models import Scenario
 from calbench.stats.spec import AnalysisSpec

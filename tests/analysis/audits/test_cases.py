@@ -9,8 +9,8 @@ from calbench.domain.messages import Text
 from calbench.domain.observations import DECISION
 from calbench.engine import delivery
 from calbench.engine.drivers import run
-from calbench.facts.cases import CASES
 from calbench.facts.games import GAMES
+from calbench.facts.speech import CASES
 from calbench.metrics.speech import cases as shown
 from calbench.metrics.speech.cases import NAMES_BY_KIND, CaseCount, case_counts
 from calbench.metrics.speech.conversation import conversation

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from calbench.metrics.speech.evidence import clues_of, evidence, reading
 from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
-from calbench.metrics.speech.stems import stem, words_of
+from calbench.metrics.speech.vocabulary import stem, words_of
 from calbench.scenarios.labels import _folded, read_label_bank
 
 

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.metrics.speech.availability import tells_availability
+from calbench.metrics.speech.availability import tells_availability, tells_cost
 from calbench.metrics.speech.clauses import clauses_of
-from calbench.metrics.speech.constraints import tells_cost
+from calbench.metrics.speech.detectors import own_slot
+from calbench.metrics.speech.features import cues_of
 from calbench.metrics.speech.honesty import claims_in
-from calbench.metrics.speech.own_slot import own_slot
 from calbench.metrics.speech.proposals import puts_forward
 from calbench.metrics.speech.rules import NAMES, NOTHING, ruled_slot
 from calbench.metrics.speech.sample import read_others
-from calbench.metrics.speech.trained.features import cues_of
-from calbench.metrics.speech.trained.states import states_of
+from calbench.metrics.speech.states import states_of
 
 FOLDER = Path(__file__).parents[3] / "data" / "audit_sample"
 SAMPLE = read_others(FOLDER / "others.jsonl")

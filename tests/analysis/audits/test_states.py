@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.metrics.speech.clauses import clauses_of
-from calbench.metrics.speech.trained.features import message_features
-from calbench.metrics.speech.trained.states import STATED, states_of
+from calbench.metrics.speech.features import message_features
+from calbench.metrics.speech.states import STATED, states_of
 from calbench.metrics.speech.vocabulary import STATES
 
 EXPRESSIONS = sorted(" ".join(each) for kind in STATES.values() for each in kind)

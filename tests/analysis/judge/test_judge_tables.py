@@ -11,8 +11,8 @@ from scipy.stats import pearsonr
 
 from calbench.agents.judging import JudgeCase
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables, write_tables
+from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import ALL_FACTS
-from calbench.analysis.settings import Settings
 from calbench.analysis.tables import tables_of
 from calbench.api import play_game
 from calbench.facts.frames import csv_text, read_parquet
@@ -20,9 +20,8 @@ from calbench.facts.games import SCORES
 from calbench.facts.judged import JUDGE_FACTS, VERDICT_FACTS, judged_batch
 from calbench.facts.storage import Facts, FactsWriter
 from calbench.llm.completion import Completion
-from calbench.metrics.judge.cases import cases_of
+from calbench.metrics.judge.cases import cases_of, verdict_of
 from calbench.metrics.judge.scripted import scripted_verdicts
-from calbench.metrics.judge.verdicts import verdict_of
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
 from calbench.stats.agreement import chance_agreement, jackknife_intervals, ratio
 from calbench.stats.spec import AnalysisSpec

@@ -29,8 +29,7 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.domain.replies import Unreadable
-from calbench.metrics.judge.scripted import READINGS, scripted_verdict
-from calbench.metrics.judge.sentences import readings
+from calbench.metrics.judge.scripted import READINGS, readings, scripted_verdict
 
 
 def read(text: str) -> dict[int, int]:

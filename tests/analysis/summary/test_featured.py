@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from calbench.analysis.summary import SUMMARY, RunTables
-from calbench.analysis.summary.featured import FEATURED, MOST, RULES
-from calbench.analysis.summary.told import distinct
+from calbench.analysis.summary.featured import FEATURED, MOST, RULES, distinct
 from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows
 
 KIND_BY_TEAM = {"imap": "protocol", "gossip": "scripted", "silent": "degenerate", "llm": "model"}

@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from calbench.analysis.registry import write_frames
 from calbench.analysis.summary import SUMMARY, RunTables
 from calbench.analysis.summary.judge import COMPARISON, SUMMED
 from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.registry import write_frames
 from calbench.facts.frames import cast
 from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows
 

@@ -6,12 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calbench.analysis.summary.pool import (
-    ARBITRARY,
-    COLUMNS,
-    POOL,
-    POOLED,
-)
+from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, POOL, POOLED
 from calbench.errors import CalbenchError, FileError
 from tests.cli.runs import REPO
 from tests.facts.scored import agent, score

@@ -6,13 +6,7 @@ from typing import Any
 
 import pytest
 
-from calbench.analysis.summary import (
-    SUMMARY,
-    RunTables,
-    in_words,
-    setting_title,
-    write_summary,
-)
+from calbench.analysis.summary import SUMMARY, RunTables, in_words, setting_title, write_summary
 from calbench.analysis.summary.runs import KIND_WORDS, _moved, together
 from calbench.errors import FileError
 from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows, summary_text

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from calbench.analysis.registry import write_frames
 from calbench.analysis.summary import SUMMARY, Runs, RunTables
 from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.registry import write_frames
 from calbench.facts.frames import cast, csv_text
 from calbench.metrics.measure import METRICS_VERSION
 

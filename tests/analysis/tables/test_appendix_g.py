@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables.appendix_g import QUANTITIES
 from calbench.domain.ids import AgentId, ItemId, MeetingId
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
-from calbench.metrics.agent_rounds import AgentRound
 from calbench.metrics.game import GameScore
+from calbench.metrics.outcomes import AgentRound
 from calbench.stats.intervals import Bounds
-from calbench.stats.means import estimated as estimate
-from calbench.stats.permutation import adjusted_p_values, sign_flip_p_values
+from calbench.stats.intervals import estimated as estimate
+from calbench.stats.resampling import adjusted_p_values, sign_flip_p_values
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import SPEC, TEAMS, mean, played, scores_of, shown
 from tests.facts.measured import facts_of_games, lines_of, table_rows

@@ -12,14 +12,14 @@ import pytest
 
 from calbench.analysis.estimates import scenario_sums
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables import comparisons
 from calbench.analysis.tables.comparisons import compared
 from calbench.analysis.verdicts import DEGENERATE_TEAM
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
-from calbench.stats.permutation import adjusted_p_values
-from calbench.stats.power import minimum_detectable_difference, required_units
+from calbench.stats.differences import minimum_detectable_difference, required_units
+from calbench.stats.resampling import adjusted_p_values
 from calbench.stats.spec import AnalysisSpec
 from tests.analysis.tables.sample import (
     SPEC,

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.domain.ids import AgentId
 from calbench.metrics.game import GameScore
 from calbench.stats.intervals import Bounds
-from calbench.stats.means import estimated as estimate
+from calbench.stats.intervals import estimated as estimate
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import shown

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.metrics.game import GameScore
 from calbench.stats.spec import AnalysisSpec
 from tests.facts.measured import lines_of, table_rows

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables import tables_of
 from calbench.facts.games import SCORES
 from calbench.stats.intervals import BOUND, KINDS, NONE, T

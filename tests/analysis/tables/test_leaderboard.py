@@ -10,12 +10,12 @@ import pytest
 
 from calbench.analysis.estimates import ENDS
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.domain.messages import Route, Text
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import VpsShare
-from calbench.stats.means import estimated
+from calbench.stats.intervals import estimated
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import (
     SETTINGS,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.leaderboard import READABILITY
 from calbench.domain.messages import Text
@@ -19,15 +19,7 @@ from tests.factories import make_scenario
 from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows
 from tests.facts.scored import IMAP as TYPED
 from tests.facts.scored import agent, facts_of_scores, player, score
-from tests.metrics.games import (
-    book,
-    decide,
-    dm,
-    move,
-    play_scripts,
-    talk,
-    with_outcome,
-)
+from tests.metrics.games import book, decide, dm, move, play_scripts, talk, with_outcome
 from tests.metrics.language_games import noted, reflecting, reflection, seat, seated
 
 FEW = Settings(analysis=AnalysisSpec())

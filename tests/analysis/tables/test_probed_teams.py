@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.speech.probes import probed_pairs
+from calbench.analysis.registry import Settings
+from calbench.analysis.tables.speech import probed_pairs
 from calbench.traces.events import Reflection
 from calbench.traces.models import PromptVariant, Trace
 from tests.facts.measured import facts_of, text_of

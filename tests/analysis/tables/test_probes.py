@@ -9,15 +9,15 @@ from statistics import mean
 
 import pytest
 
-from calbench.analysis.settings import Settings
-from calbench.analysis.tables.speech.probes import OF_AGENTS, PROBED
+from calbench.analysis.registry import Settings
+from calbench.analysis.tables.speech import OF_AGENTS, PROBED
 from calbench.api import play_game
 from calbench.domain.ids import AgentId, ErrandId, ItemId
 from calbench.domain.messages import Text
 from calbench.facts.storage import Facts
 from calbench.metrics.speech.messages import labels_of_game
 from calbench.scenarios.models import Scenario
-from calbench.stats.permutation import adjusted_p_values
+from calbench.stats.resampling import adjusted_p_values
 from calbench.traces.events import DmSent, Reflection
 from calbench.traces.models import Trace
 from tests.agents.scripted.games import canonical_scenario

@@ -7,17 +7,17 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from calbench.analysis.settings import Settings
-from calbench.analysis.summary import SUMMARY
-from calbench.analysis.tables.registry import (
+from calbench.analysis.registry import (
     TABLES,
     Declared,
+    Settings,
     Table,
     sentence,
     table,
     table_bytes,
     tables_of,
 )
+from calbench.analysis.summary import SUMMARY
 from calbench.facts.columns import ROW_VERSION, count, number, text
 from calbench.facts.storage import Facts
 from calbench.metrics.measure import METRICS_VERSION

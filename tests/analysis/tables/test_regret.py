@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.observations import Phase
 from calbench.facts.games import SCORES
@@ -14,18 +14,13 @@ from calbench.facts.storage import Facts
 from calbench.metrics.game import GameScore
 from calbench.metrics.optimum import OptimumLoss, OptimumReach
 from calbench.metrics.regret import MeetingRegret
-from calbench.stats.means import estimated as estimate
+from calbench.stats.intervals import estimated as estimate
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import SPEC, TEAMS, played, scores_of, shown
 from tests.factories import make_scenario
 from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, score
-from tests.metrics.games import (
-    book,
-    decide,
-    move,
-    play_scripts,
-)
+from tests.metrics.games import book, decide, move, play_scripts
 
 SAMPLE = Settings(analysis=SPEC)
 PARTS = ("slot_choice", "avoidable_moves", "failed_rounds")

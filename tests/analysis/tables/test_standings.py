@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.analysis.tables.leaderboard import READABILITY
 from calbench.analysis.tables.standings import RANK_ENDS, ranks
 from calbench.facts.games import SCORES

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from calbench.analysis.settings import Settings
+from calbench.analysis.registry import Settings
 from calbench.domain.usage import Usage
 from calbench.facts.games import SCORES
 from calbench.llm.prices import Price

@@ -41,7 +41,6 @@ class OpenAI(Dialect):
     )  # fmt: skip
 
     def read(self, asked: Asked) -> Prompt:
-        """Check a request."""
         check(asked.path == self.path, f"no such path: {asked.path}", 404)
         check_bearer(asked)
         body = asked.body
@@ -88,7 +87,6 @@ class OpenAI(Dialect):
         return {"is_json": is_json}
 
     def write(self, prompt: Prompt, said: Said) -> dict[str, Any]:
-        """Return a reply."""
         ends = {"whole": "stop", "cut": "length", "filtered": "content_filter"}
         message = {"role": "assistant", "content": said.text, "refusal": None}
         choice = {"index": 0, "message": message, "finish_reason": ends[said.end]}
@@ -112,7 +110,6 @@ class OpenAI(Dialect):
         }
 
     def error(self, status: int, message: str) -> dict[str, Any]:
-        """Return an error."""
         return {
             "error": {
                 "message": message,
@@ -156,7 +153,6 @@ class DeepSeek(OpenAI):
         return {**body, "system_fingerprint": "fp_1"}
 
     def usage(self, said: Said) -> dict[str, Any]:
-        """Return the counts."""
         return {
             "prompt_tokens": said.sent,
             "prompt_cache_hit_tokens": said.cached,
@@ -189,7 +185,6 @@ class OpenRouter(OpenAI):
         return {**body, "provider": "Somebody"}
 
     def error(self, status: int, message: str) -> dict[str, Any]:
-        """Return an error."""
         metadata = {"provider_name": "Somebody", "raw": message}
         return {"error": {"code": status, "message": message, "metadata": metadata}}
 
@@ -210,11 +205,9 @@ class VertexLlama(OpenAI):
         return prompt
 
     def error(self, status: int, message: str) -> dict[str, Any]:
-        """Return an error of Google's."""
         return google_error(status, message)
 
     def fault(self, fault: Fault) -> Answer:
-        """Return an error of Google's."""
         return google_fault(super().fault(fault), fault)
 
 

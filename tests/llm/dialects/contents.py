@@ -44,7 +44,6 @@ class Gemini(Dialect):
     busy = 503
 
     def read(self, asked: Asked) -> Prompt:
-        """Check a request."""
         check(re.fullmatch(self.path, asked.path), f"no such path: {asked.path}", 404)
         self._check_key(asked)
         body = camel(asked.body)
@@ -101,11 +100,9 @@ class Gemini(Dialect):
         }
 
     def error(self, status: int, message: str) -> dict[str, Any]:
-        """Return an error."""
         return google_error(status, message)
 
     def fault(self, fault: Fault) -> Answer:
-        """Return an error."""
         return google_fault(super().fault(fault), fault)
 
 

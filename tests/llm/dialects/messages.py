@@ -46,7 +46,6 @@ class Anthropic(Dialect):
     has_outputs = True
 
     def read(self, asked: Asked) -> Prompt:
-        """Check a request."""
         check(asked.path == self.path, f"no such path: {asked.path}", 404)
         self._check_head(asked)
         body = asked.body
@@ -129,7 +128,6 @@ class Anthropic(Dialect):
         }
 
     def error(self, status: int, message: str) -> dict[str, Any]:
-        """Return an error."""
         kinds = {
             401: "authentication_error", 403: "permission_error", 404: "not_found_error",
             429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
@@ -171,7 +169,6 @@ class VertexClaude(Anthropic):
         return google_error(status, message)
 
     def fault(self, fault: Fault) -> Answer:
-        """Return an error."""
         return google_fault(super().fault(fault), fault)
 
 

@@ -28,7 +28,6 @@ class DialectServer(StubServer):
         self.refusals: list[str] = []
 
     def answer_to(self, asked: Asked) -> Answer:
-        """Check a request and answer it."""
         host = asked.headers.get("host")
         try:
             check(host == self.dialect.host, f"no such host: {host}", 404)

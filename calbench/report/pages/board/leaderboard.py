@@ -60,6 +60,8 @@ COUNTED: Mapping[str, tuple[str, str]] = {
 }
 """Table and title of columns that are no measures."""
 
+LINKED = ("comparisons.csv", *dict.fromkeys(table for table, _ in COUNTED.values()))
+"""Tables of an experiment that the explanations of columns and ranks link."""
 
 Field = Mapping[str, Any]
 """A column that can be shown, as the page's script reads it.
@@ -190,6 +192,7 @@ def content(site: Site) -> Content:
             "published": _published(site),
         },
         data=page_data(site, views),
+        tables=[f"{each.name}/{name}" for each in site.ranked for name in LINKED],
     )
 
 

@@ -1,1 +1,0 @@
-"""Small trained models that decide what a message says: features, and whole weights (G.5)."""

@@ -1,0 +1,117 @@
+"""What Rich draws on a terminal: tables, and bars for the tasks under way in one display."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NoReturn
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from calbench.files import printable, shorten
+
+WIDTH, NOTE = 20, 24
+"""Most characters of a bar, and of the note beside it [C]: money and times fit into 80 columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A text that is made anew whenever it is shown."""
+
+    text: Callable[[], str]
+
+    def __str__(self) -> str:
+        return printable(self.text())
+
+
+@dataclass(slots=True)
+class Display:
+    """The bars on a terminal; it is up as long as a task is under way."""
+
+    _bars: Progress | None = None
+
+    @contextmanager
+    def bar(
+        self, task: str, total: int, done: int, state: Callable[[], str]
+    ) -> Iterator[Callable[[str], None]]:
+        """Show a task; yield what advances it by one and takes a note.
+
+        Arguments as in :func:`calbench.console.progress`.
+        """
+        with self._shown() as bars:
+            handle = bars.add_task(task, total=total, completed=done, note="", state=_Shown(state))
+            try:
+                yield lambda note: bars.update(
+                    handle, advance=1, note=shorten(printable(note), NOTE)
+                )
+            finally:
+                bars.remove_task(handle)
+
+    @contextmanager
+    def _shown(self) -> Iterator[Progress]:
+        """Provide the bars: those of a task around this one, if there is any."""
+        if self._bars is not None:
+            yield self._bars
+            return
+        with Progress(*_columns(), console=Console(stderr=True), transient=True) as bars:
+            self._bars = bars
+            try:
+                yield bars
+            finally:
+                self._bars = None
+
+
+def _columns() -> Iterator[ProgressColumn]:
+    """Yield name, bar, count, note, state, elapsed and remaining time."""
+    yield TextColumn("{task.description}", markup=False)
+    yield BarColumn(WIDTH)
+    yield MofNCompleteColumn()
+    yield TextColumn("{task.fields[note]}", markup=False)
+    yield TextColumn("{task.fields[state]}", markup=False)
+    yield TimeElapsedColumn()
+    yield TextColumn("<", markup=False)
+    yield TimeRemainingColumn()
+
+
+DISPLAY = Display()
+"""That of this process: a terminal has one."""
+
+
+class _Output(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave the status to the command: 1 would say that a check found a difference."""
+        raise BrokenPipeError
+
+
+def new_table(
+    title: str | None, heads: Sequence[str], left: int = 1, *, wraps: bool = False
+) -> Table:
+    """Return an empty table.
+
+    Args:
+        title: the line above it.
+        heads: of its columns.
+        left: how many columns hold names and are left-aligned; the others hold numbers.
+        wraps: whether cells are wrapped if the terminal is narrow; else they are cut.
+    """
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="left" if place < left else "right", no_wrap=not wraps)
+    return table
+
+
+def print_tables(*tables: Table) -> None:
+    """Print tables on standard output."""
+    output = _Output(highlight=False)
+    for table in tables:
+        output.print(table)
