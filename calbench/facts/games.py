@@ -356,9 +356,10 @@ SHARES = Fact(
 
 
 def _authors(game: MeasuredGame) -> Iterator[AuthorsScore]:
-    found = authors_score(game.score, game.trace.scenario) if game.is_scored else None
-    if found is not None:
-        yield found
+    if game.is_scored and game.trace.config.limits.commit == "team":
+        found = authors_score(game.score, game.trace.scenario)
+        if found is not None:
+            yield found
 
 
 AUTHORS = Fact(
@@ -379,7 +380,8 @@ AUTHORS = Fact(
     is_sampled (truth; C): these are over a sample of the best schedules
     """),
 )
-"""Scored games in the measures of the authors' release, where they are defined."""
+"""Scored games by the authors' rule of decisions in the measures of their release, where they are
+defined: only there may they stand beside the paper's."""
 
 SCORES = (GAMES, AGENTS, MEETINGS, ROUNDS, REGRET, SHARES, AUTHORS)
 """Facts from the score of a game."""
