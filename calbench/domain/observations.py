@@ -40,7 +40,11 @@ NO_LABELS: Mapping[ItemId, str] = MappingProxyType({})
 
 
 class Briefing(NamedTuple):
-    """What an agent is told once, before the first round (appendix A.2)."""
+    """What an agent is told once, before the first round (appendix A.2).
+
+    ``message_cap`` is for all agents together in a round, ``agent_cap`` for each of them. If the
+    game ``commits_together``, the batches of a decision are applied all or none.
+    """
 
     agent_id: AgentId
     agent_ids: tuple[AgentId, ...]
@@ -50,6 +54,8 @@ class Briefing(NamedTuple):
     max_turns_per_round: int
     decision_retries: int
     message_cap: int | None
+    agent_cap: int | None = None
+    commits_together: bool = False
 
 
 class Observation(NamedTuple):

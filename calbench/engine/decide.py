@@ -5,17 +5,28 @@ language agents are asked what they came to believe (appendix F): this is only a
 changes neither the state nor later observations.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
 from calbench.domain.actions import CalendarAction, Reschedule, Schedule
-from calbench.domain.calendars import Meeting
+from calbench.domain.calendars import Calendar, Meeting
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import DECISION, REFLECTION, VOLUNTARY
 from calbench.domain.replies import Reply
-from calbench.domain.rules import Rejection, apply_batch
+from calbench.domain.rules import Applied, Rejection, apply_batch
 from calbench.engine.delivery import refuse
 from calbench.engine.observe import observe
 from calbench.engine.state import Moment, State, note_reply
 from calbench.engine.talk import Asking
-from calbench.traces.events import BatchApplied, BatchRejected, DecideEnd, DecideStart, Reflection
+from calbench.traces.events import (
+    BatchApplied,
+    BatchRejected,
+    BatchWithheld,
+    DecideEnd,
+    DecideStart,
+    Reflection,
+)
 
 
 def voluntary(
@@ -28,13 +39,31 @@ def voluntary(
         _submit(state, moment, agent, reply)
 
 
+@dataclass(slots=True)
+class Held:
+    """The valid batches of a decision that are applied together or not at all [R].
+
+    Attributes:
+        batches: by agent, with the moment and what applying it does.
+        names_blocked: whether any batch, a rejected one too, moves a blocked item of its author.
+    """
+
+    batches: dict[AgentId, tuple[Moment, tuple[CalendarAction, ...], Applied]] = field(
+        default_factory=dict
+    )
+    names_blocked: bool = False
+
+
 def decision(state: State, meeting: Meeting, round_index: int) -> Asking:
     """Ask all participants at once for a batch; those whose batch is rejected may retry.
 
     A batch changes its owner's calendar only, so no submission affects what another agent is
-    shown: all decide on the snapshot taken after VOLUNTARY.
+    shown: all decide on the snapshot taken after VOLUNTARY. Where limits say so, batches are held
+    back until everybody's is valid.
     """
-    pending: dict[AgentId, str | None] = dict.fromkeys(sorted(meeting.participants))
+    participants = sorted(meeting.participants)
+    held = Held() if state.commits_together else None
+    pending: dict[AgentId, str | None] = dict.fromkeys(participants)
     for attempt in range(state.decision_retries + 1):
         moment = Moment(round_index, meeting, DECISION, attempt=attempt)
         replies = yield {
@@ -43,16 +72,45 @@ def decision(state: State, meeting: Meeting, round_index: int) -> Asking:
         }
         rejected: dict[AgentId, str | None] = {}
         for agent in pending:
-            conflict = _submit(state, moment, agent, replies[agent])
+            conflict = _submit(state, moment, agent, replies[agent], held)
             if conflict is not None:
                 rejected[agent] = conflict
-        if not rejected:
-            return
         pending = rejected
+        if not pending:
+            break
+    if held is not None:
+        _commit(state, held, participants)
 
 
-def _submit(state: State, moment: Moment, agent: AgentId, reply: Reply) -> str | None:
-    """Apply the calendar actions of a reply as one batch; return the conflict if rejected."""
+def _commit(state: State, held: Held, participants: Sequence[AgentId]) -> None:
+    """Apply the batches that were held back if everybody has one and none names a blocked item."""
+    is_whole = len(held.batches) == len(participants)
+    for agent in participants:
+        if agent not in held.batches:
+            continue
+        moment, batch, result = held.batches[agent]
+        if is_whole and not held.names_blocked:
+            _apply(state, moment, agent, batch, result)
+        else:
+            reason: Literal["missing", "blocked"] = "missing" if not is_whole else "blocked"
+            state.events.append(
+                BatchWithheld(
+                    round=moment.round_index,
+                    agent_id=agent,
+                    attempt=moment.attempt,
+                    actions=batch,
+                    reason=reason,
+                )
+            )
+
+
+def _submit(
+    state: State, moment: Moment, agent: AgentId, reply: Reply, held: Held | None = None
+) -> str | None:
+    """Apply the calendar actions of a reply as one batch; return the conflict if rejected.
+
+    With ``held`` a valid batch waits there for those of the others.
+    """
     is_decision = moment.phase is DECISION
     _record(state, moment, agent, reply)
     if reply.unreadable is not None:
@@ -61,30 +119,55 @@ def _submit(state: State, moment: Moment, agent: AgentId, reply: Reply) -> str |
         why = reply.unreadable
         conflict = f"The reply could not be read ({why.problem}): {why.detail}"
         return _reject(state, moment, agent, conflict, ())
-    batch: list[CalendarAction] = []
+    actions: list[CalendarAction] = []
     for action in reply.turn.actions:
         if isinstance(action, (Schedule, Reschedule)):
-            batch.append(action)
+            actions.append(action)
         else:
             reason = f"{action.type} is not allowed in {moment.phase}"
             refuse(state, moment, agent, action, reason)
-    if not batch and not is_decision:
+    if not actions and not is_decision:
         return None
-    result = apply_batch(state.calendars[agent], batch, moment.meeting if is_decision else None)
+    batch = tuple(actions)
+    calendar = state.calendars[agent]
+    if held is not None and _names_blocked(calendar, batch):
+        held.names_blocked = True
+    result = apply_batch(calendar, batch, moment.meeting if is_decision else None)
     if isinstance(result, Rejection):
-        return _reject(state, moment, agent, result.conflict, tuple(batch))
+        return _reject(state, moment, agent, result.conflict, batch)
+    if held is None:
+        _apply(state, moment, agent, batch, result)
+    else:
+        held.batches[agent] = (moment, batch, result)
+    return None
+
+
+def _names_blocked(calendar: Calendar, batch: Sequence[CalendarAction]) -> bool:
+    """Whether a batch moves an item that its author's calendar holds blocked."""
+    named = {action.item_id for action in batch if isinstance(action, Reschedule)}
+    return bool(named) and any(
+        item is not None and not item.is_movable and item.item_id in named for item in calendar
+    )
+
+
+def _apply(
+    state: State,
+    moment: Moment,
+    agent: AgentId,
+    batch: tuple[CalendarAction, ...],
+    result: Applied,
+) -> None:
     state.events.append(
         BatchApplied(
             moment.round_index,
             moment.phase,
             agent,
             moment.attempt,
-            tuple(batch),
+            batch,
             state.charge(agent, result.moved),
             state.replace_calendar(agent, result.calendar),
         )
     )
-    return None
 
 
 def _reject(

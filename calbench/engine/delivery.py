@@ -106,8 +106,8 @@ def send(
         reason = _closed(channel)
     elif reason is None and text is not None and not text.strip():
         reason = "The message is empty"
-    if reason is None and state.message_cap is not None:
-        reason = _over_cap(state, sent_this_round)
+    if reason is None:
+        reason = _over_cap(state, sender, sent_this_round)
     if reason is not None:
         refuse(state, moment, sender, action, reason)
         return ()
@@ -141,7 +141,7 @@ def hand_over(
         refuse(state, moment, sender, action, _closed(action.type))
         return None
     report = action.content
-    reason = mediator.objection(sender, report) or _over_cap(state, sent_this_round)
+    reason = mediator.objection(sender, report) or _over_cap(state, sender, sent_this_round)
     if reason is not None:
         refuse(state, moment, sender, action, reason)
         return None
@@ -259,7 +259,12 @@ def _closed(route: str) -> str:
     return f"The channel {route} is closed in this game"
 
 
-def _over_cap(state: State, sent_this_round: int) -> str | None:
+def _over_cap(state: State, sender: AgentId, sent_this_round: int) -> str | None:
+    """Return why a message is one too many, of all agents or of its sender."""
     if state.message_cap is not None and sent_this_round >= state.message_cap:
         return f"{OVER_CAP}{state.message_cap} messages in this round is reached"
+    if state.agent_cap is not None:
+        own = sum(message.sender == sender for message in state.current[sender])
+        if own >= state.agent_cap:
+            return f"{OVER_CAP}{state.agent_cap} messages of an agent in this round is reached"
     return None

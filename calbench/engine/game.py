@@ -101,6 +101,8 @@ def briefings(scenario: Scenario, config: GameConfig) -> tuple[Briefing, ...]:
                 max_turns_per_round=config.limits.max_turns_per_round,
                 decision_retries=config.limits.decision_retries,
                 message_cap=config.limits.dm_cap,
+                agent_cap=config.limits.agent_cap,
+                commits_together=config.limits.commit == "team",
             )
             for agent in agents
         ]

@@ -49,6 +49,8 @@ class State:
     max_turns: int
     decision_retries: int
     message_cap: int | None
+    agent_cap: int | None
+    commits_together: bool
     cost_by_item: dict[ItemId, int]
     calendars: list[Calendar]
     calendar_ids: list[CalendarIds]
@@ -131,6 +133,8 @@ def initial_state(
         max_turns=config.limits.max_turns_per_round,
         decision_retries=config.limits.decision_retries,
         message_cap=config.limits.dm_cap,
+        agent_cap=config.limits.agent_cap,
+        commits_together=config.limits.commit == "team",
         cost_by_item=scenario.cost_by_item,
         calendars=list(scenario.shown_calendars),
         calendar_ids=list(scenario.shown_ids),

@@ -9,6 +9,7 @@ from calbench.domain.canonical import digest
 from calbench.domain.ids import ItemId
 from calbench.facts.columns import columns, count, text
 from calbench.facts.fact import Fact, Find, MeasuredGame
+from calbench.metrics.authors import AuthorsScore, authors_score
 from calbench.metrics.game import AgentGame
 from calbench.metrics.outcomes import OUTCOMES, ROLES
 from calbench.metrics.usage import PROBLEMS, ReplyCounts
@@ -353,5 +354,34 @@ SHARES = Fact(
 )
 """Privacy loss of typed agents of a scored game, by kind of message and channel."""
 
-SCORES = (GAMES, AGENTS, MEETINGS, ROUNDS, REGRET, SHARES)
+
+def _authors(game: MeasuredGame) -> Iterator[AuthorsScore]:
+    if game.is_scored and game.trace.config.limits.commit == "team":
+        found = authors_score(game.score, game.trace.scenario)
+        if found is not None:
+            yield found
+
+
+AUTHORS = Fact(
+    "authors",
+    _authors,
+    columns("""
+    excess (fine, accounting cost; R): mean over agents of max(0, D), D = C minus the agent's cost
+        in a best schedule that is played // agents
+    excess_least (fine, accounting cost; C): least over all best schedules // agents
+    excess_greatest (fine, accounting cost; C): greatest over all best schedules // agents
+    excess_mean (fine, accounting cost; C): mean over all best schedules // agents
+    fairness (fine, accounting cost; R): mean over agents of |D - mean D| // agents
+    fairness_least (fine, accounting cost; C): least over all best schedules // agents
+    fairness_greatest (fine, accounting cost; C): greatest over all best schedules // agents
+    fairness_mean (fine, accounting cost; C): mean over all best schedules // agents
+    burden (count, accounting cost; R): of all agents in the best schedule that is played
+    messages (fine, messages; R): mean over agents of messages sent / max(1, S) // agents
+    is_sampled (truth; C): these are over a sample of the best schedules
+    """),
+)
+"""Scored games by the authors' rule of decisions in the measures of their release, where they are
+defined: only there may they stand beside the paper's."""
+
+SCORES = (GAMES, AGENTS, MEETINGS, ROUNDS, REGRET, SHARES, AUTHORS)
 """Facts from the score of a game."""

@@ -4,7 +4,7 @@ Origins: [P] the paper says so, [R] behaviour of the public release, [F] fitted 
 paper's numbers, [C] our choice.
 """
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 from pydantic_core import PydanticCustomError
@@ -188,7 +188,12 @@ class SuiteSpec(Spec):
             ``<setting>-000`` and so on.
         shape: name of its shape, for names of settings; nothing else depends on it.
         path: a suite file to play instead; the other attributes are then not used.
-        seed: of the suite; the seeds of all candidates derive from it.
+        recipe: how scenarios are drawn and chosen: ``sampled`` from the parameters below, or
+            as the ``paper``'s own tasks were, whose parameters are fixed [R].
+        seed: of the suite; the seeds of all candidates derive from it. With the paper's recipe 0
+            gives the paper's tasks, and any other number fresh ones.
+        stream: name from which the seeds of sampled candidates derive, beside ``seed``; absent:
+            the setting. A suite keeps its scenarios under another name if it names the old one.
         num_scenarios: scenarios of the suite [P: 45 per setting].
         num_candidates: candidates drawn for the tertiles [C: 150]; without tertiles only
             ``num_scenarios`` are drawn.
@@ -208,7 +213,9 @@ class SuiteSpec(Spec):
     setting: Annotated[str, Field(pattern=ID_PATTERN, max_length=56)]
     shape: str | None = None
     path: str | None = None
+    recipe: Literal["sampled", "paper"] = "sampled"
     seed: Count = 0
+    stream: Annotated[str, Field(pattern=ID_PATTERN, max_length=56)] | None = None
     num_scenarios: ManyScenarios = 45
     num_candidates: ManyScenarios = 150
     tertiles: Flag = True
@@ -231,6 +238,8 @@ class SuiteSpec(Spec):
                     f"give exactly one of {name} (the same in every scenario) and "
                     f"{name}_choices (drawn for each agent), and null for the other"
                 )
+        if self.recipe == "paper":
+            self._check_recipe()
         if self.tertiles and self.num_candidates < self.num_scenarios:
             raise _refuse(
                 f"num_candidates is {self.num_candidates}, but {self.num_scenarios} "
@@ -239,6 +248,25 @@ class SuiteSpec(Spec):
         if self.density is not None and self.blocked is not None:
             self.parameters(self.density, self.blocked)
         return self
+
+    def _check_recipe(self) -> None:
+        """Refuse parameters that the paper's recipe does not have [R]."""
+        levels = self.scenario.greatest_errand_cost
+        fixed = {
+            "num_scenarios": 45,
+            "num_candidates": 300,
+            "tertiles": True,
+            "density_choices": (0.6, 0.8, 1.0),
+            "blocked_choices": (2, 4, 6),
+            "scenario": ScenarioShape(pref_level=3 if levels > 1 else 1),
+        }
+        for name, value in fixed.items():
+            if getattr(self, name) != value:
+                shown = value if name != "scenario" else "that of conf/scenario/uniform or varied"
+                raise _refuse(
+                    f"recipe is paper, whose {name} is {shown}: leave it, or set recipe to "
+                    "sampled; a part of a suite is chosen with subset"
+                )
 
     def parameters(
         self, density: float | tuple[float, ...], blocked: int | tuple[int, ...]

@@ -18,6 +18,7 @@ from calbench.domain.randomness import derived_seed, stream
 from calbench.errors import ConfigError, GenerationError
 from calbench.files import located, printable, shorten
 from calbench.pool import Pool, cut, mapped
+from calbench.scenarios import recipe
 from calbench.scenarios.difficulty import (
     TERTILES,
     complete,
@@ -296,11 +297,18 @@ def _chosen(suite: Named, fractions: Sequence[float]) -> list[Candidate]:
     setting, spec = suite
     if not spec.tertiles:
         return [Candidate(spec, place, setting, place) for place in range(spec.num_scenarios)]
-    choice = tertile_choice(fractions, spec.num_scenarios)
+    if spec.recipe == "paper":
+        chosen = recipe.choice([_task(spec, each) for each in range(len(fractions))], fractions)
+    else:
+        chosen = tertile_choice(fractions, spec.num_scenarios)
     return [
         Candidate(spec, number, setting, place, tertile)
-        for place, (number, tertile) in enumerate(choice)
+        for place, (number, tertile) in enumerate(chosen)
     ]
+
+
+def _task(spec: SuiteSpec, number: int) -> recipe.Task:
+    return recipe.task(spec.scenario.greatest_errand_cost, spec.seed, number)
 
 
 def _finished(item: Candidate | Given) -> Scenario:
@@ -316,15 +324,19 @@ def _finished(item: Candidate | Given) -> Scenario:
 
 
 def sample_candidate(spec: SuiteSpec, candidate: int) -> Scenario:
-    """Draw one candidate of a suite, with density and blocked counts drawn for each agent [F].
+    """Draw one candidate of a suite: of the paper, or with density and blocked counts by agent [F].
 
-    Its seed derives from the suite's seed, the setting and the candidate's number; everything
-    else in it derives from its seed and its recorded parameters.
+    The seed of a sampled one derives from the suite's seed, the setting and the candidate's number;
+    everything else in it derives from its seed and its recorded parameters.
 
     Raises:
         GenerationError: no scenario can be made from the parameters.
     """
-    seed = derived_seed(spec.seed, spec.setting, candidate) % 2**SEED_BITS
+    scenario_id = f"{spec.setting}-candidate-{candidate}"[:64]
+    if spec.recipe == "paper":
+        task = _task(spec, candidate)
+        return recipe.drawn(task, scenario_id=scenario_id, setting=spec.setting)
+    seed = derived_seed(spec.seed, spec.stream or spec.setting, candidate) % 2**SEED_BITS
     agents = range(spec.scenario.num_agents)
     density, blocked = spec.density, spec.blocked
     if spec.density_choices is not None:
@@ -338,6 +350,6 @@ def sample_candidate(spec: SuiteSpec, candidate: int) -> Scenario:
     return sample_scenario(
         spec.parameters(density, blocked),
         seed=seed,
-        scenario_id=f"{spec.setting}-candidate-{candidate}"[:64],
+        scenario_id=scenario_id,
         setting=spec.setting,
     )

@@ -216,6 +216,22 @@ class BatchRejected:
     actions: tuple[RecordedCalendarAction, ...]
 
 
+@recorded
+class BatchWithheld:
+    """A batch broke no rule, but where all are applied together or not at all, it was not.
+
+    ``reason`` says what of the meeting's batches did not allow it: one was missing at the end of
+    the phase, or one, a rejected one too, named a blocked item of its author.
+    """
+
+    type: Literal["batch_withheld"] = "batch_withheld"
+    round: int
+    agent_id: AgentId
+    attempt: int
+    actions: tuple[RecordedCalendarAction, ...]
+    reason: Literal["missing", "blocked"]
+
+
 @frequent
 class BatchApplied:
     """A batch was applied; ``cost`` is what its owner paid in the accounting."""
@@ -333,6 +349,7 @@ Event = (
     | DecideStart
     | DecideEnd
     | BatchRejected
+    | BatchWithheld
     | BatchApplied
     | ConsistencyViolation
     | Resolution

@@ -27,6 +27,10 @@ TRACE_SCHEMA_VERSION = 1
 """Version of the trace file; other versions are refused."""
 
 
+def _is_by_seat(value: object) -> bool:
+    return value == "seat"
+
+
 Extra = Annotated[bool, Field(exclude_if=not_)]
 """A flag that is written only if set; games without it keep their ids."""
 
@@ -124,6 +128,9 @@ class Limits(Model):
         max_turns_per_round: sweeps of talk in a round [P: 15].
         decision_retries: batches that may follow a rejected one [R: 3; the paper has no number].
         dm_cap: most messages of any kind by all agents in one round [C]; absent is no limit [P].
+        agent_cap: most messages of each agent in one round [R]; absent is no limit [P].
+        commit: whether the batches of a decision are applied seat by seat [P], or those of all
+            participants together or not at all [R].
         sd_model: SD-MAP's difficulty weights by agent id; absent is 1 for all [P].
     """
 
@@ -131,6 +138,8 @@ class Limits(Model):
     decision_retries: Natural = 3
     dm_cap: Natural | None = None
     sd_model: tuple[float, ...] | None = None
+    agent_cap: Annotated[Natural | None, Field(exclude_if=is_absent)] = None
+    commit: Annotated[Literal["seat", "team"], Field(exclude_if=_is_by_seat)] = "seat"
 
 
 class GameConfig(Model):

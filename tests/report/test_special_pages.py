@@ -159,7 +159,7 @@ def test_special_experiments_have_no_game_and_no_page_of_settings(docs: Path) ->
     pages = [next(iter(entry)) for entry in navigation(docs.parent)]
     assert pages == [
         "uniform", "Cost and privacy", "Talk", "Cost and fairness", "Difficulty", "Larger games",
-        "The paper's tables", "Table 2 reproduced", "Inconsistencies in the paper",
+        "The paper's tables", "Table 2", "Inconsistencies in the paper",
         "Where excess cost comes from",
     ]  # fmt: skip
 

@@ -87,6 +87,7 @@ def test_trace_with_every_kind_of_action_fits_the_schema() -> None:
         "reply_note",
         "game_halted",
         "consistency_violation",
+        "batch_withheld",
     }
     assert problems(json.loads(trace_bytes(trace))) == []
 

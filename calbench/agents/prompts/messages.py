@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from calbench.agents.prompts.folder import own_templates
 from calbench.agents.prompts.rendering import (
@@ -106,6 +106,24 @@ def load_prompts(version: str, digest: str | None = None) -> "Prompts":
     return Prompts(found._replace(version=version))
 
 
+TOGETHER: Final = (
+    ". Valid batches are held back; they are applied together, and only if every participant "
+    "ends with one and no batch, rejected ones included, moves a blocked item of its author"
+)
+"""The rule of ``limits.commit=team``, behind the number of retries; no template has it [R]."""
+
+
+def _commitment(briefing: Briefing) -> str:
+    return TOGETHER if briefing.commits_together else ""
+
+
+def _message_cap(briefing: Briefing) -> str:
+    """Return how many messages may be sent in a round, by all agents and by each."""
+    cap, own = briefing.message_cap, briefing.agent_cap
+    shown = "no limit" if cap is None else f"at most {cap}"
+    return shown if own is None else f"{shown}; by each agent: at most {own}"
+
+
 @dataclass(frozen=True, slots=True)
 class Prompts:
     """Builds each message from an observation and nothing else.
@@ -126,7 +144,6 @@ class Prompts:
 
     def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
         """Return the system prompt of nine sections; a variant follows word for word."""
-        cap = briefing.message_cap
         example = example_of(briefing)
         base = self.templates.fill(
             "system",
@@ -140,8 +157,8 @@ class Prompts:
             last_slot=briefing.num_slots - 1,
             num_meetings=briefing.num_meetings,
             max_turns=briefing.max_turns_per_round,
-            decision_retries=briefing.decision_retries,
-            message_cap="no limit" if cap is None else f"at most {cap}",
+            decision_retries=f"{briefing.decision_retries}{_commitment(briefing)}",
+            message_cap=_message_cap(briefing),
             channels=self._channels(briefing),
             talk_example=self._talk_example(briefing, example),
         )

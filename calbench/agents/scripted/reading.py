@@ -111,10 +111,16 @@ _ROUNDS = re.compile(r"^- Rounds: (\d+), one meeting in each\.", re.MULTILINE)
 _TURNS = re.compile(r"^- Turns of CHEAP_TALK in a round: at most (\d+)\.$", re.MULTILINE)
 # e.g. "- Messages by all agents together in a round: no limit."; not "- Messages: no limit."
 _CAP = re.compile(
-    r"^- Messages by all agents together in a round: (?:no limit|at most (\d+))\.$", re.MULTILINE
+    r"^- Messages by all agents together in a round: (?:no limit|at most (\d+))"
+    r"(?:; by each agent: at most (\d+))?\.$",
+    re.MULTILINE,
 )
 # e.g. "- Retries of a rejected batch in DECISION: 3."; not "- Retries of a rejected batch: 3."
-_RETRIES = re.compile(r"^- Retries of a rejected batch in DECISION: (\d+)\.$", re.MULTILINE)
+_RETRIES = re.compile(
+    r"^- Retries of a rejected batch in DECISION: (\d+)"
+    r"(\. Valid batches are held back; [^.\n]*)?\.$",
+    re.MULTILINE,
+)
 # e.g. '- `{"type": "dm", "to": <agent id>}`'; not '- `{"type": "schedule", "slot": <int>}`'
 _TOOL = re.compile(r'^- `\{"type": "(' + "|".join(CHANNELS) + r')", ', re.MULTILINE)
 
@@ -181,14 +187,14 @@ def read_briefing(text: str) -> Briefing | None:
     if facts < 0:
         return None
     identity = _IDENTITY.search(text, facts)
-    numbers = [pattern.search(text, facts) for pattern in (_SLOTS, _ROUNDS, _TURNS, _RETRIES)]
-    cap = _CAP.search(text, facts)
-    if identity is None or cap is None:
+    numbers = [pattern.search(text, facts) for pattern in (_SLOTS, _ROUNDS, _TURNS)]
+    cap, retries = _CAP.search(text, facts), _RETRIES.search(text, facts)
+    if identity is None or cap is None or retries is None:
         return None
     found = [int(match[1]) for match in numbers if match is not None]
     if len(found) < len(numbers):
         return None
-    slots, rounds, turns, retries = found
+    slots, rounds, turns = found
     tools = text[text.find("\n## Tools\n") : facts]
     return Briefing(
         agent_id=AgentId(int(identity[1])),
@@ -197,8 +203,10 @@ def read_briefing(text: str) -> Briefing | None:
         num_meetings=rounds,
         channels=frozenset(name for name in CHANNELS if name in set(_TOOL.findall(tools))),
         max_turns_per_round=turns,
-        decision_retries=retries,
+        decision_retries=int(retries[1]),
         message_cap=None if cap[1] is None else int(cap[1]),
+        agent_cap=None if cap[2] is None else int(cap[2]),
+        commits_together=retries[2] is not None,
     )
 
 

@@ -1,6 +1,6 @@
 """Tables over several runs; importing this package registers them."""
 
-from calbench.analysis.summary import featured, front, judge, table2, typical
+from calbench.analysis.summary import exact, featured, front, judge, table2, typical
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     KIND_WORDS,
@@ -20,6 +20,7 @@ __all__ = [
     "RunTables",
     "Runs",
     "evenly",
+    "exact",
     "featured",
     "front",
     "in_words",

@@ -94,7 +94,7 @@ def published_protocol(team: str, published: "pd.Series[str]") -> str | None:
 def table2(runs: Runs) -> pd.DataFrame:
     """The paper's protocols on several draws of each suite, in the order of its Table 2."""
     rows = together("draws.csv", runs.drawn)
-    published = _published(runs)
+    published = published_rows(runs)
     if rows.empty or published.empty:
         return pd.DataFrame()
     names = published["team"].drop_duplicates(ignore_index=True)
@@ -104,7 +104,7 @@ def table2(runs: Runs) -> pd.DataFrame:
     return rows.sort_values(["setting", "protocol"], kind="stable")
 
 
-def _published(runs: Runs) -> pd.DataFrame:
+def published_rows(runs: Runs) -> pd.DataFrame:
     """Return the published rows of Table 2 as printed."""
     path = runs.published / "table2.csv"
     return read_text(path) if path.is_file() else pd.DataFrame()
@@ -300,7 +300,7 @@ class _Line:
 
 def _lines(runs: Runs) -> list[_Line]:
     """Return every published row with every variant of ours; none without a pool."""
-    published, names = _published(runs), [run.name for run in runs.drawn]
+    published, names = published_rows(runs), [run.name for run in runs.drawn]
     if runs.pool is None or not runs.pool.is_file() or published.empty or not names:
         return []
     order = {team: place for place, team in enumerate(published["team"].drop_duplicates())}

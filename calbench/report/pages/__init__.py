@@ -60,7 +60,7 @@ PAGES = (
     Page("results/paper.md", "The paper's tables", "Results", "Compared with the paper",
          content=paper.content,
          answers="the paper's tables, and the same measures of our games"),
-    Page("results/reproduction.md", "Table 2 reproduced", "Results", "Compared with the paper",
+    Page("results/reproduction.md", "Table 2", "Results", "Compared with the paper",
          content=reproduction.content),
     Page("results/inconsistencies.md", "Inconsistencies in the paper", "Results",
          "Compared with the paper", needs=("arithmetic.csv",)),

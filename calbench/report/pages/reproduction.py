@@ -15,6 +15,7 @@ from calbench.report.role import Variant
 from calbench.report.site import Site
 from calbench.report.tables import Row, grouped
 
+EXACT = "table2_exact.csv"
 TABLE = "table2.csv"
 CELLS = "table2_cells.csv"
 LINES = "table2_rows.csv"
@@ -67,6 +68,8 @@ def content(site: Site) -> Content | None:
     return Content(
         {
             "confidence": confidence_of(experiments),
+            "exact": _exact(site),
+            "equal": sum(row["equal"] for row in site.summary.optional(EXACT)),
             "compared": {each: list(_compared(site, played, each)) for each in settings},
             "suites": {
                 each: [row for own in played for row in own.suites(each)] for each in settings
@@ -79,6 +82,16 @@ def content(site: Site) -> Content | None:
             "files": _files(experiments),
         }
     )
+
+
+def _exact(site: Site) -> dict[str, list[dict[str, Any]]]:
+    """Return for each half the rows of Table 2, with their cells on the paper's own tasks."""
+    rows = grouped(site.summary.optional(EXACT), "setting", "team")
+    halves: dict[str, list[dict[str, Any]]] = {}
+    for (half, team), cells in rows.items():
+        row = {"protocol": team, "cells": {cell["measure"]: cell for cell in cells}}
+        halves.setdefault(str(half), []).append(row)
+    return halves
 
 
 def _played(site: Site, experiments: Sequence[Experiment]) -> list[Played]:
@@ -157,4 +170,4 @@ def _source(row: Row) -> str:
 def _files(experiments: Sequence[Experiment]) -> list[str]:
     tables = ("leaderboard.csv", "sensitivity.csv")
     ours = [f"{each.name}/{table}" for each in experiments for table in tables]
-    return [TABLE, CELLS, LINES, RISES, COUNTS, f"published/{TABLE}", *ours]
+    return [EXACT, TABLE, CELLS, LINES, RISES, COUNTS, f"published/{TABLE}", *ours]

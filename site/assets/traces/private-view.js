@@ -16,13 +16,13 @@
   var QUESTIONS = { turn_start: 1, decide_start: 1, reflection: 1 };
   var OWN = {
     agent_registered: 1, turn_start: 1, turn_end: 1, decide_start: 1, decide_end: 1,
-    reflection: 1, batch_applied: 1, batch_rejected: 1
+    reflection: 1, batch_applied: 1, batch_rejected: 1, batch_withheld: 1
   };
 
   /* What a conversation shows beside messages. */
   var MOMENTS = {
-    announcement: 1, batch_applied: 1, batch_rejected: 1, invalid_tool_call: 1, reply_note: 1,
-    resolution: 1, game_halted: 1, game_end: 1
+    announcement: 1, batch_applied: 1, batch_rejected: 1, batch_withheld: 1, invalid_tool_call: 1,
+    reply_note: 1, resolution: 1, game_halted: 1, game_end: 1
   };
 
   /* The agent whose view this is; null if it is nobody's. */

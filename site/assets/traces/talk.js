@@ -119,6 +119,7 @@
       return noteNode(view, event, index, event.phase === "CHEAP_TALK" ? "cb-message" : "cb-batch");
     case "batch_applied":
     case "batch_rejected":
+    case "batch_withheld":
       return batchNode(view, event, index);
     case "resolution":
       return view.who === sight.ALL ? resultNode(view, event, index) : null;
@@ -302,6 +303,10 @@
       return sight.isTold(view, index)
         ? el("p", { "class": "cb-bad" }, "✗ " + visible(event.conflict)) : null;
     }
+    if (event.type === "batch_withheld") {
+      return view.who === sight.ALL
+        ? el("p", { "class": "cb-bad" }, "✗ not applied: " + words.withheld[event.reason]) : null;
+    }
     return view.who === sight.ALL
       ? el("p", { "class": "cb-good" }, "✓ applied, cost " + event.cost) : null;
   }
@@ -312,7 +317,7 @@
     if (view.who === sight.ALL) { return words.eventText(event, view); }
     var name = view.who === sight.OUTSIDER ? "the outsider" : words.agent(sight.agentOf(view.who));
     if (!sight.sees(view, view.at)) { return "Nothing that " + name + " sees."; }
-    if (event.type === "batch_applied" || event.type === "batch_rejected") {
+    if (/^batch_/.test(event.type)) {
       return words.Agent(event.agent_id) + " answers with a batch: "
         + words.batchText(view.items, event.actions) + ".";
     }

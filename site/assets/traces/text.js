@@ -17,6 +17,11 @@
     provider_fault: "provider fault",
     budget_stop: "budget stop"
   };
+  /* Why valid batches are not applied, where all are or none. */
+  var WITHHELD = {
+    missing: "not every participant has a valid batch",
+    blocked: "a batch moves a blocked item"
+  };
   var MESSAGES = {
     dm_sent: "private message",
     participant_groupchat_sent: "to the participants",
@@ -145,6 +150,8 @@
       return Agent(event.agent_id) + " has answered.";
     case "batch_rejected":
       return Agent(event.agent_id) + "'s batch is rejected: " + visible(event.conflict) + ".";
+    case "batch_withheld":
+      return Agent(event.agent_id) + "'s batch is not applied: " + WITHHELD[event.reason] + ".";
     case "batch_applied":
       return Agent(event.agent_id) + "'s batch is applied: " + batchText(items, event.actions)
         + "; it pays " + event.cost + ".";
@@ -308,6 +315,6 @@
     contentText: contentText, eventText: eventText, haltText: haltText, itemName: itemName,
     list: list, meeting: meeting, messages: MESSAGES, noteText: noteText, outcomes: OUTCOMES,
     plural: plural, recipientsOf: recipientsOf, senderOf: senderOf, slotsText: slotsText,
-    visible: visible
+    visible: visible, withheld: WITHHELD
   };
 }());

@@ -150,4 +150,6 @@ def briefings(draw: st.DrawFn, num_slots: int | None = None) -> Briefing:
         max_turns_per_round=draw(st.integers(1, 15)),
         decision_retries=draw(st.integers(0, 5)),
         message_cap=draw(st.none() | st.integers(0, 100)),
+        agent_cap=draw(st.none() | st.integers(0, 100)),
+        commits_together=draw(st.booleans()),
     )
