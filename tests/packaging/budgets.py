@@ -1,4 +1,4 @@
-"""How large everything is, and how large it may be: ``python -m tests.packaging.budgets`` counts."""
+"""How large everything is, and may be: ``python -m tests.packaging.budgets`` writes the limits."""
 
 import csv
 import math

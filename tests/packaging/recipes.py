@@ -133,8 +133,7 @@ TABLE: tuple[Edit, ...] = (
 
 import pandas as pd
 
-from calbench.analysis.registry import Settings
-from calbench.analysis.registry import table
+from calbench.analysis.registry import Settings, table
 from calbench.facts.storage import Facts
 
 
@@ -163,15 +162,20 @@ PROTOCOL: tuple[Edit, ...] = (
         "",
         '''"""Wishes: the initiator names its cheapest slot, and the meeting goes there."""
 
+from typing import ClassVar
+
 from calbench.domain.actions import PASS, DirectMessage, Turn
-from calbench.domain.messages import Wish
+from calbench.domain.messages import Channel, Wish
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
-from calbench.protocols.base import others, own_meeting, place
+from calbench.protocols.base import First, others, own_meeting, place
 from calbench.protocols.costs import cheapest_slot, local_costs
 
 
 class Wishes:
     """Asks nobody."""
+
+    speaks_first: ClassVar[First] = "initiator"
+    talks_on: ClassVar[tuple[Channel, ...]] = ("dm",)
 
     def act(self, observation: Observation) -> Turn:
         """Say the wish once; book what was wished."""
@@ -342,6 +346,20 @@ RECIPES = {
     "Add an experiment": EXPERIMENT,
 }
 """By the title of the section."""
+
+TESTS: tuple[Edit, ...] = (
+    (
+        "tests/conformance/test_policies.py",
+        "    Text,\n)\n",
+        "    Text,\n    Wish,\n)\n",
+    ),
+    (
+        "tests/conformance/test_policies.py",
+        '    "silent": Promise((), sweeps=1),\n',
+        '    "silent": Promise((), sweeps=1),\n    "wishes": Promise((Wish,), sweeps=2),\n',
+    ),
+)
+"""What recipes say of tests: a protocol declares its vocabulary."""
 
 
 def apply(root: Path, edit: Edit) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from calbench.report.columns import anchor
 from tests.cli.runs import REPO, SMALL, python
-from tests.packaging.recipes import RECIPES, apply
+from tests.packaging.recipes import RECIPES, TESTS, apply
 from tests.report.unpacking import page_table, unpacked_game
 
 pytestmark = pytest.mark.heavy
@@ -347,3 +347,22 @@ def test_measure_is_known_to_the_comparison_of_runs(followed: Followed) -> None:
     )
     assert ended.status == 0, ended.err
     assert "Moves" in ended.out
+
+
+OWN_TESTS = {"calbench": 1, "conf": 0, "site": 0}
+"""Which part of a path names the folder of its tests: ``calbench/facts/...`` has ``tests/facts``."""
+
+
+@pytest.mark.slow
+def test_fast_tests_of_what_was_touched_are_green(followed: Followed) -> None:
+    touched = {name.split("/")[OWN_TESTS[name.split("/")[0]]] for name in followed.touched}
+    folders = {{"conf": "config", "site": "report"}.get(each, each) for each in touched}
+    assert {"protocols", "metrics", "facts", "analysis", "report"} <= folders
+    shutil.copytree(
+        REPO / "tests", followed.root / "tests", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copyfile(REPO / "pyproject.toml", followed.root / "pyproject.toml")
+    for edit in TESTS:
+        apply(followed.root, edit)
+    chosen = sorted(f"tests/{folder}" for folder in {*folders, "conformance"})
+    run(followed.root, "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses=1", *chosen)
