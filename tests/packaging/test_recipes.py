@@ -350,7 +350,7 @@ def test_measure_is_known_to_the_comparison_of_runs(followed: Followed) -> None:
 
 
 OWN_TESTS = {"calbench": 1, "conf": 0, "site": 0}
-"""Which part of a path names the folder of its tests: ``calbench/facts/...`` has ``tests/facts``."""
+"""Which part of a path names its tests' folder: ``calbench/facts/...`` has ``tests/facts``."""
 
 
 @pytest.mark.slow
