@@ -76,8 +76,8 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, l
 CARD = "assets/card.png"
 """The picture that a preview of a page shows, if the site has it."""
 
-CODE = "reproduce.html"
-"""Where "Code" leads while nobody has said where the repository is."""
+RUN = "reproduce.html"
+"""What the header links in place of the code while nobody has said where that is."""
 
 LONGEST = 200
 """Characters of a description; previews cut longer ones [C]."""
@@ -147,8 +147,8 @@ def add_links_and_tags(site: Path, links: SiteLinks) -> None:
 def _linked(page: str, name: str, there: set[str], links: SiteLinks) -> str:
     """Link the paper and the code in the header, and a few pages more in the footer."""
     root = "../" * name.count("/")
-    code = links.repository or (root + CODE if CODE in there else "")
-    outward = [("Paper", links.paper), ("Code", code)]
+    run = ("Reproduce", root + RUN if RUN in there else "")
+    outward = [("Paper", links.paper), ("Code", links.repository) if links.repository else run]
     inward = [(text, root + target) for text, target in FOOTER if target in there]
     known = [(text, address) for text, address in outward if address]
     page = _before(page, SEARCH, _made("links", "cb-header-links", "Paper and code", known))

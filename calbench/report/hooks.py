@@ -4,9 +4,13 @@ It loads a copy of this file from the folder of the pages; nothing here may impo
 """
 
 import re
+from html import unescape
 from typing import Any
 
 from mkdocs.plugins import event_priority
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
 
 MARK = ' data-search-exclude="1"'
 
@@ -28,6 +32,23 @@ PLACE = re.compile(r'<(?:table) data-cut="(\d+)"></(?:table)>')
 """What stands where a table was: one without anything."""
 
 MIXED = ' markdown="1"'
+
+FORMULAS = "method.md"
+
+BLOCK = re.compile(r"<pre><code>(.*?)</code></pre>", re.DOTALL)
+"""What Markdown makes of lines that begin with four blanks."""
+
+LETTER = re.compile("(?<![\\w&<;'\u2019])([A-Za-z\u0394\u03b1-\u03c9])(?![\\w;>])")
+"""A variable, Latin or Greek: the "E" of ``mean of E``, and not the "s" of ``the agent's``."""
+
+LANGUAGES = {
+    "bibtex": r"@\w+\{",
+    "toml": r"\[[\w.-]+\]\n",
+    "yaml": r"[\w-]+:\n",
+    "python": r"(?:from|import) \w|\w+ = \w|print\(",
+    "bash": r"(?:calbench|dask|eval|export|make|pip|python3?|sha256sum|zstdcat)\b",
+}
+"""How blocks of code begin by language; what programs print does not: ``error: no key``."""
 
 _tables: dict[str, list[str]] = {}
 """Of each page, until it is whole again."""
@@ -61,10 +82,32 @@ def on_page_context(_context: Any, page: Any, **_: Any) -> None:
     page.content = PLACE.sub(lambda found: tables[int(found[1])], page.content)
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    """Mark what the search leaves out; the theme's search takes the marks away again."""
-    marked = NO_PROSE.sub(lambda found: found[0] + MARK, html)
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Set formulas, colour code, and mark what the search leaves out.
+
+    The theme's search takes the marks away again. The blocks of the method page are formulas.
+    """
+    block = _formula if page.file.src_uri == FORMULAS else _code
+    marked = NO_PROSE.sub(lambda found: found[0] + MARK, BLOCK.sub(block, html))
     return PARAGRAPH.sub(_without_downloads, marked)
+
+
+def _code(found: re.Match[str]) -> str:
+    """Return a block with its words in colours; text in no language that we know stays as it is."""
+    text = unescape(found[1])
+    lexers = [name for name, first in LANGUAGES.items() if re.match(first, text)]
+    if not lexers:
+        return found[0]
+    words = highlight(text, get_lexer_by_name(lexers[0]), HtmlFormatter(nowrap=True))
+    return f'<div class="highlight"><pre><code>{words}</code></pre></div>'
+
+
+def _formula(found: re.Match[str]) -> str:
+    """Return a block with letters in italics, and what stands below and above the line."""
+    text = re.sub(r"\b([A-Z])(max|min)\b", r"\1<sub>\2</sub>", found[1].rstrip())
+    text = re.sub(r"\^(\w)", r"<sup>\1</sup>", text)
+    text = LETTER.sub(r"<i>\1</i>", text)
+    return f'<div class="cb-formula"{MARK}>{text}</div>'
 
 
 def _without_downloads(found: re.Match[str]) -> str:

@@ -41,14 +41,18 @@ def test_every_page_links_paper_code_and_glossary_in_header_and_footer(tmp_path:
         assert f'<a href="{root}glossary.html">Glossary</a>' in footer
 
 
-def test_code_leads_to_how_to_run_it_while_nobody_knows_the_repository(tmp_path: Path) -> None:
+def test_how_to_run_it_is_linked_by_its_name_while_nobody_knows_the_repository(
+    tmp_path: Path,
+) -> None:
     path = page(tmp_path, "results/a.html")
     add_links_and_tags(tmp_path, SiteLinks())
     assert "Code" not in path.read_text()
+    assert "Reproduce" not in path.read_text()
 
     page(tmp_path, "reproduce.html")
     add_links_and_tags(tmp_path, SiteLinks())
-    assert '<a href="../reproduce.html">Code</a>' in path.read_text()
+    assert '<a href="../reproduce.html">Reproduce</a>' in path.read_text()
+    assert "Code" not in path.read_text()
     assert "og:" not in path.read_text()
 
 
