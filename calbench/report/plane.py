@@ -190,7 +190,9 @@ def drawn(
     reach = _reach(point.across for point in points)
     room = ALONE if len(points) == 1 else ROOM
     across = scale(reach, LEFT, RIGHT, is_log1p=True, is_from_zero=is_from_zero, room=room)
-    up = scale(_reach(point.up for point in (*points, *others)), BOTTOM, TOP, room=room)
+    every = {*points, *others}
+    room = ALONE if len(every) == 1 else ROOM
+    up = scale(_reach(point.up for point in every), BOTTOM, TOP, room=room)
     marks = [_mark(point, across, up) for point in points]
     boxes = [Box(mark.x, mark.y, MARK, MARK) for mark in marks]
     bars = [_bar(mark) for mark in marks if mark.up]

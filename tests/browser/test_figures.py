@@ -127,7 +127,7 @@ def test_buttons_cover_no_title_where_one_touches(browser: Browser, server: str,
         plot = plots.nth(number)
         plot.scroll_into_view_if_needed()
         expect(plot).to_have_attribute("data-drawn", "")
-        expect(plot.locator(".gtitle")).to_have_count(1)
+        expect(plot.locator(".modebar")).to_be_attached()
         assert plot.evaluate(COVERED) == []
     assert plots.count() > 2
     context.close()

@@ -643,8 +643,9 @@
     return [head.join(",")].concat(lines).join("\n") + "\n";
   }
 
-  function download() {
+  function download(button) {
     calbench.save(new Blob([csv()], { type: "text/csv" }), "calbench-leaderboard.csv");
+    button.closest("details").open = false;
   }
 
   /* Controls */
