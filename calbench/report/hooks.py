@@ -4,7 +4,8 @@ It loads a copy of this file from the folder of the pages; nothing here may impo
 """
 
 import re
-from html import unescape
+from html import escape, unescape
+from html.parser import HTMLParser
 from typing import Any
 
 from mkdocs.plugins import event_priority
@@ -32,6 +33,9 @@ PLACE = re.compile(r'<(?:table) data-cut="(\d+)"></(?:table)>')
 """What stands where a table was: one without anything."""
 
 MIXED = ' markdown="1"'
+
+LONGEST = 200
+"""Characters of a description; previews cut longer ones [C]."""
 
 FORMULAS = "method.md"
 
@@ -83,13 +87,52 @@ def on_page_context(_context: Any, page: Any, **_: Any) -> None:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Set formulas, colour code, and mark what the search leaves out.
+    """Describe a page, set formulas, colour code, and mark what the search leaves out.
 
     The theme's search takes the marks away again. The blocks of the method page are formulas.
     """
+    page.meta.setdefault("description", escape(first_sentences(_Prose(html).paragraphs)))
     block = _formula if page.file.src_uri == FORMULAS else _code
     marked = NO_PROSE.sub(lambda found: found[0] + MARK, BLOCK.sub(block, html))
     return PARAGRAPH.sub(_without_downloads, marked)
+
+
+class _Prose(HTMLParser):
+    """Collects the paragraphs that stand beside the headings of a page, and in nothing else."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.paragraphs: list[str] = []
+        self._open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, _attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {"p", "div", "figure", "table", "details"}:
+            self._open.append(tag)
+            if self._open == ["p"]:
+                self.paragraphs.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._open and self._open[-1] == tag:
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._open == ["p"]:
+            self.paragraphs[-1] += data
+
+
+def first_sentences(paragraphs: list[str]) -> str:
+    """Return as many first sentences of the first paragraph of prose as a preview shows."""
+    for paragraph in paragraphs:
+        text = " ".join(paragraph.split())
+        if not re.search(r"\w\w.*[.?]", text):
+            continue
+        ends = [found.start() + 1 for found in re.finditer(r"[.?](?= |$)", text)]
+        fitting = [end for end in ends if end <= LONGEST]
+        if fitting:
+            return text[: fitting[-1]]
+        return text[:LONGEST].rpartition(" ")[0] + " …"
+    return ""
 
 
 def _code(found: re.Match[str]) -> str:

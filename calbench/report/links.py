@@ -1,4 +1,4 @@
-"""Where the paper, the code and the site itself are, as MkDocs' configuration says."""
+"""Where the paper and the code are, as MkDocs' configuration says."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,19 +16,15 @@ CONFIG = "mkdocs.yml"
 
 @dataclass(frozen=True)
 class SiteLinks:
-    """The site's name, and addresses outside of its pages; an empty one is not known.
+    """Addresses outside of the site; an empty one is not known.
 
     Attributes:
-        name: of the site (``site_name``).
         paper: of the paper (``extra.paper``).
         repository: of the code (``repo_url``).
-        address: of the site's folder (``site_url``), ending with a slash.
     """
 
-    name: str = ""
     paper: str = ""
     repository: str = ""
-    address: str = ""
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -54,12 +50,10 @@ def site_links(path: Path) -> SiteLinks:
     """
     config = read_config(path)
     extra = config.get("extra") or {}
-    address = _address(path, config, "site_url")
+    _address(path, config, "site_url")  # which MkDocs reads by itself
     return SiteLinks(
-        name=str(config.get("site_name") or ""),
         paper=_address(path, extra, "paper"),
         repository=_address(path, config, "repo_url") or _address(path, extra, "repository"),
-        address=address and f"{address.rstrip('/')}/",
     )
 
 

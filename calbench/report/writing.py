@@ -226,9 +226,33 @@ def _write_schemas(folder: Path) -> None:
         (folder / f"{name}.schema.json").write_text(text, encoding="utf-8")
 
 
+FOOTER = (
+    ("Glossary", "glossary.html"),
+    ("How to cite", "cite.html"),
+    ("Licences", "licences.html"),
+)
+"""Pages that every footer links, if the site has them."""
+
+RUN = ("Reproduce", "reproduce.html")
+"""What every page links in place of the code while nobody has said where that is."""
+
+OVERRIDES = "overrides"
+"""Templates of every page that stand above the theme's, beside MkDocs' configuration."""
+
+
 def write_config(source: Path, pages: list[Page], target: Path) -> None:
     """Copy MkDocs' configuration with the navigation of the pages that there are, and our hooks."""
     shutil.copyfile(Path(hooks.__file__), target.with_name(HOOKS))
-    config = {**without_widget(read_config(source)), "nav": navigation(pages), "hooks": [HOOKS]}
+    shutil.copytree(source.with_name(OVERRIDES), target.with_name(OVERRIDES), dirs_exist_ok=True)
+    config = without_widget(read_config(source))
+    addresses = {page.address for page in pages}
+    card = f"assets/{CARD}"
+    config["extra"] = {
+        **(config.get("extra") or {}),
+        "card": card if (target.parent / "docs" / card).is_file() else "",
+        "footer": [[*link] for link in FOOTER if link[1] in addresses],
+        "run": [[*link] for link in (RUN,) if link[1] in addresses],
+    }
+    config |= {"nav": navigation(pages), "hooks": [HOOKS]}
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     target.write_text(text, encoding="utf-8")

@@ -29,7 +29,7 @@ def test_elements_without_prose_are_marked() -> None:
 
 def page_of(text: str, path: str = "a.md") -> Any:
     file = SimpleNamespace(src_uri=path)
-    return SimpleNamespace(file=file, content=text)
+    return SimpleNamespace(file=file, content=text, meta={})
 
 
 @pytest.mark.parametrize(
