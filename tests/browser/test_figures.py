@@ -129,6 +129,9 @@ def test_buttons_cover_no_title_where_one_touches(browser: Browser, server: str,
         expect(plot).to_have_attribute("data-drawn", "")
         expect(plot.locator(".modebar")).to_be_attached()
         assert plot.evaluate(COVERED) == []
+        titles = plot.locator(".modebar-btn").evaluate_all("all => all.map(b => b.dataset.title)")
+        assert "Zoom" in titles
+        assert "Share chart..." not in titles  # would send the figure's data to another host
     assert plots.count() > 2
     context.close()
 

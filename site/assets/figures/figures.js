@@ -62,7 +62,8 @@
     drawn.set(place, figure);
     window.Plotly.react(place, figure.data, layout(figure), {
       displaylogo: false, responsive: true, showTips: false,
-      modeBarButtonsToRemove: ["select2d", "lasso2d"]
+      // The last would send the figure's data to Plotly's host.
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "sendChartToCloud"]
     }).then(function () { return makeRoom(place, figure); })
       .then(function () { place.setAttribute("data-drawn", ""); });
   }
