@@ -9,8 +9,10 @@ from pathlib import Path
 from calbench.endings import undone
 from calbench.errors import CalbenchError
 from calbench.folders import replaced
-from calbench.report.links import CONFIG
 from calbench.report.trimming import trim
+
+CONFIG = "mkdocs.yml"
+"""MkDocs' configuration, in the folder of the site's sources and in that of its written pages."""
 
 SOURCE_DATE_EPOCH = "1767225600"
 """The date that MkDocs writes into pages and archives [C]: a build must not depend on today."""
