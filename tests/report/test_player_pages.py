@@ -1,6 +1,5 @@
 """Pages of players: every number of the tables, and sentences that change with them."""
 
-import csv
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,6 @@ from calbench.report.tables import Tables
 from calbench.report.writing import write_site
 from tests.report.sample_site import SampleSite
 from tests.report.samples import PUBLISHED, SOURCES, site_of
-from tests.report.test_site_source import Numbers
 
 pytestmark = pytest.mark.heavy
 
@@ -50,19 +48,6 @@ def test_only_the_index_of_players_is_in_the_navigation(site: Site) -> None:
 
     assert "players.md" in listed
     assert "players/" not in listed
-
-
-def test_numbers_are_cells_of_tables(docs: Path) -> None:
-    cells = {
-        cell
-        for path in (docs / "tables").rglob("*.csv")
-        for line in csv.reader(path.read_text().splitlines())
-        for cell in line
-    }
-    for path in sorted((docs / "players").glob("*.md")):
-        shown = Numbers(path.read_text()).found
-        assert len(shown) > 15, path.name
-        assert {value for value, _ in shown} <= cells, path.name
 
 
 def test_page_says_who_it_is(docs: Path) -> None:
