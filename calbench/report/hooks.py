@@ -39,7 +39,7 @@ LONGEST = 200
 
 FORMULAS = "method.md"
 
-BLOCK = re.compile(r"<pre><code>(.*?)</code></pre>", re.DOTALL)
+BLOCK = re.compile(r"<(?:pre)><(?:code)>(.*?)</(?:code)></(?:pre)>", re.DOTALL)
 """What Markdown makes of lines that begin with four blanks."""
 
 LETTER = re.compile("(?<![\\w&<;'\u2019])([A-Za-z\u0394\u03b1-\u03c9])(?![\\w;>])")
@@ -141,16 +141,22 @@ def _code(found: re.Match[str]) -> str:
     lexers = [name for name, first in LANGUAGES.items() if re.match(first, text)]
     if not lexers:
         return found[0]
-    words = highlight(text, get_lexer_by_name(lexers[0]), HtmlFormatter(nowrap=True))
-    return f'<div class="highlight"><pre><code>{words}</code></pre></div>'
+    coloured = highlight(text, get_lexer_by_name(lexers[0]), HtmlFormatter(wrapcode=True))
+    return str(coloured).rstrip()
 
 
 def _formula(found: re.Match[str]) -> str:
     """Return a block with letters in italics, and what stands below and above the line."""
-    text = re.sub(r"\b([A-Z])(max|min)\b", r"\1<sub>\2</sub>", found[1].rstrip())
-    text = re.sub(r"\^(\w)", r"<sup>\1</sup>", text)
-    text = LETTER.sub(r"<i>\1</i>", text)
-    return f'<div class="cb-formula"{MARK}>{text}</div>'
+    text = re.sub(
+        r"\b([A-Z])(max|min)\b", lambda m: m[1] + _element("sub", m[2]), found[1].rstrip()
+    )
+    text = re.sub(r"\^(\w)", lambda m: _element("sup", m[1]), text)
+    text = LETTER.sub(lambda m: _element("i", m[1]), text)
+    return _element("div", text, f' class="cb-formula"{MARK}')
+
+
+def _element(name: str, content: str, attributes: str = "") -> str:
+    return f"<{name}{attributes}>{content}</{name}>"
 
 
 def _without_downloads(found: re.Match[str]) -> str:

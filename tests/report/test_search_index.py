@@ -45,7 +45,9 @@ def page_of(text: str, path: str = "a.md") -> Any:
 def test_code_is_coloured_in_its_language(code: str, start: str) -> None:
     found = on_page_content(f"<pre><code>{html.escape(code)}</code></pre>", page_of(""))
 
-    assert found.startswith(f'<div class="highlight"><pre data-search-exclude="1"><code>{start}')
+    assert found.startswith(
+        f'<div class="highlight"><pre data-search-exclude="1"><span></span><code>{start}'
+    )
     assert html.unescape(re.sub("<[^>]*>", "", found)) == code
 
 
