@@ -30,6 +30,7 @@ COMPUTING = (
     "pyarrow",
     "pydantic",
     "pydantic-core",
+    "pygments",
     "scipy",
     "zstandard",
 )

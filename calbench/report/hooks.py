@@ -4,9 +4,14 @@ It loads a copy of this file from the folder of the pages; nothing here may impo
 """
 
 import re
+from html import escape, unescape
+from html.parser import HTMLParser
 from typing import Any
 
 from mkdocs.plugins import event_priority
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
 
 MARK = ' data-search-exclude="1"'
 
@@ -32,6 +37,26 @@ PLACE = re.compile(r'<(?:table) data-cut="(\d+)"></(?:table)>')
 """What is put in the place of a table: one without anything."""
 
 MIXED = ' markdown="1"'
+
+LONGEST = 200
+"""Characters of a description; previews cut longer ones [C]."""
+
+FORMULAS = "method.md"
+
+BLOCK = re.compile(r"<(?:pre)><(?:code)>(.*?)</(?:code)></(?:pre)>", re.DOTALL)
+"""What Markdown makes of lines that begin with four blanks."""
+
+LETTER = re.compile("(?<![\\w&<;'\u2019])([A-Za-z\u0394\u03b1-\u03c9])(?![\\w;>])")
+"""A variable, Latin or Greek: the "E" of ``mean of E``, and not the "s" of ``the agent's``."""
+
+LANGUAGES = {
+    "bibtex": r"@\w+\{",
+    "toml": r"\[[\w.-]+\]\n",
+    "yaml": r"[\w-]+:\n",
+    "python": r"(?:from|import) \w|\w+ = \w|print\(",
+    "bash": r"(?:calbench|dask|eval|export|make|pip|python3?|sha256sum|zstdcat)\b",
+}
+"""How blocks of code begin by language; what programs print does not: ``error: no key``."""
 
 _tables: dict[str, list[str]] = {}
 """Of each page, until it is whole again."""
@@ -65,10 +90,77 @@ def on_page_context(_context: Any, page: Any, **_: Any) -> None:
     page.content = PLACE.sub(lambda found: tables[int(found[1])], page.content)
 
 
-def on_page_content(html: str, **_: Any) -> str:
-    """Mark what the search leaves out; the theme's search takes the marks away again."""
-    marked = NO_PROSE.sub(lambda found: found[0] + MARK, html)
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Describe a page, set formulas, colour code, and mark what the search leaves out.
+
+    The theme's search takes the marks away again. The blocks of the method page are formulas.
+    """
+    page.meta.setdefault("description", escape(first_sentences(_Prose(html).paragraphs)))
+    block = _formula if page.file.src_uri == FORMULAS else _code
+    marked = NO_PROSE.sub(lambda found: found[0] + MARK, BLOCK.sub(block, html))
     return PARAGRAPH.sub(_without_downloads, marked)
+
+
+class _Prose(HTMLParser):
+    """Collects the paragraphs that stand beside the headings of a page, and in nothing else."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.paragraphs: list[str] = []
+        self._open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, _attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {"p", "div", "figure", "table", "details"}:
+            self._open.append(tag)
+            if self._open == ["p"]:
+                self.paragraphs.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._open and self._open[-1] == tag:
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._open == ["p"]:
+            self.paragraphs[-1] += data
+
+
+def first_sentences(paragraphs: list[str]) -> str:
+    """Return as many first sentences of the first paragraph of prose as a preview shows."""
+    for paragraph in paragraphs:
+        text = " ".join(paragraph.split())
+        if not re.search(r"\w\w.*[.?]", text):
+            continue
+        ends = [found.start() + 1 for found in re.finditer(r"[.?](?= |$)", text)]
+        fitting = [end for end in ends if end <= LONGEST]
+        if fitting:
+            return text[: fitting[-1]]
+        return text[:LONGEST].rpartition(" ")[0] + " …"
+    return ""
+
+
+def _code(found: re.Match[str]) -> str:
+    """Return a block with its words in colours; text in no language that we know stays as it is."""
+    text = unescape(found[1])
+    lexers = [name for name, first in LANGUAGES.items() if re.match(first, text)]
+    if not lexers:
+        return found[0]
+    coloured = highlight(text, get_lexer_by_name(lexers[0]), HtmlFormatter(wrapcode=True))
+    return str(coloured).rstrip()
+
+
+def _formula(found: re.Match[str]) -> str:
+    """Return a block with letters in italics, and what stands below and above the line."""
+    text = re.sub(
+        r"\b([A-Z])(max|min)\b", lambda m: m[1] + _element("sub", m[2]), found[1].rstrip()
+    )
+    text = re.sub(r"\^(\w)", lambda m: _element("sup", m[1]), text)
+    text = LETTER.sub(lambda m: _element("i", m[1]), text)
+    return _element("div", text, f' class="cb-formula"{MARK}')
+
+
+def _element(name: str, content: str, attributes: str = "") -> str:
+    return f"<{name}{attributes}>{content}</{name}>"
 
 
 def _without_downloads(found: re.Match[str]) -> str:

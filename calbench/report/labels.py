@@ -76,6 +76,15 @@ class View:
     plot: Box
 
 
+def corners(points: Iterable[Spot]) -> list[Spot]:
+    """Return the steps of a front through its points, from the left: every other one is a point."""
+    places = sorted(set(points))
+    found = places[:1]
+    for x, y in places[1:]:
+        found += [(x, found[-1][1]), (x, y)]
+    return found
+
+
 def offsets(views: Sequence[View], names: Sequence[str]) -> list[Spot]:
     """Return by how many pixels each name lies off its mark, the same in every view.
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from math import log1p
 
 from calbench.report.kind import DEGENERATE, Kind
-from calbench.report.labels import LINE, Box, View, cost_of, offsets, size_of
+from calbench.report.labels import LINE, Box, View, corners, cost_of, offsets, size_of
 
 STEPS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """Distances between the numbers of a linear axis."""
 
-FACTORS = (0, 1, 3, 10, 30, 100, 300)
+FACTORS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 """Numbers of an axis of log(1 + x) from 0."""
 
 FINE = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100, 200, 300)
@@ -28,6 +28,9 @@ BEFORE = 1.3
 
 ROOM = 1.12
 """How far an axis goes beyond the largest number [C]: markers and names need room."""
+
+ALONE = 2.0
+"""The same of a team alone [C], which would seem the worst at the end of its own axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ def scale(
     *,
     is_log1p: bool = False,
     is_from_zero: bool = True,
+    room: float = ROOM,
 ) -> Scale:
     """Return the axis of some numbers; one that need not begin at 0 begins at a number it names."""
     most = max(values, default=0.0)
@@ -82,7 +86,7 @@ def scale(
         return Scale(1.0, start, end, is_log1p)
     lowest = min(values) / BEFORE
     least = 0 if is_from_zero else max([each for each in FINE if each < lowest], default=0)
-    return Scale(ROOM * most, start, end, is_log1p, least)
+    return Scale(room * most, start, end, is_log1p, least)
 
 
 WIDTH, HEIGHT = 340.0, 204.0
@@ -184,13 +188,16 @@ def drawn(
         is_from_zero: whether the other axis begins at 0.
     """
     reach = _reach(point.across for point in points)
-    across = scale(reach, LEFT, RIGHT, is_log1p=True, is_from_zero=is_from_zero)
-    up = scale(_reach(point.up for point in (*points, *others)), BOTTOM, TOP)
+    room = ALONE if len(points) == 1 else ROOM
+    across = scale(reach, LEFT, RIGHT, is_log1p=True, is_from_zero=is_from_zero, room=room)
+    every = {*points, *others}
+    room = ALONE if len(every) == 1 else ROOM
+    up = scale(_reach(point.up for point in every), BOTTOM, TOP, room=room)
     marks = [_mark(point, across, up) for point in points]
     boxes = [Box(mark.x, mark.y, MARK, MARK) for mark in marks]
     bars = [_bar(mark) for mark in marks if mark.up]
     corner = _corner([*boxes, *bars])
-    front = sorted({(m.x, m.y) for m in marks if m.is_on_front})
+    front = corners((m.x, m.y) for m in marks if m.is_on_front)
     return Drawing(
         marks,
         _names(marks, [*boxes, *bars, corner]),

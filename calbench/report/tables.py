@@ -9,7 +9,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.registry import Declared
@@ -24,8 +24,10 @@ Row = Mapping[str, Any]
 """A row of a table by column: text, tuples of text, ``int``, :class:`Number` and ``bool``. Absent
 are ``None``, no text and the empty tuple."""
 
-PUBLISHED = "columns.yaml"
-"""Beside the numbers of others: what their columns are."""
+Said = TypeVar("Said")
+
+PUBLISHED_COLUMNS, PUBLISHED_ROWS = "columns.yaml", "tables.yaml"
+"""Beside the numbers of others: what their columns are, and in a sentence what their rows are."""
 
 
 class Number(float):
@@ -198,19 +200,39 @@ def published_columns(folder: Path) -> dict[str, list[Column]]:
     Raises:
         FileError: the description cannot be read.
     """
-    path = folder / PUBLISHED
+    return _described(
+        folder / PUBLISHED_COLUMNS,
+        lambda columns: [Column(**{"unit": "", **column}) for column in columns],
+        "describe tables by their columns",
+    )
+
+
+def published_rows(folder: Path) -> dict[str, str]:
+    """Return what the rows of the numbers of others are, by file; nothing if nobody says.
+
+    Raises:
+        FileError: the description cannot be read.
+    """
+    return _described(folder / PUBLISHED_ROWS, _sentence, "say what the rows of tables are")
+
+
+def _sentence(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a sentence each")
+    return value
+
+
+def _described(path: Path, read: Callable[[Any], Said], what: str) -> dict[str, Said]:
+    """Return what a file says of each table; nothing without the file."""
     if not path.is_file():
         return {}
     try:
-        return {
-            name: [Column(**{"unit": "", **column}) for column in columns]
-            for name, columns in read_yaml(path).items()
-        }
+        return {name: read(said) for name, said in read_yaml(path).items()}
     except ConfigError as error:
-        raise FileError(f"{error}; it does not describe tables by their columns") from error
+        raise FileError(f"{error}; it does not {what}") from error
     except (AttributeError, TypeError, ValueError) as error:
         problem = shorten(printable(str(error)), 200)
-        raise FileError(f"{path}: does not describe tables by their columns ({problem})") from error
+        raise FileError(f"{path}: does not {what} ({problem})") from error
 
 
 def grouped(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:

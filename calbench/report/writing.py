@@ -3,8 +3,10 @@
 import json
 import re
 import shutil
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -14,11 +16,11 @@ from calbench.errors import FileError, OutputError
 from calbench.folders import is_own, replaced
 from calbench.pool import Pool
 from calbench.report import hooks
+from calbench.report.build import CONFIG
 from calbench.report.downloads import read_downloads, write_downloads, write_manifest
 from calbench.report.escape import packed_text, write_data
 from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_games
-from calbench.report.links import CONFIG, read_config, site_links, without_widget
 from calbench.report.pages import navigation, pages_of, see_also
 from calbench.report.pages.page import Page
 from calbench.report.panels import CARD, card_fits
@@ -228,9 +230,88 @@ def _write_schemas(folder: Path) -> None:
         (folder / f"{name}.schema.json").write_text(text, encoding="utf-8")
 
 
+FOOTER = (
+    ("Glossary", "glossary.html"),
+    ("How to cite", "cite.html"),
+    ("Licences", "licences.html"),
+)
+"""Pages that every footer links, if the site has them."""
+
+RUN = ("Reproduce", "reproduce.html")
+"""What every page links in place of the code while nobody has said where that is."""
+
+OVERRIDES = "overrides"
+"""Templates of every page that stand above the theme's, beside MkDocs' configuration."""
+
+
 def write_config(source: Path, pages: list[Page], target: Path) -> None:
     """Copy MkDocs' configuration with the navigation of the pages that there are, and our hooks."""
     shutil.copyfile(Path(hooks.__file__), target.with_name(HOOKS))
-    config = {**without_widget(read_config(source)), "nav": navigation(pages), "hooks": [HOOKS]}
+    shutil.copytree(source.with_name(OVERRIDES), target.with_name(OVERRIDES), dirs_exist_ok=True)
+    config = without_widget(read_config(source))
+    addresses = {page.address for page in pages}
+    card = f"assets/{CARD}"
+    config["extra"] = {
+        **(config.get("extra") or {}),
+        "card": card if (target.parent / "docs" / card).is_file() else "",
+        "footer": [[*link] for link in FOOTER if link[1] in addresses],
+        "run": [[*link] for link in (RUN,) if link[1] in addresses],
+    }
+    config |= {"nav": navigation(pages), "hooks": [HOOKS]}
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     target.write_text(text, encoding="utf-8")
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Read MkDocs' configuration.
+
+    Raises:
+        FileError: it is no mapping in YAML.
+    """
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise FileError(f"{path}: is not YAML: {error}") from error
+    if not isinstance(config, dict):
+        raise FileError(f"{path}: is no mapping")
+    return config
+
+
+def site_links(path: Path) -> dict[str, str]:
+    """Return where the ``paper`` and the ``repository`` are, as MkDocs' configuration says.
+
+    An address that is not known is empty.
+
+    Raises:
+        FileError: one of them is no address.
+    """
+    config = read_config(path)
+    extra = config.get("extra") or {}
+    _address(path, config, "site_url")  # which MkDocs reads by itself
+    return {
+        "paper": _address(path, extra, "paper"),
+        "repository": _address(path, config, "repo_url") or _address(path, extra, "repository"),
+    }
+
+
+def without_widget(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration that names the repository where only our own pages read it.
+
+    The theme's link to ``repo_url`` asks that host for stars from the reader's browser.
+    """
+    kept = {key: value for key, value in config.items() if key != "repo_url"}
+    if config.get("repo_url"):
+        kept["extra"] = {**(config.get("extra") or {}), "repository": config["repo_url"]}
+    return kept
+
+
+def _address(path: Path, values: Mapping[str, Any], name: str) -> str:
+    value = values.get(name) or ""
+    if not isinstance(value, str) or (value and not _is_address(value)):
+        raise FileError(f"{path}: {name}: {value!r} is no address that begins with https://")
+    return value
+
+
+def _is_address(value: str) -> bool:
+    parts = urlsplit(value)
+    return parts.scheme in {"http", "https"} and bool(parts.netloc) and value.split() == [value]

@@ -13,13 +13,12 @@ import yaml
 
 from calbench.errors import ConfigError
 from calbench.folders import replaced
-from calbench.report.build import build_site
+from calbench.report.build import CONFIG, build_site
 from calbench.report.figures.figure import Figure
-from calbench.report.links import CONFIG, read_config
 from calbench.report.pages import PAGES
 from calbench.report.pages.gallery import SECTIONS
 from calbench.report.site import Site
-from calbench.report.writing import Pages, write_assets, write_config
+from calbench.report.writing import Pages, read_config, write_assets, write_config
 from stages import paths
 from stages.publish import site
 

@@ -16,7 +16,7 @@ from subprocess import Popen
 from calbench.errors import CalbenchError
 from calbench.pool import processors
 from calbench.report import templating
-from calbench.report.links import CONFIG
+from calbench.report.build import CONFIG
 from calbench.report.site import Site
 from calbench.report.writing import Pages, write_config, write_site
 from stages import paths

@@ -103,6 +103,39 @@ def test_names_of_teams_and_axes_lie_apart_on_a_phone(visit: Visit) -> None:
             assert is_apart, (boxes[number], other)
 
 
+COVERED = """plot => {
+    const bar = plot.querySelector(".modebar").getBoundingClientRect();
+    return [...plot.querySelectorAll(".gtitle, .xtitle, .ytitle")].filter(title => {
+        const box = title.getBoundingClientRect();
+        return box.left < bar.right && bar.left < box.right
+            && box.top < bar.bottom && bar.top < box.bottom;
+    }).map(title => title.textContent);
+}"""
+"""Titles of axes under the buttons of a figure."""
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", ["plane", "talk", "cost"])
+def test_buttons_cover_no_title_where_one_touches(browser: Browser, server: str, name: str) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    page = context.new_page()
+    page.goto(f"{server}results/{name}.html")
+    plots = page.locator(".cb-figure:visible")
+    for number in range(plots.count()):
+        plot = plots.nth(number)
+        plot.scroll_into_view_if_needed()
+        expect(plot).to_have_attribute("data-drawn", "")
+        expect(plot.locator(".modebar")).to_be_attached()
+        assert plot.evaluate(COVERED) == []
+        titles = plot.locator(".modebar-btn").evaluate_all("all => all.map(b => b.dataset.title)")
+        assert "Zoom" in titles
+        assert "Share chart..." not in titles  # would send the figure's data to another host
+    assert plots.count() > 2
+    context.close()
+
+
 @pytest.mark.heavy
 def test_tables_stand_open_without_scripts_and_in_print(browser: Browser, server: str) -> None:
     context = browser.new_context(java_script_enabled=False)

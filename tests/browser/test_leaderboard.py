@@ -163,9 +163,13 @@ def test_numbers_say_their_intervals_where_the_arrow_keys_go(visit: Visit) -> No
 def test_the_papers_models_are_a_table_of_their_own(visit: Visit) -> None:
     page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     before = rows_shown(page)
+    page.set_viewport_size({"width": 390, "height": 500})
     page.get_by_role("checkbox", name="Show the paper's models").check()
     theirs = page.locator("#lb-board table").last
 
+    expect(
+        page.get_by_role("heading", name="The paper's models, from the paper")
+    ).to_be_in_viewport()
     expect(theirs.locator("tbody tr")).to_have_count(7)
     expect(theirs).to_contain_text("from the paper")
     heads = theirs.locator("thead th").all_text_contents()

@@ -118,6 +118,18 @@ def test_search_finds_a_word_and_opens_its_page(request: pytest.FixtureRequest, 
     assert tab.complaints == []
 
 
+@pytest.mark.parametrize("question", ["how private is imap", "How private is IMAP?"])
+def test_search_answers_how_private_a_team_is(file_tab: Tab, question: str) -> None:
+    page = file_tab.visit("index.html")
+
+    page.locator("[data-md-component=search-query]").click()
+    page.locator("[data-md-component=search-query]").press_sequentially(question)
+
+    first = page.locator(".md-search-result__item").first
+    expect(first.locator("a").first).to_have_attribute("href", re.compile(r"players/imap\.html"))
+    expect(first).not_to_contain_text("Missing")
+
+
 pytestmark = pytest.mark.heavy
 
 LAPTOP = (1280, 800)

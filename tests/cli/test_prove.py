@@ -23,9 +23,8 @@ from calbench.config.composition import compose
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import SCENARIO, SETTING, TEAM, count, fine, listed, number, truth
 from calbench.facts.storage import Facts
-from calbench.release.__main__ import publish
+from calbench.release.__main__ import publish, write_release
 from calbench.release.manifest import read_manifest
-from calbench.release.writer import write_release
 from stages import analyze
 from stages.compose import PARTS
 from stages.paths import read_parts, write_parts

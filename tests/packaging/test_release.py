@@ -6,6 +6,7 @@ import re
 import pytest
 
 from calbench.config.groups import known_names
+from calbench.release.__main__ import CHANGES, README
 from calbench.release.copies import (
     is_copied,
     read_suite_copy,
@@ -26,7 +27,6 @@ from calbench.release.manifest import (
     versions,
 )
 from calbench.release.pack import PACK
-from calbench.release.writer import CHANGES, README
 from tests.cli.runs import REPO, files
 
 RELEASE = REPO / "data" / "release"

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.release.__main__ import list_changes
+from calbench.release.__main__ import CHANGES, README, list_changes, write_release
 from calbench.release.changes import COLUMNS, Numbers, changes, numbers
-from calbench.release.writer import CHANGES, README, write_release
 
 BOARD = "uniform/leaderboard.csv"
 

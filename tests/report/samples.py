@@ -19,7 +19,6 @@ from calbench.protocols.base import Policy, others, own_meeting
 from calbench.protocols.registry import build_policy
 from calbench.report.downloads import Downloads
 from calbench.report.experiment import Experiment
-from calbench.report.links import SiteLinks
 from calbench.report.pages import PAGES
 from calbench.report.role import Role
 from calbench.report.site import Site
@@ -208,7 +207,7 @@ def page_of(site: Site, path: str) -> str:
         "page": page,
         "paths": set(),
         "explaining": [],
-        "site_links": SiteLinks(),
+        "site_links": {"paper": "", "repository": ""},
         "offered": Downloads(),
         **content.values,
     }

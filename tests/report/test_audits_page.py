@@ -16,8 +16,7 @@ from calbench.traces.events import DmSent
 from tests.report.by_hand import results, section, site_with, table
 from tests.report.language_samples import make_language
 from tests.report.samples import PUBLISHED, page_of, site_of
-from tests.report.stated import Stated
-from tests.report.written import text_rows
+from tests.report.written import text_rows, values_of
 
 pytestmark = pytest.mark.heavy  # whole pages; the sample site has them in the fast suite too
 
@@ -125,7 +124,7 @@ def test_sample_says_the_confidence_of_its_own_table(tmp_path: Path) -> None:
     sample = section(page, "sample")
     assert "shares of 1 with Wilson 95% intervals" in sample
     assert '<th scope="row">own slot</th>' in sample
-    assert Stated(sample).values == [
+    assert values_of(sample) == [
         "9", "3", "1", "2", "0.7500", "0.3006", "0.9544", "0.6000", "0.2307", "0.8824",
         "0.6667", "0.5000", "0.2000", "0.2857", "0.9100",
     ]  # fmt: skip
@@ -166,7 +165,7 @@ def test_audit_tables_show_rates_tests_and_no_player_twice(tmp_path: Path) -> No
 
     page = page_of(site_with([results(tmp_path)]), PAGE)
 
-    own = Stated(section(page, "own-slot")).values
+    own = values_of(section(page, "own-slot"))
     assert own[:5] == ["6", "4", "0.6667", "0.3000", "0.9032"]
     assert own.count("0.5238") == 2
     honesty = section(page, "honesty")
@@ -174,7 +173,7 @@ def test_audit_tables_show_rates_tests_and_no_player_twice(tmp_path: Path) -> No
     assert honesty.count("<tr>") == 1 + 4
     assert "nothing to count" in honesty
     tiers = section(page, "tiers")
-    assert Stated(tiers).values == [
+    assert values_of(tiers) == [
         "8",
         *("0.1000", "0.0100", "0.9000", "1", "7"),
         *("0.2000", "0.0100", "0.9000", "2", "7"),
@@ -207,7 +206,7 @@ def test_who_passed_labels_on_is_shown_as_speaker_and_as_owner(tmp_path: Path) -
     shown = section(page_of(site_with([results(tmp_path)]), PAGE), "second-hand")
 
     assert "mute" not in shown
-    assert Stated(shown).values == [
+    assert values_of(shown) == [
         *("9", "4", "5", "3", "6", "7", "8", "10"),
         *("9", "4", "5", "3", "0", "0", "0", "0"),
         *("0", "0", "0", "0", "6", "7", "8", "10"),
@@ -270,7 +269,7 @@ def test_judge_is_shown_with_its_baselines_where_nobody_spoke_in_words(tmp_path:
     assert "judged by a scripted judge, no language model" in shown
     assert "Gap" not in shown
     assert "typed messages" in shown  # the instrument of the last number
-    values = Stated(shown).values
+    values = values_of(shown)
     assert values[4:10] == ["33.2500", "22.2500", "44.2500", "11.2500", "11.0000", "55.2500"]
     assert values[11:] == cells.split()
     assert "Published" not in shown

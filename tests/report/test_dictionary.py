@@ -8,19 +8,19 @@ import pytest
 
 from calbench.errors import FileError
 from calbench.release.manifest import read_manifest
-from calbench.report.pages.dictionary import (
-    DRAWN,
-    OF_RUNS,
-    OF_SITE,
-    published_rows,
-)
-from calbench.report.tables import published_columns
+from calbench.report.pages.dictionary import DRAWN, GROUPS
+from calbench.report.site import Site
+from calbench.report.tables import Tables, published_columns, published_rows
 from tests.report.sample_site import SampleSite
 from tests.report.samples import PUBLISHED as PRINTED
 from tests.report.samples import SOURCES
 
 ROOT = SOURCES.parent
-PUBLISHED = {f"published/{name}": own for name, own in published_columns(PRINTED).items()}
+SITE = Site(SOURCES, (), Tables(SOURCES), Tables(PRINTED))
+OF_RUNS, OF_SITE, PUBLISHED = (
+    {table.name: table.columns for page in pages for table in GROUPS[page](SITE).tables}
+    for pages in (("results", "privacy"), ("summary",), ("published",))
+)
 
 
 def header(path: Path) -> list[str]:

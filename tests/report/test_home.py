@@ -199,6 +199,15 @@ def test_less_is_left_and_below() -> None:
     assert low.y > high.y
 
 
+def test_a_team_alone_is_not_at_the_end_of_axes() -> None:
+    drawing = drawn([point("alone", 50, 3)])
+    (mark,) = drawing.marks
+    left, right, top, bottom = drawing.box
+
+    assert left < mark.x < left + 0.9 * (right - left)
+    assert top + 0.3 * (bottom - top) < mark.y < bottom
+
+
 @pytest.mark.parametrize("values", [[], [0.0], [0.0, 0.0]])
 def test_an_axis_without_numbers_can_be_drawn(values: list[float]) -> None:
     axis = scale(values, 0, 100)

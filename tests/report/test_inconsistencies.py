@@ -11,7 +11,7 @@ from calbench.report.pages import pages_of
 from calbench.report.tables import Row, read_table
 from tests.report.by_hand import results, site_with, table
 from tests.report.samples import PUBLISHED, page_of
-from tests.report.stated import Stated
+from tests.report.written import values_of
 
 PAGE = "results/inconsistencies.md"
 ROWS = read_table(PUBLISHED / "arithmetic.csv")
@@ -102,7 +102,7 @@ def test_page_shows_every_number_at_its_topic(tmp_path: Path) -> None:
     page = page_of(site_with([results(tmp_path)], published=PUBLISHED), PAGE)
 
     _, topics = page.split("**On this page:**")
-    assert sorted(Stated(topics).values) == sorted(row["value"] for row in ROWS)
+    assert sorted(values_of(topics)) == sorted(row["value"] for row in ROWS)
     assert page.count('<div class="cb-published">') == len({row["topic"] for row in ROWS})
 
 

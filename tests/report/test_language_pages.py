@@ -18,22 +18,12 @@ from calbench.report.site import Site
 from calbench.report.tables import Tables
 from tests.report.language_site import copied, data, page, rows_of
 from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page_of, write_pages
-from tests.report.test_site_source import Numbers
-from tests.report.written import cells, figure, navigation, text_rows
+from tests.report.written import figure, navigation, text_rows
 
 pytestmark = pytest.mark.heavy
 
 GALLERIES = dict.fromkeys(section.page for section in SECTIONS)
 """Pages of figures."""
-
-
-@pytest.mark.parametrize("name", ["language", "smollm2"])
-def test_every_number_stands_in_a_table_beside_it(docs: Path, name: str) -> None:
-    shown = Numbers(page(docs, name)).found
-
-    assert len(shown) > 30
-    assert {value for value, _ in shown} <= cells(docs / "tables")
-    assert "calbench:" not in page(docs, name)
 
 
 def test_every_estimate_of_every_channel_is_shown_with_its_kind(

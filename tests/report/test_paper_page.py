@@ -11,7 +11,7 @@ from calbench.report.role import Role
 from calbench.report.tables import read_table
 from tests.report.by_hand import HOSTILE, results, section, site_with, table
 from tests.report.samples import PUBLISHED, page_of
-from tests.report.stated import Stated
+from tests.report.written import values_of
 
 PAGE = "results/paper.md"
 
@@ -35,13 +35,20 @@ def test_published_numbers_are_apart_from_ours(tmp_path: Path) -> None:
 
     published, mine = section(page, "table-11").split('aria-label="Ours')
     assert '<div class="cb-published">' in published
-    assert Stated(published).values == [
+    assert values_of(published) == [
         row[name]
         for row in read_table(PUBLISHED / "table11.csv")
         for name in ("seats", "full_seats", "mean_excess", "nonzero_regret_percent")
         if row[name]
     ]
-    assert Stated(mine).values[:6] == ["30", "20", "7.1111", "5.0000", "9.0000", "0.7777"]
+    assert values_of(mine)[:6] == [
+        "30",
+        "20",
+        "7.1111",
+        "5.0000",
+        "9.0000",
+        "0.7777",
+    ]
     assert "Claude" not in mine
     assert "36,858 DMs" in section(page, "table-14")
     for number in (16, 17):
@@ -71,7 +78,7 @@ def test_every_number_that_we_have_of_the_paper_is_shown(tmp_path: Path) -> None
 
     page = page_of(site_with([results(tmp_path)], tmp_path / "summary", PUBLISHED), PAGE)
 
-    shown = {*Stated(page).values}
+    shown = {*values_of(page)}
     assert {"2.5000", "2.2500", "9.5000"} <= shown
     for name in (
         "table1",
@@ -113,9 +120,23 @@ def test_initiators_have_a_table_beside_that_of_first_speakers(tmp_path: Path) -
 
     first, leading = section(page, "table-12").split('<h3 id="initiator">')
     ours = first.split('aria-label="Ours')[1]
-    assert Stated(ours).values == ["1.1000", "1.2000", "5", "0.1100", "0.2100", "0.3100"]
+    assert values_of(ours) == [
+        "1.1000",
+        "1.2000",
+        "5",
+        "0.1100",
+        "0.2100",
+        "0.3100",
+    ]
     assert "excess, shown cost" in ours
-    assert Stated(leading).values == ["2.1000", "2.2000", "6", "0.1200", "0.2200", "0.3200"]
+    assert values_of(leading) == [
+        "2.1000",
+        "2.2000",
+        "6",
+        "0.1200",
+        "0.2200",
+        "0.3200",
+    ]
     assert 'data-table="uniform/initiator.csv"' in section(page, "files")
 
 
@@ -151,7 +172,7 @@ def test_talk_has_a_column_for_every_meeting_and_a_dash_for_none(tmp_path: Path)
     page = page_of(site_with([results(tmp_path)], published=PUBLISHED), PAGE)
 
     shown = section(page, "talk")
-    assert Stated(shown).values == [
+    assert values_of(shown) == [
         "2.5000", "2.0000", "3.0000", "1.5000", "1.0000", "2.0000", "0.2500",
     ]  # fmt: skip
     assert "meeting 0" in shown
@@ -221,7 +242,7 @@ def test_judge_is_beside_the_paper_only_if_a_model_judged_models(
         assert not any("Ours:" in each for each in shown)
         assert "judge_agreement.csv" not in page
         return
-    sums, agreement = (Stated(each[each.index("Ours:") :]).values for each in shown)
+    sums, agreement = (values_of(each[each.index("Ours:") :]) for each in shown)
     assert sums[4:] == ["33.2500", "22.2500", "44.2500", "11.2500", "11.0000", "55.2500"]
     assert agreement == ["14400", "0.9988", "0.9971", "0.9999", "0.0001"]
     assert 'data-table="uniform/judge/judge_agreement.csv"' in section(page, "files")

@@ -10,8 +10,6 @@ from calbench.report.pages.probes import TOLD, content
 from tests.report.language_samples import make_language
 from tests.report.language_site import rows_of
 from tests.report.samples import NOTHING, make_results, site_of, write_pages
-from tests.report.test_site_source import Numbers
-from tests.report.written import cells
 
 pytestmark = pytest.mark.heavy
 
@@ -32,13 +30,6 @@ def probed(folder: Path) -> Experiment:
 
 def page(docs: Path) -> str:
     return (docs / "results" / "probes.md").read_text()
-
-
-def test_every_number_stands_in_a_table(docs: Path) -> None:
-    shown = Numbers(page(docs)).found
-
-    assert len(shown) > 60
-    assert {value for value, _ in shown} <= cells(docs / "tables")
 
 
 def test_every_effect_is_shown_with_its_interval_and_verdict(docs: Path) -> None:

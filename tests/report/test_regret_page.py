@@ -10,7 +10,7 @@ from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from tests.report.by_hand import HOSTILE, results, section, site_with, table
 from tests.report.samples import make_results, page_of, suite_of
-from tests.report.stated import Stated
+from tests.report.written import values_of
 
 
 @pytest.fixture
@@ -59,12 +59,12 @@ def test_regret_is_shown_as_the_tables_have_it(tmp_path: Path, summary: Path) ->
     page = page_of(site_with([results(tmp_path)], summary), "results/regret.md")
     parts, rounds = section(page, "split"), section(page, "lost")
 
-    assert Stated(parts).values[:11] == [
+    assert values_of(parts)[:11] == [
         "4", "1.5000", "1.0000", "2.0000", "0.0000", "0.5000", "0.0000", "1.0000",
         "1.0000", "0.0000", "2.0000",
     ]  # fmt: skip
     assert "mean over agent-games with 95% interval" in parts
-    assert Stated(rounds).values == [
+    assert values_of(rounds) == [
         "2", "1", "0.5000", "0.0945", "0.9055", "1", "3", "7", "2", "0", "0.0000",
     ]  # fmt: skip
     assert rounds.index("in round 1<") < rounds.index("in round 10<")

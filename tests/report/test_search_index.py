@@ -18,18 +18,54 @@ MOST_DIGITS = 0.25
 def test_elements_without_prose_are_marked() -> None:
     row = " · ".join(f'<a href="{name}.csv">{name}</a>' for name in "abcd")
 
-    assert on_page_content("<p>a</p><table><tr></table><pre class=x>b</pre>") == (
+    assert on_page_content("<p>a</p><table><tr></table><pre class=x>b</pre>", page_of("")) == (
         '<p>a</p><table data-search-exclude="1"><tr></table>'
         '<pre data-search-exclude="1" class=x>b</pre>'
     )
-    assert on_page_content(f"<p>{row}</p><p>{row[:20]}</p><prefix>") == (
+    assert on_page_content(f"<p>{row}</p><p>{row[:20]}</p><prefix>", page_of("")) == (
         f'<p data-search-exclude="1">{row}</p><p>{row[:20]}</p><prefix>'
     )
 
 
-def page_of(text: str) -> Any:
-    file = SimpleNamespace(src_uri="a.md")
-    return SimpleNamespace(file=file, content=text)
+def page_of(text: str, path: str = "a.md") -> Any:
+    file = SimpleNamespace(src_uri=path)
+    return SimpleNamespace(file=file, content=text, meta={})
+
+
+@pytest.mark.parametrize(
+    ("code", "start"),
+    [
+        ("calbench verify RUN\n", "calbench"),
+        ("from calbench import play\n", '<span class="kn">from'),
+        ("my-team:\n  seats: [a]\n", '<span class="nt">my-team'),
+        ("[project]\nname = 1\n", '<span class="k">[project]'),
+        ("@misc{a,\n  year = {2026}\n}\n", '<span class="nc">@misc'),
+    ],
+)
+def test_code_is_coloured_in_its_language(code: str, start: str) -> None:
+    found = on_page_content(f"<pre><code>{html.escape(code)}</code></pre>", page_of(""))
+
+    assert found.startswith(
+        f'<div class="highlight"><pre data-search-exclude="1"><span></span><code>{start}'
+    )
+    assert html.unescape(re.sub("<[^>]*>", "", found)) == code
+
+
+def test_what_a_program_prints_is_not_code() -> None:
+    text = "<pre><code>error: model NAME: no key\n</code></pre>"
+
+    assert on_page_content(text, page_of("")) == text.replace(
+        "<pre", '<pre data-search-exclude="1"'
+    )
+
+
+def test_formulas_of_the_method_are_set() -> None:
+    text = "<pre><code>[ E + (U / M) · (Cmax + p^L) ] / M, the agent's\n</code></pre>"
+
+    assert on_page_content(text, page_of("", "method.md")) == (
+        '<div class="cb-formula" data-search-exclude="1">[ <i>E</i> + (<i>U</i> / <i>M</i>) · '
+        "(<i>C</i><sub>max</sub> + <i>p</i><sup><i>L</i></sup>) ] / <i>M</i>, the agent's</div>"
+    )
 
 
 def test_tables_are_taken_out_for_mkdocs_and_put_back() -> None:

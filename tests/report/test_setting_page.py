@@ -13,7 +13,7 @@ from calbench.report.templating import Templates
 from calbench.scenarios.storage import write_suite
 from tests.report.by_hand import results, site_with, table
 from tests.report.samples import suite_of
-from tests.report.stated import Stated
+from tests.report.written import values_of
 
 ENDS = " ".join("." for _ in OUTCOMES)
 
@@ -70,7 +70,7 @@ def test_excluded_games_are_named_and_flagged(tmp_path: Path) -> None:
     assert page.count(f"silent{WARNING}</th>") == 1  # where the table says how meetings ended
     assert "imap" not in shown
     assert '<a href="../traces.html#uniform/silent/uniform-000">uniform-000</a>' in shown
-    assert Stated(shown).values == ["1", "50.0000"]
+    assert values_of(shown) == ["1", "50.0000"]
 
 
 def test_only_the_first_excluded_games_are_named(tmp_path: Path) -> None:
@@ -103,10 +103,10 @@ def test_revealing_messages_lead_to_their_events(tmp_path: Path, experiment: str
     revealing = page[page.index("No message disclosed anything") :]
     revealing = revealing[: revealing.index("## What are the measures?")]
     if experiment == "uniform":
-        assert Stated(revealing).values == ["2", "1.0000", "2", "0.2500"]
+        assert values_of(revealing) == ["2", "1.0000", "2", "0.2500"]
         address = "../traces.html#uniform/silent/uniform-000/9"
         assert f'<a href="{address}">uniform-000, event 9</a>' in revealing
         assert '<td class="cb-word">uniform-001, event 9</td>' in revealing
         assert '<td class="cb-word">all costs</td>' in revealing
     else:
-        assert Stated(revealing).values == []
+        assert values_of(revealing) == []

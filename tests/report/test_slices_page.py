@@ -8,8 +8,7 @@ import pytest
 from calbench.report.experiment import Experiment
 from tests.report.language_samples import make_language
 from tests.report.samples import PUBLISHED, write_pages
-from tests.report.test_site_source import Numbers
-from tests.report.written import cells, text_rows
+from tests.report.written import text_rows
 
 pytestmark = pytest.mark.heavy
 
@@ -26,15 +25,6 @@ def docs(cohort: Experiment, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     write_pages([cohort], folder, PUBLISHED)
     return folder / "docs"
-
-
-def test_every_number_stands_in_a_table_beside_it(docs: Path) -> None:
-    text = (docs / "results" / "slices.md").read_text()
-    shown = Numbers(text).found
-    assert len(shown) > 100
-    assert {value for value, _ in shown} <= cells(docs / "tables")
-    assert "scripted" in text
-    assert "calbench:" not in text
 
 
 def test_rows_are_players_over_their_slices(cohort: Experiment) -> None:

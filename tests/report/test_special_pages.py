@@ -15,8 +15,7 @@ from calbench.report.tables import read_table
 from tests.report.by_hand import HOSTILE
 from tests.report.derived import SEEDS, draws, rename
 from tests.report.samples import PUBLISHED, SOURCES, make_results, write_pages
-from tests.report.test_site_source import Numbers
-from tests.report.written import cells, figure, navigation, text_rows
+from tests.report.written import figure, navigation, text_rows
 
 pytestmark = pytest.mark.heavy
 
@@ -55,15 +54,6 @@ def docs(
     out = tmp_path_factory.mktemp("site") / "src"
     write_pages([browsable, *special], out, PUBLISHED)
     return out / "docs"
-
-
-@pytest.mark.parametrize("page", ["reproduction", "scale", "plane"])
-def test_every_number_of_a_special_page_stands_in_a_published_table(docs: Path, page: str) -> None:
-    shown = Numbers((docs / "results" / f"{page}.md").read_text()).found
-
-    assert len(shown) > 30
-    assert {value for value, _ in shown} <= cells(docs / "tables")
-    assert "{{" not in (docs / "results" / f"{page}.md").read_text()
 
 
 def test_means_of_the_draws_are_the_tables_own(docs: Path) -> None:

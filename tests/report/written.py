@@ -1,6 +1,7 @@
 """What is in the folder of a site's sources."""
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,16 @@ def cells(folder: Path) -> set[str]:
         for row in csv.reader(path.read_text().splitlines())
         for cell in row
     }
+
+
+def stated(page: str) -> list[tuple[str, str]]:
+    """Return the numbers that a page states: cells of tables, word for word, and what it shows."""
+    return re.findall(r'<data value="([^"]*)">([^<]*)</data>', page)
+
+
+def values_of(page: str) -> list[str]:
+    """Return the cells of tables that a page states."""
+    return [value for value, _ in stated(page)]
 
 
 def text_rows(tables: Tables, name: str, **where: str) -> list[dict[str, str]]:

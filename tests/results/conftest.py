@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calbench.analysis.summary import Runs, RunTables, write_summary
-from calbench.release.writer import write_release
+from calbench.release.__main__ import write_release
 from tests.cli.conftest import finished, scenarios, suite
 
 __all__ = ["data", "finished", "scenarios", "suite"]

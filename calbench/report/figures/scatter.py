@@ -11,16 +11,13 @@ import plotly.graph_objects as go
 from calbench.report.figures.lines import line
 from calbench.report.figures.style import FRONT, Style, Value, error_bars, plain
 from calbench.report.figures.template import TEXT, drawing
-from calbench.report.labels import MARKER, Box, View, offsets
+from calbench.report.labels import MARKER, Box, View, corners, offsets
+from calbench.report.plane import FACTORS
 
 FRONT_NAME = "Pareto front"
 
 HEIGHT = 460
 """Of the whole figure, in pixels [C]."""
-
-TICKS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
-"""Of an axis of log(1 + x): steps of about equal length [C]."""
-
 
 SCREENS = ((300.0, 330.0), (430.0, 330.0), (600.0, 330.0), (760.0, 330.0))
 """Width and height in pixels of plots on a phone, a tablet and laptops [C]."""
@@ -146,17 +143,17 @@ def scatter(
         _span([end for point in every for end in point.y.reach]),
     )
     named, others = _marks(points, paths, across)
-    corners = _corners(front, across)
+    found = corners((across.at(point.x.number), point.y.number) for point in front)
     return drawing(
         [
-            *_front(front, across),
+            *_front(found),
             *(_path(path, across, place) for place, path in enumerate(paths)),
             *(_point(point, across, upward) for point in points),
         ],
         across.title,
         upward.title,
         showlegend=bool(paths or front),
-        annotations=written(named, others, corners, spans),
+        annotations=written(named, others, found, spans),
         xaxis={"range": list(spans[0]), **_ticks(across, spans[0])},
         yaxis={"range": list(spans[1])},
     )
@@ -212,7 +209,7 @@ def _span(ends: Sequence[float]) -> tuple[float, float]:
 def _ticks(axis: Axis, span: tuple[float, float]) -> dict[str, Any]:
     if not axis.is_log1p:
         return {}
-    ticks = [tick for tick in TICKS if axis.at(tick) <= span[1]]
+    ticks = [tick for tick in FACTORS if axis.at(tick) <= span[1]]
     return {"tickvals": [axis.at(tick) for tick in ticks], "ticktext": [str(t) for t in ticks]}
 
 
@@ -240,37 +237,27 @@ def _marks(
     return named, others
 
 
-def _corners(points: Sequence[Point], across: Axis) -> list[tuple[float, float]]:
-    """Return the corners of a front through its points, from the left."""
-    places = sorted({(across.at(point.x.number), point.y.number) for point in points})
-    corners = places[:1]
-    for x, y in places[1:]:
-        corners += [(x, corners[-1][1]), (x, y)]
-    return corners
-
-
-def _front(points: Sequence[Point], across: Axis) -> list[go.Scatter]:
-    """Return the Pareto front: steps through its points, and a ring around each."""
-    if not points:
+def _front(found: Sequence[Place]) -> list[go.Scatter]:
+    """Return the Pareto front from its corners: steps, and a ring around each point."""
+    if not found:
         return []
-    corners = _corners(points, across)
     shared = {"name": FRONT_NAME, "legendgroup": FRONT_NAME, "hoverinfo": "skip"}
     rings = {"symbol": "circle-open", "size": 20, "color": FRONT, "line": {"width": 1.5}}
     return [
         go.Scatter(
-            x=[x for x, _ in corners],
-            y=[y for _, y in corners],
+            x=[x for x, _ in found],
+            y=[y for _, y in found],
             mode="lines",
             line={"color": FRONT, "width": 2, "dash": "dash"},
-            showlegend=len(corners) > 1,
+            showlegend=len(found) > 1,
             **shared,
         ),
         go.Scatter(
-            x=[x for x, _ in corners[::2]],
-            y=[y for _, y in corners[::2]],
+            x=[x for x, _ in found[::2]],
+            y=[y for _, y in found[::2]],
             mode="markers",
             marker=rings,
-            showlegend=len(corners) == 1,
+            showlegend=len(found) == 1,
             **shared,
         ),
     ]

@@ -5,31 +5,18 @@ The page "Data" has an index of all tables; their columns are on further pages, 
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from calbench.analysis import audit_sample
 from calbench.analysis.registry import Declared
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
-from calbench.documents import read_yaml
-from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import Column, number, text
 from calbench.report.downloads import COLUMNS as OF_DOWNLOADS
 from calbench.report.downloads import LISTING
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
-from calbench.report.tables import published_columns
-
-OF_RUNS: Mapping[str, Sequence[Column]] = {name: each.columns for name, each in TABLES.items()}
-"""Columns of the tables that every run writes."""
-
-OF_SITE: Mapping[str, Sequence[Column]] = {
-    **{name: each.columns for name, each in SUMMARY.items()},
-    audit_sample.SAMPLE.path: audit_sample.COLUMNS,
-    LISTING.removeprefix("tables/"): OF_DOWNLOADS,
-}
-"""Columns of the tables over several experiments, of the labelled sample's, and of downloads."""
+from calbench.report.tables import published_columns, published_rows
 
 DRAWN = (
     text("line", "line of the figure that the point lies on; empty: a team of its own"),
@@ -40,9 +27,6 @@ DRAWN = (
     number("high", "of the figure", "upper end of the bar: an interval, or the greatest game"),
 )
 """Columns of files in ``tables/figures`` that are those of no other table."""
-
-PUBLISHED_ROWS = "tables.yaml"
-"""Beside the numbers of others: what their rows mean."""
 
 # e.g. "vps_by_team.csv", "privacy/by_team.csv"; not "privacy.csv"
 OF_PRIVACY = re.compile("audit_|judge/|leaking_|privacy/|probe_labels|revealing_|second_hand_|vps_")
@@ -131,24 +115,6 @@ GROUPS: Mapping[str, Callable[[Site], Group]] = {
     "published": _of_others,
 }
 """What makes a group of tables, by the name of its page below ``data``."""
-
-
-def published_rows(folder: Path) -> Mapping[str, str]:
-    """Return what the rows of the numbers of others are, by file; nothing if nobody says.
-
-    Raises:
-        FileError: the description cannot be read.
-    """
-    path = folder / PUBLISHED_ROWS
-    if not path.is_file():
-        return {}
-    try:
-        found = read_yaml(path)
-    except ConfigError as error:
-        raise FileError(f"{error}; it does not say what the rows of tables are") from error
-    if not isinstance(found, Mapping) or not all(isinstance(each, str) for each in found.values()):
-        raise FileError(f"{path}: does not say in a sentence each what the rows of tables are")
-    return found
 
 
 def _of_run(tables: Iterable[Declared]) -> list[Described]:

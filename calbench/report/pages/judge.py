@@ -33,12 +33,6 @@ UNITS = {
 }
 """What the judge's statistics run over, in the order of the page."""
 
-REASONS = {
-    "few": "too few scenarios",
-    "same": "one value in most scenarios",
-}
-"""Why a statistic has no interval."""
-
 Wanted = Callable[[Row], bool]
 
 
@@ -55,7 +49,6 @@ def found(site: Site, wanted: Wanted = lambda _: True) -> dict[str, Any]:
         ],
         "means": [each for run in site.ranked for each in _means(run, wanted)],
         "agreement": [each for run in site.ranked for each in _agreement(run, wanted)],
-        "reasons": REASONS,
     }
 
 

@@ -231,7 +231,7 @@
       drawPool(pool);
     });
     if (!count) { parts.tables.appendChild(element("p", {}, "No team matches the search.")); }
-    if (state.paper && paperRows().length) { drawPaper(); }
+    if (state.paper && paperRows().length) { drawPaper().id = "lb-theirs"; }
     parts.status.textContent = count + " of " + rowsOf(view()).length + " rows";
     fit();
     place.setAttribute("data-ready", state.sort);
@@ -269,12 +269,14 @@
 
   function addTable(title, note, table) {
     table.className = "cb-numbers lb-table" + (state.full ? "" : " lb-compact");
-    parts.tables.appendChild(element("h2", { "class": "lb-pool" }, title,
-      note ? element("span", { "class": "lb-kind" }, note) : null));
+    var heading = element("h2", { "class": "lb-pool" }, title,
+      note ? element("span", { "class": "lb-kind" }, note) : null);
+    parts.tables.appendChild(heading);
     parts.tables.appendChild(element("div", { "class": "cb-scroll", tabindex: "0", role: "region",
                                               "aria-label": title }, table));
     var first = table.querySelector(".lb-value");
     if (first) { first.tabIndex = 0; }
+    return heading;
   }
 
   /* The header stays in sight with the page, or within a table that has to scroll sideways. */
@@ -318,7 +320,7 @@
     var body = element("tbody", {});
     rows.forEach(function (row) { body.appendChild(paperRow(row)); });
     var title = board.paper.title + ", from the paper";
-    addTable(title, "other games, as printed: unranked, without intervals. " + board.paper.sources.join("; "),
+    return addTable(title, "other games, as printed: unranked, without intervals. " + board.paper.sources.join("; "),
       element("table", {}, element("caption", { "class": "lb-hidden" }, title), element("thead", {}, head), body));
   }
 
@@ -641,8 +643,9 @@
     return [head.join(",")].concat(lines).join("\n") + "\n";
   }
 
-  function download() {
+  function download(button) {
     calbench.save(new Blob([csv()], { type: "text/csv" }), "calbench-leaderboard.csv");
+    button.closest("details").open = false;
   }
 
   /* Controls */
@@ -729,6 +732,8 @@
       state[name] = input.checked;
       writeAddress();
       drawTable();
+      var own = document.getElementById("lb-theirs");
+      if (name === "paper" && own) { own.scrollIntoView({ block: "center" }); }
     });
     return input;
   }

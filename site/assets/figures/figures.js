@@ -25,6 +25,10 @@
     };
   }
 
+  /* Where nothing hovers, Plotly's buttons appear with a touch and stay: the title, which is that of
+   * the vertical axis, then leaves them a row of pixels. */
+  function buttons() { return window.matchMedia("(hover: none)").matches ? 30 : 0; }
+
   /* What all figures share (calbench/report/figures/template.py), in the page's colours. */
   function themed() {
     var colour = colours();
@@ -34,6 +38,9 @@
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: Object.assign({}, template.layout.font, { color: colour.text }),
+      title: Object.assign({}, template.layout.title, {
+        pad: Object.assign({}, template.layout.title.pad, { t: template.layout.title.pad.t + buttons() })
+      }),
       hoverlabel: { bgcolor: colour.page, bordercolor: colour.line,
                     font: Object.assign({}, template.layout.font, { color: colour.text }) },
       xaxis: Object.assign({}, template.layout.xaxis, axis),
@@ -44,7 +51,9 @@
 
   /* Plotly writes into the layout that it is given. */
   function layout(figure) {
-    return Object.assign(JSON.parse(JSON.stringify(figure.layout)), { template: themed() });
+    var made = JSON.parse(JSON.stringify(figure.layout));
+    made.margin.t += buttons();
+    return Object.assign(made, { template: themed() });
   }
 
   /* Drawing */
@@ -53,7 +62,8 @@
     drawn.set(place, figure);
     window.Plotly.react(place, figure.data, layout(figure), {
       displaylogo: false, responsive: true, showTips: false,
-      modeBarButtonsToRemove: ["select2d", "lasso2d"]
+      // The last would send the figure's data to Plotly's host.
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "sendChartToCloud"]
     }).then(function () { return makeRoom(place, figure); })
       .then(function () { place.setAttribute("data-drawn", ""); });
   }

@@ -161,6 +161,6 @@
 
   calbench.frames = {
     endOfRound: endOfRound, roundFrom: roundFrom, roundOf: roundOf,
-    shownCost: shownCost, turnFrom: turnFrom, viewOf: viewOf, within: within
+    turnFrom: turnFrom, viewOf: viewOf, within: within
   };
 }());

@@ -133,5 +133,5 @@
     }
   }
 
-  calbench.gameView = { draw: draw, follow: follow, make: make, panelOf: panelOf, placeText: placeText };
+  calbench.gameView = { draw: draw, follow: follow, make: make, placeText: placeText };
 }());

@@ -311,10 +311,10 @@
   }
 
   calbench.text = {
-    actionText: actionText, agent: agent, Agent: Agent, batchText: batchText, contentNode: contentNode,
-    contentText: contentText, eventText: eventText, haltText: haltText, itemName: itemName,
+    agent: agent, Agent: Agent, batchText: batchText, contentNode: contentNode,
+    contentText: contentText, eventText: eventText, haltText: haltText,
     list: list, meeting: meeting, messages: MESSAGES, noteText: noteText, outcomes: OUTCOMES,
-    plural: plural, recipientsOf: recipientsOf, senderOf: senderOf, slotsText: slotsText,
+    plural: plural, recipientsOf: recipientsOf, senderOf: senderOf,
     visible: visible, withheld: WITHHELD
   };
 }());

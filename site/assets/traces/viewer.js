@@ -169,13 +169,12 @@
 
   // ---------------------------------------------------------------- opening
 
-  function open(experiment, team, scenario, wanted, failed) {
+  function open(experiment, team, scenario, wanted) {
     var asked = typeof wanted === "object" && wanted ? wanted : { at: Number(wanted) || null };
     part.problem.textContent = "";
     function missing(key, why) {
       close();
       part.problem.textContent = noGame(key, why);
-      if (failed) { failed(key); }
     }
     var names = [experiment, team, scenario];
     if (!names.every(function (name) { return NAME.test(name || ""); })) {
@@ -453,8 +452,6 @@
     calbench.finder.mount(part.choose, open);
     openAddress();
   }
-
-  calbench.viewer = { open: open, parse: parse, start: start };
 
   document.addEventListener("DOMContentLoaded", function () {
     var node = document.getElementById("cb-traces");

@@ -23,6 +23,7 @@ from calbench.report.pages.page import Content
 from calbench.report.panels import Group, Panel, panels_by_group
 from calbench.report.site import FRONT, REGRET, Site
 from calbench.report.tables import Row
+from calbench.scenarios.labels import TIERS
 
 PARTS = {
     "slot_choice": "choice of slots",
@@ -31,7 +32,6 @@ PARTS = {
 }
 """Of excess cost (regret_by_team.csv)."""
 
-TIERS = ("public", "neutral", "sensitive")
 
 MOST_PLANES = 4
 """Pictures on a page, those of the first views [C]."""
@@ -126,13 +126,18 @@ def _seen(site: Site, each: Appearance, panels: Mapping[Group, Panel]) -> dict[s
         "row": row,
         "is_apart": each.row in each.pool.apart,
         "confidence": each.view.confidence,
-        "panel": panel if panel and any(r["team"] == row["team"] for r in panel.rows) else None,
+        "panel": panel if panel and _is_placed(panel, row["team"]) else None,
         "front": _front(site, row),
         "partly": {each.name: partly(row, each.name) for each in MEASURES},
         "board": f"leaderboard.html#{urlencode(named)}",
         "compared": f"results/comparisons.html#{urlencode(compared)}",
         "browsed": f"traces.html#find?{urlencode(games, quote_via=quote)}" if is_played else "",
     }
+
+
+def _is_placed(panel: Panel, team: str) -> bool:
+    """Return whether a panel has a team's place among others: alone it would say nothing."""
+    return len(panel.rows) > 1 and any(row["team"] == team for row in panel.rows)
 
 
 def _front(site: Site, row: Row) -> Row | None:
@@ -166,8 +171,8 @@ def _leaks(each: Appearance) -> Row | None:
     by_tier = {row["tier"]: row for row in rows}
     if "all" not in by_tier:
         return None
-    told = {tier: by_tier[tier]["labels_told"] for tier in TIERS if tier in by_tier}
-    return {**by_tier["all"], **dict.fromkeys(TIERS), **told, "where": each.title}
+    told: Row = {tier: by_tier.get(tier, {}).get("labels_told") for tier in TIERS}
+    return {**by_tier["all"], **told, "where": each.title}
 
 
 def _messages(site: Site, each: Appearance) -> list[Row]:
