@@ -117,6 +117,13 @@ def planned(spec: RunSpec, scenarios: Sequence[Scenario]) -> list[Job]:
     return plan_jobs(scenarios, spec.game_configs, traces, chosen, spec.replicates)
 
 
+def _check_players(spec: RunSpec, scenarios: Sequence[Scenario]) -> None:
+    """Make the players of every team once, before the first game, for the most agents."""
+    largest = max(scenarios, key=lambda scenario: scenario.num_agents)
+    for config in spec.game_configs:
+        check_seats(largest, config)
+
+
 def _say_who_plays_once(spec: RunSpec) -> None:
     once = [team.team_id for team in spec.teams if not is_open(team)]
     if spec.replicates > 1 and once:
@@ -143,11 +150,9 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         scenarios = load_suites(spec.suites, spec.jobs, spec.executor)
         jobs = planned(spec, scenarios)
         _say_who_plays_once(spec)
-        largest = max(scenarios, key=lambda scenario: scenario.num_agents)
         paths = [job.path for job in jobs]
         with _saying_what_is_kept(paths, out):
-            for config in spec.game_configs:
-                check_seats(largest, config)
+            _check_players(spec, scenarios)
         replies = reply_source(spec, transport=transport)
         store = open_store(out / "traces", spec.traces.format)
         code = SeatCode.of(out, spec.teams)
@@ -172,7 +177,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             halts = _play(jobs, missing, spec, code, replies, measuring, pool)
             with ending_on_interrupt(lambda: _progress(paths, out)):
                 _measure_rest(jobs, spec, measuring, writer, pool)
-                del scenarios, largest, jobs, missing  # 50 kB a scenario, while tables are made
+                del scenarios, jobs, missing  # 50 kB a scenario, while tables are made
                 settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
                 write_tables(writer.write(), tables, settings)
     totals = Totals() if replies is None else replies.totals
