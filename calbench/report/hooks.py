@@ -43,9 +43,11 @@ LONGEST = 200
 
 FORMULAS = "method.md"
 
+# e.g. "<pre><code>mean of E</code></pre>"; not "<pre><code class='a'>mean</code></pre>"
 BLOCK = re.compile(r"<(?:pre)><(?:code)>(.*?)</(?:code)></(?:pre)>", re.DOTALL)
 """What Markdown makes of lines that begin with four blanks."""
 
+# e.g. "mean of E", "\u03bb"; not "the agent's", "of the"
 LETTER = re.compile("(?<![\\w&<;'\u2019])([A-Za-z\u0394\u03b1-\u03c9])(?![\\w;>])")
 """A variable, Latin or Greek: the "E" of ``mean of E``, and not the "s" of ``the agent's``."""
 
