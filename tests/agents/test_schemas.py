@@ -187,7 +187,6 @@ TOLD: list[Briefing | Observation] = [*(observation(phase) for phase in Phase), 
             for view in TOLD[:-1]
         ),
     ],
-    ids=str,
 )
 def test_schemas_hold_nothing_but_what_their_decoders_know(schema: Schema, known: set[str]) -> None:
     for each in schemas_within(schema):
