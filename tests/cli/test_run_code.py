@@ -47,7 +47,8 @@ def forget() -> None:
     first_digest.cache_clear()
 
 
-def test_code_that_was_imported_counts_as_long_as_it_plays(edit: Edit) -> None:
+@pytest.mark.usefixtures("edit")
+def test_code_that_was_imported_counts_as_long_as_it_plays() -> None:
     """An edit within one process changes neither what plays nor what a run notes of it."""
     before = own_digest("mine")
     Path("talk.py").write_text("talking = None\n")
