@@ -11,11 +11,12 @@ import pytest
 from calbench.analysis.estimates import ENDS
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.registry import Settings
+from calbench.analysis.tables import tables_of
 from calbench.domain.messages import Route, Text
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import VpsShare
-from calbench.stats.intervals import estimated
+from calbench.stats.intervals import BOUND, KINDS, NONE, T, estimated
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import (
     SETTINGS,
@@ -46,11 +47,6 @@ from tests.metrics.games import (
 SAMPLE = Settings(analysis=SPEC)
 EVERYBODY: Route = "all_agent_groupchat"
 NAMES = tuple(VALUE_BY_MEASURE)
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
 
 
 def test_leaderboard_has_exactly_the_public_columns(facts: Facts) -> None:
@@ -296,3 +292,24 @@ def test_shares_sum_to_the_mean_loss(facts: Facts) -> None:
     for team in TEAMS:
         losses = [a.vps for each in scores_of(team) for a in each.agents if a.vps is not None]
         assert sums[team] == pytest.approx(mean(losses), abs=1e-3)
+
+
+ENDING = "_interval"
+
+
+@pytest.mark.heavy
+def test_no_interval_of_any_table_is_a_point(tmp_path: Path) -> None:
+    facts = facts_of_games(tmp_path, played(), TEAMS, SCORES)
+    found = set()
+    for table in tables_of(facts):
+        names = [column.name for column in table.columns if column.name.endswith(ENDING)]
+        for row in table_rows(facts, table.path, Settings(analysis=SPEC)) if names else ():
+            for name in (each.removesuffix(ENDING) for each in names):
+                value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
+                kind = row[f"{name}{ENDING}"]
+                found.add(kind)
+                assert bool(low) == bool(high) == (kind in {T, BOUND}), (table.path, row)
+                assert value or kind == NONE, (table.path, row)
+                assert not low or float(low) < float(high), (table.path, row)
+                assert not low or float(low) <= float(value) <= float(high), (table.path, row)
+    assert {T, BOUND} < found <= set(KINDS)
