@@ -21,6 +21,7 @@ from calbench.analysis.run_comparison import (
 )
 from calbench.analysis.verdicts import TOO_FEW_READ
 from calbench.facts.frames import cast, csv_text
+from calbench.facts.games import AGENTS
 from calbench.stats.intervals import TAIL_SHARE
 from calbench.stats.spec import AnalysisSpec
 
@@ -37,6 +38,7 @@ def seats(costs: Costs, team: str = "x", setting: str = "test", **columns: float
     """Return seats that differ in their excess cost alone; none has a loss that was measured."""
     rows = [
         {
+            **dict.fromkeys((column.name for column in AGENTS.columns), 0),
             "setting": setting,
             "team": team,
             "scenario_id": scenario,
@@ -50,10 +52,6 @@ def seats(costs: Costs, team: str = "x", setting: str = "test", **columns: float
             "excess_vps_participants": np.nan,
             "kind": "protocol",
             "vps_kind": None,
-            "replies": 0,
-            "read": 0,
-            "reflections_asked": 0,
-            "reflections_read": 0,
         }
         for scenario, own in costs.items()
         for cost in own
