@@ -1,4 +1,4 @@
-"""Facts of messages: by hand, and against the score of the game."""
+"""Facts of messages and of what the detectors find in each: by hand, and against the score."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from calbench.traces.events import TurnEnd
 from tests.facts.measured import facts_of, play_preset, rows_of, values_of
 from tests.facts.played import paid_game, spoken_game, told_game
 from tests.metrics.games import canonical_scenario
+from tests.metrics.gossip import telling_game
 from tests.metrics.language_games import halted, noted, seat, seated, small_game
 
 FOUND = ("patterns", "own_slot", "labels_told", "leak_tier", "labels_passed_on")
@@ -116,3 +117,26 @@ def test_decisions_name_their_phase_and_attempt() -> None:
     assert rows[0] == ("CHEAP_TALK", 0, "truncated")
     assert {phase for phase, *_ in rows} >= {"CHEAP_TALK", "DECISION"}
     assert {reading for _, _, reading in rows[1:]} == {"read"}
+
+
+WORDS = ("patterns", "own_slot", "labels_told", "leak_tier")
+
+
+def test_words_by_hand() -> None:
+    assert rows_of(MESSAGES, telling_game()[0], *WORDS) == [
+        (None, "availability cost_or_constraint", 1, "public"),
+        (None, "proposal", 0, None),  # its recipient takes part in the meeting
+        ("availability_gossip", None, 1, "public"),
+    ]
+
+
+def test_a_game_without_labels_tells_none() -> None:
+    trace = telling_game()[0]
+    plain = trace.model_copy(update={"config": trace.config.updated(label_bank=None)})
+    assert [row[2:] for row in rows_of(MESSAGES, plain, *WORDS)] == [(None, None)] * 3
+    assert rows_of(MESSAGES, spoken_game(), *WORDS) == [(None, "proposal", None, None)]
+
+
+def test_nothing_is_found_in_typed_messages_and_excluded_games_have_none() -> None:
+    assert rows_of(MESSAGES, told_game(), *WORDS) == [(None,) * 4] * 2
+    assert rows_of(MESSAGES, halted(telling_game()[0]), *WORDS) == []

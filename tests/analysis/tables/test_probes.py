@@ -1,6 +1,5 @@
 """What a probing agent learns, counted anew from the words of the messages."""
 
-import csv
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -10,7 +9,6 @@ from statistics import mean
 import pandas as pd
 import pytest
 
-from calbench.analysis.registry import Settings
 from calbench.analysis.tables.speech import OF_AGENTS, PROBED, probed_pairs
 from calbench.api import play_game
 from calbench.domain.ids import AgentId, ErrandId, ItemId
@@ -22,7 +20,7 @@ from calbench.stats.resampling import adjusted_p_values
 from calbench.traces.events import DmSent, Reflection
 from calbench.traces.models import PromptVariant, Trace
 from tests.agents.scripted.games import canonical_scenario
-from tests.facts.measured import facts_of, text_of
+from tests.facts.measured import facts_of, table_rows
 from tests.metrics.language_games import (
     SMALL_REFLECTIONS,
     UNREADABLE,
@@ -52,10 +50,6 @@ def game(team: str, number: int) -> Trace:
 def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
     folder = tmp_path_factory.mktemp("probes")
     return facts_of(folder, [game(team, n) for team in TEAMS for n in NUMBERS], TEAMS)
-
-
-def rows(facts: Facts, name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(text_of(facts, name, Settings()).splitlines()))
 
 
 def heard(trace: Trace) -> Iterator[tuple[int, int, ItemId, bool]]:
@@ -131,7 +125,9 @@ def naive(facts: Facts, team: str, number: int) -> dict[str, float]:
 
 @pytest.mark.parametrize(("team", "without"), [TEAMS[1::-1], TEAMS[:1:-1]])
 def test_effects_are_differences_of_means_of_games(facts: Facts, team: str, without: str) -> None:
-    found = {row["measure"]: row for row in rows(facts, "probe_effects.csv") if row["team"] == team}
+    found = {
+        row["measure"]: row for row in table_rows(facts, "probe_effects.csv") if row["team"] == team
+    }
     assert list(found) == [measure.name for measure in PROBED]
     for name, row in found.items():
         assert row["team_without"] == without
@@ -154,22 +150,22 @@ def test_effects_are_differences_of_means_of_games(facts: Facts, team: str, with
 
 
 def test_means_over_all_agents_are_those_of_the_leaderboard(facts: Facts) -> None:
-    board = {row["team"]: row for row in rows(facts, "leaderboard.csv")}
-    for row in rows(facts, "probe_effects.csv"):
+    board = {row["team"]: row for row in table_rows(facts, "leaderboard.csv")}
+    for row in table_rows(facts, "probe_effects.csv"):
         if row["measure"] in {measure.name for measure in OF_AGENTS}:
             assert row["probed"] == board[row["team"]][row["measure"]]
             assert row["without"] == board[row["team_without"]][row["measure"]]
 
 
 def test_p_values_are_adjusted_over_the_whole_table(facts: Facts) -> None:
-    tested = [row for row in rows(facts, "probe_effects.csv") if row["p"]]
+    tested = [row for row in table_rows(facts, "probe_effects.csv") if row["p"]]
     adjusted = adjusted_p_values([float(row["p"]) for row in tested])
     assert [float(row["p_adjusted"]) for row in tested] == pytest.approx(adjusted, abs=2e-4)
     assert {row["verdict"] for row in tested} <= {"different", "tied", "not told apart"}
 
 
 def test_labels_of_probing_agents_stand_with_their_messages(facts: Facts) -> None:
-    found = rows(facts, "probe_labels.csv")
+    found = table_rows(facts, "probe_labels.csv")
     assert {row["team"] for row in found} == {"oversharer-nosy", "trusting-red-team"}
     assert {row["listener"] for row in found} == {"0"}
     for row in found:
@@ -185,8 +181,8 @@ def test_labels_of_probing_agents_stand_with_their_messages(facts: Facts) -> Non
 
 def test_a_team_without_a_twin_has_no_effect(tmp_path: Path) -> None:
     lonely = facts_of(tmp_path, [game("oversharer-nosy", 0), game("trusting", 0)])
-    assert rows(lonely, "probe_effects.csv") == []
-    assert rows(lonely, "probe_labels.csv")
+    assert table_rows(lonely, "probe_effects.csv") == []
+    assert table_rows(lonely, "probe_labels.csv")
 
 
 def seats(
@@ -271,8 +267,7 @@ def probed(*reflections: Reflection) -> Trace:
 
 def learnt(folder: Path, trace: Trace, measure: str = "vps_to_prober") -> dict[str, str]:
     facts = facts_of(folder, [PLAIN, trace])
-    rows = csv.DictReader(text_of(facts, "probe_effects.csv", Settings()).splitlines())
-    (row,) = [row for row in rows if row["measure"] == measure]
+    (row,) = [row for row in table_rows(facts, "probe_effects.csv") if row["measure"] == measure]
     return row
 
 
@@ -315,6 +310,6 @@ def test_reports_by_integers_and_by_expectations_are_not_compared(
 @pytest.mark.heavy
 def test_a_team_of_one_player_of_whom_one_probes_is_no_slice(tmp_path: Path) -> None:
     facts = facts_of(tmp_path, [probed(FIRST)])
-    assert list(csv.DictReader(text_of(facts, "table1.csv", Settings()).splitlines())) == []
+    assert table_rows(facts, "table1.csv") == []
     (name,) = facts.frame("agents")["base_player"].unique()
     assert name == "talker"
