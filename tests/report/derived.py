@@ -4,8 +4,9 @@ import csv
 import shutil
 from pathlib import Path
 
+from calbench.analysis.measures import HEADLINE
 from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.difficulty import FAIRNESS_ENDS, HEADLINE
+from calbench.analysis.tables.difficulty import FAIRNESS_ENDS
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.report.experiment import Experiment
 from calbench.report.tables import read_table
