@@ -86,16 +86,19 @@ def _checked_options(value: object) -> dict[str, Any] | None:
     if value is None or value == {}:
         return None
     try:
-        found = _as_json(value)
-        text = canonical_json(found)
+        if not isinstance(value, Mapping):
+            raise TypeError
+        text = canonical_json(_as_json(value))  # in the order of their keys, whoever wrote them
         size = len(text.encode())
     except PydanticCustomError:
         raise
-    except (TypeError, ValueError, RecursionError) as error:
-        raise PydanticCustomError("secret", "expected keys and values as JSON has them") from error
-    if not isinstance(found, dict) or size > MOST_OPTIONS:
-        raise PydanticCustomError("secret", f"expected keys, {MOST_OPTIONS} bytes at most")
-    return dict(json.loads(text))  # in the order of their keys, whoever wrote them
+    except (TypeError, ValueError, RecursionError):
+        problem = "expected keys and values as JSON has them"
+        raise PydanticCustomError("secret", problem) from None
+    if size > MOST_OPTIONS:
+        raise PydanticCustomError("secret", f"expected at most {MOST_OPTIONS} bytes of JSON")
+    options: dict[str, Any] = json.loads(text)
+    return options
 
 
 def _as_json(value: object) -> object:
