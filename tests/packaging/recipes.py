@@ -178,6 +178,8 @@ from calbench.protocols.costs import cheapest_slot, local_costs
 class Wishes:
     """Asks nobody."""
 
+    talks_on = ("dm",)
+
     def act(self, observation: Observation) -> Turn:
         """Say the wish once; book what was wished."""
         meeting = own_meeting(observation)
