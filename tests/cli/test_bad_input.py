@@ -116,7 +116,10 @@ REFUSED_BEFORE: dict[str, tuple[str, str]] = {
         "+experiment=vareid",
         "experiment: there is no 'vareid'; did you mean varied?",
     ),
-    "near suite": ("suite=unifrm", "suite: there is no 'unifrm'; did you mean uniform?"),
+    "near suite": (
+        "suite=unifrm",
+        "suite: there is no 'unifrm'; did you mean uniform or paper-uniform?",
+    ),
     "no override": (
         "varied",
         "varied: is neither a subcommand nor key=value; did you mean +experiment=varied?",
@@ -127,7 +130,10 @@ REFUSED_BEFORE: dict[str, tuple[str, str]] = {
     ),
     "near team": ("teams=[imapp]", "teams: there is no 'imapp'; did you mean imap?"),
     "near protocol": ("protocol=imapp", "protocol: there is no 'imapp'; did you mean imap?"),
-    "near shape": ("scenario=unifrm", "scenario: there is no 'unifrm'; did you mean uniform?"),
+    "near shape": (
+        "scenario=unifrm",
+        "scenario: there is no 'unifrm'; did you mean uniform or paper-uniform?",
+    ),
     "nothing near": ("xyzzy", "xyzzy: is neither a subcommand nor key=value; see calbench --help"),
     "hostile word": (
         "a\x1b[31m",
