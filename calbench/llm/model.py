@@ -110,13 +110,16 @@ _REPLIES = ("response_format", "logprobs", "replicate", "options")
 """Keys of a model that :class:`ModelSpec` has as they are."""
 
 _NO_OPTIONS = """
-api_base api_key best_of fallbacks functions logprobs max_completion_tokens max_output_tokens
-max_retries max_tokens messages mock_response model n num_retries reasoning_effort response_format
-seed stream stream_options temperature timeout tool_choice tools top_logprobs top_p
+additional_drop_params api_base api_key audio best_of callbacks deployment_id drop_params engine
+failure_callback fallbacks function_call functions include_server_side_tool_invocations logprobs
+max_completion_tokens max_output_tokens max_retries max_tokens messages mock_delay mock_response
+mock_tool_calls modalities model model_id n num_retries parallel_tool_calls prediction
+reasoning_effort response_format safety_identifier seed service_tier stream stream_options
+success_callback temperature timeout tool_choice tools top_logprobs top_p user web_search_options
 """
 NO_OPTIONS = frozenset(_NO_OPTIONS.split())
-"""Names that no option has: those of other keys, and of what would ask for another kind of reply
-or for more than one. What is LiteLLM's own is refused when it is loaded."""
+"""Names that no option has: those of other keys, and of what would ask another model, for another
+kind of reply or for more than one. What else is LiteLLM's own is refused when it is loaded."""
 
 # e.g. whole "base_url", "aws_region_name"; not "web_search_options", "extrapolate"
 ELSEWHERE = re.compile(
