@@ -129,6 +129,9 @@ ODD = (
     {"sk-canary-0123456789": 1}, {"a": "hf_canary0123456789"}, {"a": "the canary-key of mine"},
     {"aws_region_name": "x"}, {"base_url": "http://canary"}, {"extra_body": {"max_tokens": 9}},
     *({name: "canary"} for name in sorted(NO_OPTIONS)),
+    {"candidateCount": "canary"}, {"N": "canary"}, {"Max-Output-Tokens": "canary"},
+    {"generationConfig": {"maxOutputTokens": "canary"}}, {"options": {"num_predict": "canary"}},
+    {"a": [{"b": [{"service-tier": "canary"}]}]}, {"max_tokens_to_sample": "canary"},
 )  # fmt: skip
 
 
@@ -156,6 +159,7 @@ def test_nested_without_end_is_refused() -> None:
     [
         {"prompt_cache_key": "a", "thinking": {"type": "enabled", "budget_tokens": 1024}},
         {"stop_token_ids": [1], "skip_special_tokens": True, "store": False},
+        {"reasoning": {"effort": "low"}, "number": 1, "generationConfig": {"topK": 1}},
         {"library": "sk-learn", "transfer": "hf_transfer", "tokens": ["Bearers"]},
     ],
 )
