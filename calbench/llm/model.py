@@ -111,20 +111,21 @@ _REPLIES = ("response_format", "logprobs", "replicate", "options")
 """Keys of a model that :class:`ModelSpec` has as they are."""
 
 _NO_OPTIONS = """
-additional_drop_params api_base api_key audio best_of callbacks candidate_count deployment_id
-drop_params enable_search engine failure_callback fallbacks function_call functions
+account account_id additional_drop_params api_base api_key audio best_of callbacks candidate_count
+deployment_id drop_params enable_search engine failure_callback fallbacks function_call functions
 include_server_side_tool_invocations logprobs max_completion_tokens max_gen_len max_new_tokens
 max_output_tokens max_retries max_token_count max_tokens max_tokens_to_sample messages mock_delay
 mock_response mock_tool_calls modalities model model_id models n n_predict num_predict num_retries
-num_return_sequences parallel_tool_calls plugins prediction reasoning_effort response_format
-response_modalities safety_identifier search_parameters seed service_tier speed stream
-stream_options success_callback temperature timeout tool_choice tools top_logprobs top_p user
-web_search_options
+num_return_sequences organization organization_id parallel_tool_calls plugins prediction project
+project_id reasoning_effort response_format response_modalities safety_identifier search_parameters
+seed service_tier space_id speed stream stream_options success_callback temperature timeout
+tool_choice tools top_logprobs top_p user user_id watsonx_credentials web_search_options
+wx_credentials
 """
 NO_OPTIONS = frozenset(_NO_OPTIONS.split())
 """Names that no option has at any depth, in whatever case and with or without underscores: those
-of other keys, and of what would ask another model, for another kind of reply, for more than one or
-for a dearer one. What else is LiteLLM's own is refused when it is loaded."""
+of other keys, and of what would ask another model, as somebody else, for another kind of reply, for
+more than one or for a dearer one. What else is LiteLLM's own is refused when it is loaded."""
 
 # e.g. whole "base_url", "aws_region_name"; not "web_search_options", "extrapolate"
 ELSEWHERE = re.compile(

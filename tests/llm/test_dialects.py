@@ -208,7 +208,7 @@ def test_answer_that_breaks_off_counts_as_paid_and_is_asked_once(
         ("llama-4-maverick", ["reasoning_effort=low"], "does not take reasoning_effort"),
         ("gpt-5.4-mini", ["reasoning_effort=low"], "or not together: reasoning_effort, logprobs"),
         ("gemini", ["logprobs=true"], "does not take logprobs"),
-        ("claude-sonnet-4.6", ["options={user_id: 1, presence_penalty: 1}"], "model.options.pres"),
+        ("claude-sonnet-4.6", ["options={top_k: 1, presence_penalty: 1}"], "model.options.pres"),
     ],
 )
 def test_setting_that_the_provider_does_not_take_is_named_and_nothing_is_sent(

@@ -131,6 +131,8 @@ ODD = (
     *({name: "canary"} for name in sorted(NO_OPTIONS)),
     {"candidateCount": "canary"}, {"N": "canary"}, {"Max-Output-Tokens": "canary"},
     {"generationConfig": {"maxOutputTokens": "canary"}}, {"options": {"num_predict": "canary"}},
+    {"organization": "canary"}, {"project_id": "canary"}, {"userId": "canary"},
+    {"user": "canary"}, {"accountId": "canary"}, {"function_call": "canary"}, {"tools": ["canary"]},
     {"a": [{"b": [{"service-tier": "canary"}]}]}, {"max_tokens_to_sample": "canary"},
 )  # fmt: skip
 
