@@ -170,9 +170,14 @@ class ModelConfig(Endpoint):
                 raise PydanticCustomError(
                     "options", "options: {name} is not the provider's own", {"name": name}
                 )
-        key = os.environ.get(self.api_key_env or "", "").strip()
-        if len(key) >= FEWEST_SECRET and key in canonical_json(self.options):
-            raise PydanticCustomError("options", "options: hold the key; leave it where it is")
+        written = canonical_json(self.options)
+        for name, value in os.environ.items():
+            is_key = name == self.api_key_env or name.upper().endswith(("_KEY", "_TOKEN"))
+            key = value.strip()
+            if is_key and len(key) >= FEWEST_SECRET and canonical_json(key)[1:-1] in written:
+                raise PydanticCustomError(
+                    "options", "options: hold the key of {name}; leave it there", {"name": name}
+                )
         return self
 
     @property

@@ -149,6 +149,21 @@ def test_odd_options_are_refused_and_not_repeated(
     assert "canary" not in line
 
 
+@pytest.mark.parametrize("variable", ["MY_API_KEY", "HUB_TOKEN", "SOME_KEY", "my_key", "OWN"])
+def test_value_of_a_variable_that_holds_a_key_is_refused(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks: Any = {"options": {"a": ['is it canary-é"1?']}, "api_key_env": "OWN"}
+    monkeypatch.setenv("OWN", "none")
+    assert model(**asks).options
+    monkeypatch.setenv(variable, ' canary-é"1\n')
+    with pytest.raises(ValidationError) as caught:
+        model(**asks)
+    assert first_problem(caught.value) == f"options: hold the key of {variable}; leave it there"
+    monkeypatch.setenv(variable, "canary")  # a word
+    assert model(**asks).options
+
+
 def test_nested_without_end_is_refused() -> None:
     endless: dict[str, Any] = {}
     endless["a"] = endless
