@@ -283,6 +283,13 @@ def test_bound_is_never_below_one_token_a_byte(text: str) -> None:
     assert estimated_usage(asked, text).is_estimated
 
 
+def test_bound_counts_the_bytes_of_options() -> None:
+    options = {"stop": ["é", "a"], "top_k": 20}
+    size = len('{"stop":["é","a"],"top_k":20}'.encode())
+    plain, asked = request("Hi"), request("Hi", options=options)
+    assert usage_bound(asked).input_tokens == usage_bound(plain).input_tokens + size
+
+
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9))
 def test_cached_input_is_never_dearer_and_counts_once(tokens: int, cached: int, out: int) -> None:
     price = Price(input=2.0, cached_input=0.5, output=10.0, source="test")

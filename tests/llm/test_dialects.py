@@ -222,11 +222,12 @@ def test_answer_that_breaks_off_counts_as_paid_and_is_asked_once(
     ("name", "settings", "said"),
     [
         ("claude-sonnet-4.6", ["seed=1"], "does not take seed; leave model.seed out"),
+        ("claude-sonnet-4.6", ["seed=1", "options={see: 1}"], "does not take seed; leave"),
         ("claude-sonnet-4.6", ["logprobs=true"], "does not take logprobs"),
         ("llama-4-maverick", ["reasoning_effort=low"], "does not take reasoning_effort"),
         ("gpt-5.4-mini", ["reasoning_effort=low"], "or not together: reasoning_effort, logprobs"),
         ("gemini", ["logprobs=true"], "does not take logprobs"),
-        ("claude-sonnet-4.6", ["options={user_id: 1, presence_penalty: 1}"], "model.options.pres"),
+        ("claude-sonnet-4.6", ["options={top_k: 1, presence_penalty: 1}"], "model.options.pres"),
     ],
 )
 def test_setting_that_the_provider_does_not_take_is_named_and_nothing_is_sent(
