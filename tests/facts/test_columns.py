@@ -144,3 +144,13 @@ def test_a_fact_finds_its_columns_in_its_rows() -> None:
 def test_a_fact_may_come_in_columns_at_once() -> None:
     made = {"a": ["x"], "b": [1], "c": [None]}
     assert Fact("f", lambda _: made, ABC).of(None) is made
+
+
+def test_a_fact_refuses_a_place_of_no_column() -> None:
+    with pytest.raises(ValueError, match="f: no column is called d"):
+        Fact("f", list, ABC, {"a": "a", "d": "b"})
+
+
+def test_facts_can_be_keys() -> None:
+    first, second = (Fact("f", list, ABC) for _ in range(2))
+    assert {first: 1, second: 2}[first] == 1
