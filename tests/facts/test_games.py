@@ -227,5 +227,5 @@ def test_what_a_score_holds_of_a_game_that_counts() -> None:
 
 def test_facts_of_scores_are_small_and_have_names_of_their_own() -> None:
     names = [fact.name for fact in SCORES]
-    assert names == ["games", "agents", "meetings", "rounds", "regret", "shares"]
+    assert names == ["games", "agents", "meetings", "rounds", "regret", "shares", "authors"]
     assert not any(fact.is_large for fact in SCORES)
