@@ -213,6 +213,14 @@ def test_configuration_is_refused_with_its_key_when_it_does_not_fit(
     assert str(refusal.value).isprintable()
 
 
+def test_command_ends_with_one_line_when_the_configuration_does_not_fit(
+    command: Command, tmp_path: Path
+) -> None:
+    overrides, pattern = BAD_CONFIGURATIONS["density above one"]
+    assert_refused(command(*SMALL, f"out={tmp_path / 'out'}", *overrides), pattern)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(("overrides", "pattern"), BAD_TEAMS.values(), ids=BAD_TEAMS)
 def test_team_is_refused_with_its_name_when_it_does_not_fit(
     overrides: Sequence[str], pattern: str
