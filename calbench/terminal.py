@@ -3,22 +3,16 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 
 from calbench.files import printable, shorten
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 WIDTH, NOTE = 20, 24
 """Most characters of a bar, and of the note beside it [C]: money and times fit into 80 columns."""
@@ -38,7 +32,7 @@ class _Shown:
 class Display:
     """The bars on a terminal; it is up as long as a task is under way."""
 
-    _bars: Progress | None = None
+    _bars: "Progress | None" = None
 
     @contextmanager
     def bar(
@@ -58,12 +52,12 @@ class Display:
                 bars.remove_task(handle)
 
     @contextmanager
-    def _shown(self) -> Iterator[Progress]:
+    def _shown(self) -> Iterator["Progress"]:
         """Provide the bars: those of a task around this one, if there is any."""
         if self._bars is not None:
             yield self._bars
             return
-        with Progress(*_columns(), console=Console(stderr=True), transient=True) as bars:
+        with _new_bars() as bars:
             self._bars = bars
             try:
                 yield bars
@@ -71,16 +65,29 @@ class Display:
                 self._bars = None
 
 
-def _columns() -> Iterator[ProgressColumn]:
-    """Yield name, bar, count, note, state, elapsed and remaining time."""
-    yield TextColumn("{task.description}", markup=False)
-    yield BarColumn(WIDTH)
-    yield MofNCompleteColumn()
-    yield TextColumn("{task.fields[note]}", markup=False)
-    yield TextColumn("{task.fields[state]}", markup=False)
-    yield TimeElapsedColumn()
-    yield TextColumn("<", markup=False)
-    yield TimeRemainingColumn()
+def _new_bars() -> "Progress":
+    """Return a display of name, bar, count, note, state, elapsed and remaining time."""
+    from rich.progress import (  # a table does not wait for these
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(WIDTH),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+        TextColumn("{task.fields[state]}", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("<", markup=False),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
 
 
 DISPLAY = Display()

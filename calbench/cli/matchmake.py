@@ -89,7 +89,7 @@ class Roster:
     """
 
     config_dir: Path | None = None
-    _models: dict[str, Keys] = field(default_factory=dict)
+    _models: dict[str, Keys] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def entry(self, seat: Seat) -> Entry:
         """Return how a team file names who took a seat.

@@ -191,7 +191,12 @@ def _expected(row: Reflected) -> bool | None:
 
 def _part(loss: str, part: str) -> Find:
     """Return what finds a part of a loss; absent if the answer was not readable."""
-    return lambda row: getattr(getattr(row, loss), part, None)
+
+    def find(row: Reflected) -> object:
+        moved = getattr(row, loss)
+        return None if moved is None else getattr(moved, part)
+
+    return find
 
 
 REFLECTIONS = Fact(

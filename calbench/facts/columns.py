@@ -1,6 +1,7 @@
 """A column and what it means, and the columns that several frames share."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from textwrap import dedent
@@ -145,8 +146,12 @@ _DECLARERS: Mapping[str, Callable[..., Column | tuple[Column, ...]]] = {
 
 _WITHOUT_UNIT = frozenset({"text", "list", "truth", "share", "wilson"})
 
-# e.g. whole "mean (number2, US$; P): of all games // games"; not "mean: of all games"
-_ENTRY = re.compile(r"(\w+) \((\w+?)(\d*)(?:, ([^;]+))?(?:; ([^)]+))?\): (.+?)(?: // (.+))?")
+# e.g. whole "mean (number2, US$; P): of all games // games"; not "mean: of all games",
+# nor "mean (number; Q): of all games", nor "mean (number): of all games //games"
+_ENTRY = re.compile(
+    r"(\w+) \((\w+?)(\d*)(?:, ([^;()]+))?(?:; (-|[PRFC]\b[^()]*))?\): "
+    r"((?:(?!//).)+?)(?: // ((?:(?!//).)+))?"
+)
 """A column: name, kind with its decimals, unit, origin, meaning and denominator."""
 
 # e.g. whole "setting team games"; not "setting, team"
@@ -175,7 +180,8 @@ def columns(
         groups: columns that one name means.
 
     Raises:
-        ValueError: an entry is neither, or a name is not known.
+        ValueError: an entry is neither, or has what its kind has not; a name is not known, or a
+            column declared twice.
     """
     known: dict[str, tuple[Column, ...]] = {name: tuple(each) for name, each in groups.items()}
     for column in (*of, *_SHARED):
@@ -191,17 +197,23 @@ def columns(
             found += _declared(match)
         else:
             raise ValueError(f"declares no column: {line}")
+    names = Counter(column.name for column in found)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise ValueError(f"a column is declared twice: {twice[0]}")
     return tuple(found)
 
 
 def _declared(match: re.Match[str]) -> tuple[Column, ...]:
     """Return the columns of one entry."""
     name, kind, digits, unit, origin, meaning, denominator = match.groups(default="")
-    given: dict[str, Any] = {} if kind in _WITHOUT_UNIT else {"unit": unit}
+    given: dict[str, Any] = {} if kind in _WITHOUT_UNIT and not unit else {"unit": unit}
     given |= {"denominator": denominator} if denominator else {}
     given |= {"origin": origin.removeprefix("-")} if origin else {}
     given |= {"digits": int(digits)} if digits else {}
-    made = _DECLARERS[kind](name, meaning=meaning, **given)
+    try:
+        made = _DECLARERS[kind](name, meaning=meaning, **given)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"declares no column: {match[0]}") from error
     return (made,) if isinstance(made, Column) else made
 
 

@@ -70,9 +70,9 @@ Find = str | Callable[[Any], Any]
 """Value of a column in a row: a dotted path of attributes, or a function."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fact:
-    """A kind of fact.
+    """A kind of fact; compared by identity.
 
     Attributes:
         name: of its frame.
@@ -83,6 +83,9 @@ class Fact:
         found: where the value of a column is, by its name; else it is an attribute of that name.
         within: attribute of a row, with a dot, which has those attributes.
         is_large: whether it grows with messages: read in batches, never whole.
+
+    Raises:
+        ValueError: ``found`` names no column.
     """
 
     name: str
@@ -91,6 +94,10 @@ class Fact:
     found: Mapping[str, Find] = field(default_factory=dict)
     within: str = ""
     is_large: bool = False
+
+    def __post_init__(self) -> None:
+        if unknown := self.found.keys() - {column.name for column in self.columns}:
+            raise ValueError(f"{self.name}: no column is called {min(unknown)}")
 
     @cached_property
     def schema(self) -> "pa.Schema":

@@ -42,7 +42,12 @@ def _over_agents(add: Find, name: str) -> Find:
 
 def _loss(name: str) -> Find:
     """Return what finds an attribute of the event that made the optimum unreachable, if any."""
-    return lambda game: getattr(game.score.optimum.loss, name, None)
+
+    def find(game: MeasuredGame) -> object:
+        loss = game.score.optimum.loss
+        return None if loss is None else getattr(loss, name)
+
+    return find
 
 
 def _phase(game: MeasuredGame) -> str | None:

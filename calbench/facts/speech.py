@@ -126,7 +126,8 @@ def _tiers(name: str) -> Iterator[Column]:
 
 
 def _found_by_tier(name: str) -> dict[str, Find]:
-    found = _counted(_TIERED[name].counts, ("all", *TIERS))
+    _, _, counts, has_all = _TIERED[name]
+    found = _counted(counts, ("all", *TIERS) if has_all else TIERS)
     return {f"{name}_{tier}": find for tier, find in found.items()}
 
 

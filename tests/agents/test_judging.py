@@ -90,6 +90,7 @@ def test_answers_are_read(text: str) -> None:
         (answer(a0=[0, 1, -3]), "wrong_shape"),
         (answer(a0=[0, 1, -3], a2=[0, 0]), "wrong_shape"),
         (answer(a0=[0, 0, 0], a1=[0, 0, 0], a2=[0, 0, 0]), "wrong_shape"),
+        ('{"beliefs": {"0": [0,0,0], "0": [1,1,1], "2": [0,0,0]}}', "wrong_shape"),
     ],
 )
 def test_hostile_answers_are_refused_with_a_reason(text: str | None, problem: str) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from tests.browser.tabs import ARGUMENTS, CHROMIUM, Tab, opened
-from tests.report.unpacking import file_value
+from tests.report.unpacking import file_value, longest_trace
 
 PAGE_BYTES = 300_000
 """Most bytes that a page loads without Plotly, as a host sends them [R]."""
@@ -29,7 +29,8 @@ RAW_BYTES = {"index.html": 250_000, "leaderboard.html": 300_000}
 """Most bytes that a page loads without Plotly, as they lie in files [R]."""
 
 GAME_BYTES = {"protocol": 25_000, "language": 60_000}
-"""Most bytes of one game's page data, with its prompts, on average over an experiment [R]."""
+"""Most bytes of one game's page data, with its prompts: on average over an experiment [R], and of
+each trace."""
 
 LIGHT_PAGES = ("index.html", "leaderboard.html")
 
@@ -64,10 +65,12 @@ def loaded_bytes(tab: Tab, address: str) -> dict[str, tuple[int, int]]:
     return sizes
 
 
-def game_bytes(folder: Path, experiment: str) -> list[float]:
-    """Return the bytes of a game, its prompts included, for each file of an experiment."""
-    files = map(file_value, sorted((folder / "pagedata" / "games" / experiment).glob("*.js")))
-    return [len(held["games"]) / len(held["teams"]) for held in files]
+def game_bytes(folder: Path, experiment: str) -> tuple[list[float], int]:
+    """Return the bytes of a game, its prompts included, for each file; and of the longest trace."""
+    paths = sorted((folder / "pagedata" / "games" / experiment).glob("*.js"))
+    files = [file_value(path) for path in paths]
+    means = [len(held["games"]) / len(held["teams"]) for held in files]
+    return means, max(map(longest_trace, files))
 
 
 def paint_ms(tab: Tab, address: str) -> float:
@@ -116,9 +119,9 @@ def report(folder: Path) -> None:
         print(f"{'opening a game':32} {open_ms(tab, games[::step]):9.0f} ms")
         browser.close()
     for experiment in sorted({game.partition("/")[0] for game in games}):
-        sizes = game_bytes(folder, experiment)
+        sizes, longest = game_bytes(folder, experiment)
         mean = statistics.fmean(sizes)
-        print(f"{experiment:32} {max(sizes):9,d} bytes a game at most, {mean:,.0f} on average")
+        print(f"{experiment:32} {longest:9,d} bytes a trace at most, {mean:,.0f} a game on average")
     index = folder / "pagedata" / "index.js"
     print(f"{'index of games':32} {index.stat().st_size:9,d} bytes for {len(games)} games")
 

@@ -34,7 +34,8 @@ def test_first_pages_are_light_and_load_no_plotly(served_tab: Tab, folder: Path,
     [("uniform", "protocol"), ("varied", "protocol"), ("language", "language")],
 )
 def test_page_data_of_a_game_is_small(folder: Path, experiment: str, kind: str) -> None:
-    sizes = game_bytes(folder, experiment)
+    sizes, longest = game_bytes(folder, experiment)
 
     assert len(sizes) > 2
     assert fmean(sizes) < GAME_BYTES[kind]
+    assert longest < GAME_BYTES[kind]

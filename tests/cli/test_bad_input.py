@@ -134,10 +134,7 @@ REFUSED_BEFORE: dict[str, tuple[str, str]] = {
     ),
     "near team": ("teams=[imapp]", "teams: there is no 'imapp'; did you mean imap?"),
     "near protocol": ("protocol=imapp", "protocol: there is no 'imapp'; did you mean imap?"),
-    "near shape": (
-        "scenario=unifrm",
-        "scenario: there is no 'unifrm'; did you mean uniform or paper-uniform?",
-    ),
+    "near shape": ("scenario=unifrm", "scenario: there is no 'unifrm'; did you mean uniform?"),
     "nothing near": ("xyzzy", "xyzzy: is neither a subcommand nor key=value; see calbench --help"),
     "hostile word": (
         "a\x1b[31m",
@@ -221,6 +218,14 @@ def test_configuration_is_refused_with_its_key_when_it_does_not_fit(
     with pytest.raises(ConfigError, match=pattern) as refusal:
         run_spec(DictConfig(OmegaConf.merge(small, changes)))
     assert str(refusal.value).isprintable()
+
+
+def test_command_ends_with_one_line_when_the_configuration_does_not_fit(
+    command: Command, tmp_path: Path
+) -> None:
+    overrides, pattern = BAD_CONFIGURATIONS["density above one"]
+    assert_refused(command(*SMALL, f"out={tmp_path / 'out'}", *overrides), pattern)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("overrides", "pattern"), BAD_TEAMS.values(), ids=BAD_TEAMS)

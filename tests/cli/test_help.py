@@ -165,6 +165,17 @@ def test_package_loads_nothing_heavy_until_it_is_used() -> None:
     assert modules == "[]"
 
 
+def test_table_is_printed_without_what_draws_bars() -> None:
+    ended = python(
+        "-c",
+        "import sys; from calbench.terminal import new_table, print_tables\n"
+        "print_tables(new_table('title', ['head'])); print({'rich.progress', 'rich.live'}"
+        " & set(sys.modules))",
+    )
+    assert (ended.status, ended.out.splitlines()[0].strip()) == (0, "title")
+    assert ended.out.endswith("\nset()\n")
+
+
 def test_version_names_package_schema_and_rules() -> None:
     ended = python("-m", "calbench", "--version")
     assert ended.status == 0

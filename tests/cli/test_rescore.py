@@ -42,6 +42,11 @@ def test_order_and_kind_of_arguments_do_not_matter(finished: Path, tmp_path: Pat
     )
 
 
+def test_its_own_tables_may_be_written_again(finished: Path, tmp_path: Path) -> None:
+    first = written(tmp_path / "out", finished)
+    assert written(tmp_path / "out", finished) == first
+
+
 @pytest.mark.slow
 def test_processes_do_not_matter(finished: Path, tmp_path: Path) -> None:
     assert written(tmp_path / "two", finished, "jobs=2") == files(finished / "tables")

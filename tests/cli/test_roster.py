@@ -119,3 +119,8 @@ def test_variant_that_no_configuration_names_is_not_looked_up(
     with pytest.raises(ConfigError, match=r"nothing in conf/ or .* makes it"):
         roster.entry(seat)
     assert asked == []
+
+
+def test_rosters_are_told_apart_by_their_folder_alone(roster: Roster) -> None:
+    assert {roster: 1}[Roster(roster.config_dir)] == 1
+    assert roster != Roster()

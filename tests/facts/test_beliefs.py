@@ -1,8 +1,12 @@
 """Facts of beliefs and pairs: by hand, and against a second, plain replay of the messages."""
 
+from collections.abc import Callable
+from types import SimpleNamespace
+
 import pytest
 
 from calbench.facts.beliefs import BELIEFS, PAIRS, REFLECTIONS
+from calbench.facts.games import GAMES
 from calbench.metrics.game import score_game
 from calbench.metrics.privacy.loss import round_beliefs
 from tests.facts.measured import play_preset, rows_of, values_of
@@ -106,3 +110,20 @@ def test_movement_toward_the_truth_adds_up_to_the_score() -> None:
         total = sum(moved for target, moved in rows if target == agent.agent_id)
         assert agent.vps == pytest.approx(total)
         assert total > 0
+
+
+@pytest.mark.parametrize(
+    ("find", "row"),
+    [
+        (REFLECTIONS.found["moved"], SimpleNamespace(counted=object())),
+        (
+            GAMES.found["event_index"],
+            SimpleNamespace(score=SimpleNamespace(optimum=SimpleNamespace(loss=object()))),
+        ),
+    ],
+)
+def test_what_a_loss_has_not_is_an_error_and_not_absent(
+    find: Callable[[object], object], row: object
+) -> None:
+    with pytest.raises(AttributeError):
+        find(row)

@@ -72,6 +72,19 @@ def test_a_name_stands_for_the_column_that_is_nearest() -> None:
         ("setting d", "no column is called d"),
         ("setting, team", "declares no column: setting, team"),
         ("x (count, u) m", "declares no column"),
+        ("a (text, games): m", r"declares no column: a \(text, games\): m"),
+        ("a (share, u): m // d", "declares no column: a"),
+        ("a (numbr): m", "declares no column: a"),
+        ("a (text2): m", "declares no column: a"),
+        ("a (count): m // d", "declares no column: a"),
+        ("a (number): m //d", "declares no column: a"),
+        ("a (number): m// d", "declares no column: a"),
+        ("a (number; Q): m", "declares no column: a"),
+        ("a (number; Paper): m", "declares no column: a"),
+        ("a (number, u (v)): m", "declares no column: a"),
+        ("setting setting", "declared twice: setting"),
+        ("a (text): m\na (truth): n", "declared twice: a"),
+        ("a (share): m // d\na_low (number): n", "declared twice: a_low"),
     ],
 )
 def test_what_declares_no_column_is_refused(entry: str, problem: str) -> None:
@@ -131,3 +144,13 @@ def test_a_fact_finds_its_columns_in_its_rows() -> None:
 def test_a_fact_may_come_in_columns_at_once() -> None:
     made = {"a": ["x"], "b": [1], "c": [None]}
     assert Fact("f", lambda _: made, ABC).of(None) is made
+
+
+def test_a_fact_refuses_a_place_of_no_column() -> None:
+    with pytest.raises(ValueError, match="f: no column is called d"):
+        Fact("f", list, ABC, {"a": "a", "d": "b"})
+
+
+def test_facts_can_be_keys() -> None:
+    first, second = (Fact("f", list, ABC) for _ in range(2))
+    assert {first: 1, second: 2}[first] == 1

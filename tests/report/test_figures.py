@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plotly.offline import get_plotlyjs_version
 
 from calbench.errors import CalbenchError
 from calbench.report.experiment import Experiment, Setting
@@ -33,6 +34,7 @@ from calbench.report.labels import Box, View, boxed, offsets, size_of
 from calbench.report.sentence import Part
 from calbench.report.tables import Number, Row
 from calbench.report.templating import Templates
+from tests.cli.runs import REPO
 from tests.report.sample_site import SampleSite
 from tests.report.unpacking import file_value
 
@@ -342,6 +344,28 @@ def test_the_template_is_written_once_and_figures_are_drawn_in_it(tmp_path: Path
 def test_plotly_refuses_what_it_does_not_know() -> None:
     with pytest.raises(ValueError, match="colour"):
         drawing([], "x", yaxis={"colour": "red"})
+
+
+BUNDLE = (REPO / "site" / "assets" / "vendor" / "plotly.min.js").read_text(encoding="utf-8")
+
+
+def test_pages_have_the_plotly_that_figures_are_checked_by() -> None:
+    (bundled,) = re.findall(
+        r"^\* plotly\.js \(\w+ - minified\) v(\S+)$", BUNDLE[:200], re.MULTILINE
+    )
+
+    assert bundled == get_plotlyjs_version()
+
+
+def test_pages_have_every_kind_of_trace_that_figures_use() -> None:
+    drawn = {
+        name.lower()
+        for path in (REPO / "calbench" / "report").rglob("*.py")
+        for name in re.findall(r"\bgo\.([A-Z]\w*)\(", path.read_text(encoding="utf-8"))
+    } - {"figure"}
+    bundled = set(re.findall(r'moduleType:"trace",name:"(\w+)"', BUNDLE))
+
+    assert {"bar", "scatter"} <= drawn <= bundled
 
 
 def test_numbers_of_a_figure_are_above_their_intervals(tmp_path: Path) -> None:

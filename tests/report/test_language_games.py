@@ -16,13 +16,13 @@ from calbench.traces.storage import read_trace
 from tests.report.language_samples import HOSTILE_WORDS
 from tests.report.language_site import data, page, rows_of
 from tests.report.test_search import messages_of
-from tests.report.unpacking import file_value, unpacked, unpacked_game
+from tests.report.unpacking import file_value, longest_trace, unpacked, unpacked_game
 from tests.report.written import text_rows
 
 pytestmark = pytest.mark.heavy  # its site takes seconds to write
 
 GAME_BYTES = 60_000
-"""Most bytes of a language game, with its prompts."""
+"""Most bytes of a language game, with its prompts: on average over a file, and of each trace."""
 
 
 def test_games_of_equal_settings_keep_apart(docs: Path) -> None:
@@ -56,6 +56,7 @@ def test_page_data_of_a_language_game_is_small(docs: Path) -> None:
 
     assert [len(held["teams"]) for held in games] == [4] * 6
     assert max(len(held["games"]) for held in games) < 4 * GAME_BYTES
+    assert max(map(longest_trace, games)) < GAME_BYTES
 
 
 def test_trace_in_page_data_is_the_file_itself(docs: Path, speakers: list[Experiment]) -> None:

@@ -107,6 +107,12 @@ def test_game_of_which_a_table_tells_has_its_sentence() -> None:
     assert sentence(trace) == ""
 
 
+@pytest.mark.parametrize("trace", [b"", b"{}", b"{}\n\n", b"{\n}", b"{\n}\n"])
+def test_file_holds_no_trace_that_is_not_one_line(trace: bytes) -> None:
+    with pytest.raises(ValueError, match="one line"):
+        packed_games(b"[]", [({}, trace)])
+
+
 def test_file_has_the_bytes_of_each_trace_also_of_one_with_another_scenario(tmp_path: Path) -> None:
     scenario, other = suite_of("varied", 3)[:2]
     traces = {team: play(scenario, team) for team in ("imap", "silent")}

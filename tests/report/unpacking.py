@@ -9,6 +9,7 @@ from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
+from calbench.report.escape import packed_text
 from calbench.report.games.index import ALPHABET
 
 
@@ -37,6 +38,12 @@ def unpacked_game(
     if place is not None:
         trace = trace[:place] + shared + trace[place:]
     return about, trace + b"\n"
+
+
+def longest_trace(file: Any) -> int:
+    """Return the bytes of the longest trace in a file of games, packed alone."""
+    traces = gzip.decompress(b64decode(file["games"])).split(b"\n")[2::2]
+    return max(len(packed_text(trace)) for trace in traces)
 
 
 def page_table(site: Path, path: str) -> list[dict[str, str]]:

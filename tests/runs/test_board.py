@@ -23,10 +23,8 @@ from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.agents.scripted.talk import STYLES
 from calbench.api import load_suite
 from calbench.cli.main import answer
-from calbench.cli.site import serve
 from calbench.config.composition import compose
 from calbench.domain.usage import Usage
-from calbench.errors import OutputError
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.runs.play import execute
@@ -245,13 +243,21 @@ def test_unreadable_run_can_be_viewed_and_its_place_is_printed(board: Board) -> 
     assert calbench("view", str(board.mumbling), "serve=false").status == 0  # once more
 
 
-def test_port_that_is_taken_is_refused(tmp_path: Path) -> None:
+def test_port_that_is_taken_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    execute(compose([*SMALL, "teams=example-agent", "subset=1", f"out={run}"]))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(OutputError, match=f"^port={port}: cannot be used"):
-            serve(tmp_path, port)
+        capsys.readouterr()
+        told = answer(["-q", "view", str(run), f"port={port}", "jobs=1"])
+    said = capsys.readouterr()
+    assert (told, said.out) == (2, "")
+    (line,) = said.err.splitlines()
+    assert line.startswith(f"error: port={port}: cannot be used")
 
 
 def test_run_with_replicates_is_shown_with_all_its_games(

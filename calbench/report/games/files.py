@@ -294,13 +294,18 @@ def packed_games(scenario: bytes, games: Iterable[tuple[Mapping[str, Any], bytes
     Args:
         scenario: as the traces hold it.
         games: what is told of each, and the file of its trace, one line.
+
+    Raises:
+        ValueError: a file is not one line, which would not come out again as it was.
     """
     lines = [scenario]
     for about, trace in games:
+        if trace.count(b"\n") != 1 or not trace.endswith(b"\n"):
+            raise ValueError("a trace is one line")
         before, found, behind = trace.partition(scenario)
         place = len(before) if found else None
         lines.append(script_json([place, about]).encode("ascii"))
-        lines.append((before + behind).removesuffix(b"\n"))
+        lines.append((before + behind)[:-1])
     return packed_text(b"\n".join(lines))
 
 
