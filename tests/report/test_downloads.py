@@ -228,7 +228,9 @@ def test_site_without_downloads_says_so(sample_site: SampleSite, tmp_path: Path)
     write_manifest(Downloads(), tmp_path / "docs")
     assert not (tmp_path / "docs").exists()
     page = page_of(site, "data.md")
-    assert "offers no downloads" in page
+    assert "offers no downloads. All tables of a run are in its folder" in page
+    assert "archive" not in page
+    assert "can be downloaded:" not in page
     assert "downloads/SHA256SUMS" not in page
     places = {*re.findall(r"\{#([a-z-]+)\}", page), *re.findall(r'id="(.+?)"', page)}
     assert {*re.findall(r"\(#([a-z-]+)\)", page), *re.findall(r'href="#(.+?)"', page)} <= places

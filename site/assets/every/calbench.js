@@ -81,7 +81,7 @@
     }, failed);
   }
 
-  /* A link to a table leads to the archives where it cannot be handed out. */
+  /* A link to a table leads to where all tables are if it cannot be handed out. */
   document.addEventListener("click", function (event) {
     var link = event.target.closest("a[data-table]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) { return; }
