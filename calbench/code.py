@@ -1,6 +1,7 @@
 """Which code runs: its version, and a digest of its bytes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -40,9 +41,23 @@ def files_below(folder: Path) -> dict[str, Path]:
     }
 
 
-def files_digest(files: Mapping[str, Path]) -> str:
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file as it is now."""
+    return sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def first_digest(path: Path) -> str:
+    """Return the SHA-256 of a file as it was when this process first asked.
+
+    What is imported goes on running when its file is edited, so that is the code which plays.
+    """
+    return file_digest(path)
+
+
+def files_digest(files: Mapping[str, Path], digest_of: Callable[[Path], str] = file_digest) -> str:
     """Return the SHA-256 of files, with the names that they are given."""
     total = sha256()
     for name, path in sorted(files.items()):
-        total.update(f"{name} {sha256(path.read_bytes()).hexdigest()}\n".encode())
+        total.update(f"{name} {digest_of(path)}\n".encode())
     return total.hexdigest()

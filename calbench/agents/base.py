@@ -1,17 +1,15 @@
-"""The interfaces of every agent and of what answers it, and pure policies as agents.
+"""The interfaces of every agent, and of what answers it.
 
 A language agent asks a model, a recorded reply, a scripted speaker or a function. All of them are
 a :class:`Completer`; it cannot tell which one it asks.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.replies import Reply
 from calbench.llm.completion import Completion, Request
-from calbench.protocols.base import Policy
 
 
 class Agent(Protocol):
@@ -24,20 +22,6 @@ class Agent(Protocol):
     async def act(self, observation: Observation) -> Reply:
         """Return the turn with its provenance."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyAgent:
-    """Seats a pure policy where agents are expected."""
-
-    policy: Policy
-
-    def introduce(self, briefing: Briefing) -> None:
-        """Policies need no introduction: observations tell them everything."""
-
-    async def act(self, observation: Observation) -> Reply:
-        """Answer at once."""
-        return Reply(self.policy.act(observation))
 
 
 def place_of(asked: "Observation | CallSite") -> str:

@@ -1,4 +1,4 @@
-"""A user's own object as an agent, or own function as its source of text: their answers checked.
+"""Policies as agents; a user's own object or function as one, with its answers checked.
 
 Their errors are reported as such and with their traceback. Only the call of the user's code is
 inside :func:`blaming`, so errors of this package are never reported as the user's.
@@ -138,6 +138,20 @@ class OwnAgent:
     @property
     def _name(self) -> str:
         return type(self.own).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyAgent:
+    """Seats a pure policy where agents are expected."""
+
+    policy: Policy
+
+    def introduce(self, briefing: Briefing) -> None:
+        """Policies need no introduction: observations tell them everything."""
+
+    async def act(self, observation: Observation) -> Reply:
+        """Answer at once."""
+        return Reply(self.policy.act(observation))
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,8 +108,7 @@ _IN_FILE = re.compile(r"In '(\w+/[^']+)': ")
 
 # e.g. "Could not find 'model/none'"; not "Could not find 'none'"
 _UNKNOWN_FILE = re.compile(r"Could not find '([^'/]*)/([^']*)'")
-# e.g. "Multiple values for protocol.", "An item is already at 'teams.imap'.";
-# but not "Multiple values for 'protocol'"
+# e.g. "Multiple values for x.", "An item is already at 'x'"; not "Multiple values for 'x'"
 _SET_TWICE = re.compile(r"An item is already at '([^']*)'|Multiple values for ([\w@.-]+)\.")
 # e.g. "model appears more than once in the final defaults list"; not "model appears twice"
 _NAMED_TWICE = re.compile(r"(\S+) appears more than once in the final defaults list")

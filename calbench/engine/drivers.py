@@ -7,11 +7,10 @@ import asyncio
 from collections.abc import Coroutine, Generator, Mapping, Sequence
 from typing import Any
 
-from calbench.agents.base import Agent
+from calbench.agents.base import Agent, place_of
 from calbench.agents.own import checked_reply
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.ids import AgentId
-from calbench.domain.observations import Observation
 from calbench.domain.replies import PASSED, Reply
 from calbench.engine.game import HaltedError, briefings, play
 from calbench.engine.talk import Asks
@@ -183,22 +182,18 @@ def play_outside(
 def _checked(asks: Asks, answers: object) -> dict[AgentId, Reply]:
     wanted = "send {agent: Turn} for every agent asked"
     if not isinstance(answers, Mapping):
-        place = _place(next(iter(asks.values())))
+        place = place_of(next(iter(asks.values())))
         raise AgentError(place, f"the game was sent {type(answers).__name__}; {wanted}")
     for agent in answers:
         if agent not in asks:
             asked = ", ".join(map(str, asks))
             shown = printable(shorten(repr(agent)))
-            place = _place(next(iter(asks.values())))
+            place = place_of(next(iter(asks.values())))
             raise AgentError(place, f"the answer is for {shown}, asked were {asked}; {wanted}")
     replies: dict[AgentId, Reply] = {}
     for agent, observation in asks.items():
-        place = _place(observation)
+        place = place_of(observation)
         if agent not in answers:
             raise AgentError(place, f"there is no answer; {wanted}")
         replies[agent] = checked_reply(answers[agent], place, "the game was sent", "send")
     return replies
-
-
-def _place(asked: Observation) -> str:
-    return f"agent {asked.agent_id}, round {asked.round_index}, {asked.phase}"

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from calbench.agents.base import Agent, Completer, PolicyAgent
+from calbench.agents.base import Agent, Completer
 from calbench.agents.language import LanguageAgent
-from calbench.agents.own import OwnAgent, OwnPolicy, blaming
+from calbench.agents.own import OwnAgent, OwnPolicy, PolicyAgent, blaming
 from calbench.agents.prompts import load_prompts, load_variant
 from calbench.agents.scripted import GOALS, SCRIPTED_SPEC, scripted_speaker
 from calbench.domain.ids import AgentId

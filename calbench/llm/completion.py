@@ -86,17 +86,23 @@ def _checked_options(value: object) -> dict[str, Any] | None:
     """Return options as JSON holds them; no error repeats any of them, which may be a key."""
     if value is None or value == {}:
         return None
+    written = _written(value) if isinstance(value, Mapping) else None
+    if written is None:
+        raise PydanticCustomError("secret", "expected keys and values as JSON has them")
+    if len(written) > MOST_OPTIONS:
+        raise PydanticCustomError("secret", f"expected at most {MOST_OPTIONS} bytes of JSON")
+    options: dict[str, Any] = json.loads(written)
+    return options
+
+
+def _written(value: object) -> bytes | None:
+    """Return a value as canonical JSON, in the order of its keys; absent if JSON cannot hold it."""
     try:
-        found = _as_json(value)
-        text = canonical_json(found)
-        size = len(text.encode())
+        return canonical_json(_as_json(value)).encode()
     except PydanticCustomError:
         raise
-    except (TypeError, ValueError, RecursionError) as error:
-        raise PydanticCustomError("secret", "expected keys and values as JSON has them") from error
-    if not isinstance(found, dict) or size > MOST_OPTIONS:
-        raise PydanticCustomError("secret", f"expected keys, {MOST_OPTIONS} bytes at most")
-    return dict(json.loads(text))  # in the order of their keys, whoever wrote them
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _as_json(value: object) -> object:

@@ -297,7 +297,8 @@ def _unsupported(
         return None
     own = ("temperature", "top_p", "seed", "reasoning_effort", "response_format", "logprobs")
     keys = {**{name: name for name in own}, **{name: f"options.{name}" for name in options or ()}}
-    names = [name for name in keys if name in arguments and name in str(error)]
+    words = re.findall(r"[\w-]+", str(error).replace("top_logprobs", "logprobs"))  # one setting
+    names = [name for name in keys if name in arguments and name in words]
     if len(names) == 1:
         return f"its provider does not take {names[0]}; leave model.{keys[names[0]]} out"
     what = ", ".join(names) or "some that LiteLLM does not name"

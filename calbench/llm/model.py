@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Annotated, Self
 from urllib.parse import urlsplit
@@ -110,13 +111,21 @@ _REPLIES = ("response_format", "logprobs", "replicate", "options")
 """Keys of a model that :class:`ModelSpec` has as they are."""
 
 _NO_OPTIONS = """
-api_base api_key best_of fallbacks functions logprobs max_completion_tokens max_output_tokens
-max_retries max_tokens messages mock_response model n num_retries reasoning_effort response_format
-seed stream stream_options temperature timeout tool_choice tools top_logprobs top_p
+account account_id additional_drop_params api_base api_key audio best_of callbacks candidate_count
+deployment_id drop_params enable_search engine failure_callback fallbacks function_call functions
+include_server_side_tool_invocations logprobs max_completion_tokens max_gen_len max_new_tokens
+max_output_tokens max_retries max_token_count max_tokens max_tokens_to_sample messages mock_delay
+mock_response mock_tool_calls modalities model model_id models n n_predict num_predict num_retries
+num_return_sequences organization organization_id parallel_tool_calls plugins prediction project
+project_id reasoning_effort response_format response_modalities safety_identifier search_parameters
+seed service_tier space_id speed stream stream_options success_callback temperature timeout
+tool_choice tools top_logprobs top_p user user_id watsonx_credentials web_search_options
+wx_credentials
 """
 NO_OPTIONS = frozenset(_NO_OPTIONS.split())
-"""Names that no option has: those of other keys, and of what would ask for another kind of reply
-or for more than one. What is LiteLLM's own is refused when it is loaded."""
+"""Names that no option has at any depth, in whatever case and with or without underscores: those
+of other keys, and of what would ask another model, as somebody else, for another kind of reply, for
+more than one or for a dearer one. What else is LiteLLM's own is refused when it is loaded."""
 
 # e.g. whole "base_url", "aws_region_name"; not "web_search_options", "extrapolate"
 ELSEWHERE = re.compile(
@@ -155,14 +164,20 @@ class ModelConfig(Endpoint):
 
     @model_validator(mode="after")
     def _sends_what_is_the_providers(self) -> Self:
-        for name in self.options or ():
-            if name in NO_OPTIONS or ELSEWHERE.fullmatch(name):
+        refused = {_bare(name) for name in NO_OPTIONS}
+        for name in _names(self.options):
+            if _bare(name) in refused or ELSEWHERE.fullmatch(name):
                 raise PydanticCustomError(
                     "options", "options: {name} is not the provider's own", {"name": name}
                 )
-        key = os.environ.get(self.api_key_env or "", "").strip()
-        if len(key) >= FEWEST_SECRET and key in canonical_json(self.options):
-            raise PydanticCustomError("options", "options: hold the key; leave it where it is")
+        written = canonical_json(self.options)
+        for name, value in os.environ.items():
+            is_key = name == self.api_key_env or name.upper().endswith(("_KEY", "_TOKEN"))
+            key = value.strip()
+            if is_key and len(key) >= FEWEST_SECRET and canonical_json(key)[1:-1] in written:
+                raise PydanticCustomError(
+                    "options", "options: hold the key of {name}; leave it there", {"name": name}
+                )
         return self
 
     @property
@@ -173,6 +188,20 @@ class ModelConfig(Endpoint):
             sampling=Sampling(**{name: getattr(self, name) for name in Sampling.model_fields}),
             **{name: getattr(self, name) for name in _REPLIES},
         )
+
+
+def _names(options: object) -> Iterator[str]:
+    """Yield the names of options at every depth."""
+    if isinstance(options, dict):
+        yield from options
+        options = list(options.values())
+    if isinstance(options, list):
+        for each in options:
+            yield from _names(each)
+
+
+def _bare(name: str) -> str:
+    return re.sub("[-_]", "", name).lower()
 
 
 def full_name(name: str, api_base: str | None) -> str:

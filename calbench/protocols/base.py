@@ -30,7 +30,7 @@ class Policy(Protocol):
     - ``needs_private_chance``: nor these without a random stream of their own;
     - ``talks_on``: the channels that it uses; with all of them closed it says nothing;
     - ``takes_weights``: it takes the game's difficulty weights, ``limits.sd_model``;
-    - ``is_degenerate``: it is a baseline, and never ranked with protocols.
+    - ``is_degenerate``: it is a baseline, and never ranked with protocols; of ours alone.
     """
 
     def act(self, observation: Observation) -> Turn:

@@ -1,9 +1,10 @@
 """Policies by their names in configurations and traces: our own, and those of distributions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
 from calbench.extensions import Extension, extension, extension_names
 from calbench.files import printable
@@ -39,12 +40,14 @@ class Needs:
         is_degenerate: whether it is a baseline.
         private_chance: whether its seat has a random stream of its own.
         mediator: whether its team has a mediator.
+        talks_on: the channels of which one should be open, if it uses any.
         settings: those that are not the caller's.
     """
 
     is_degenerate: bool = False
     private_chance: bool = False
     mediator: bool = False
+    talks_on: tuple[Channel, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -65,10 +68,13 @@ def needs_of(name: str) -> Needs | None:
     policy = POLICIES.get(name) if found is None else found.value
     if policy is None:
         return None
+    said = getattr(policy, "talks_on", ())
+    channels = said if isinstance(said, tuple | list) else ()  # it may be anybody's
     return Needs(
         is_degenerate=found is None and has_trait(policy, "is_degenerate"),
         private_chance=has_trait(policy, "needs_private_chance"),
         mediator=has_trait(policy, "needs_mediator"),
+        talks_on=tuple(each for each in CHANNELS if each in channels),
         settings={} if found is None else {DISTRIBUTION: found.distribution},
     )
 
@@ -90,13 +96,20 @@ def build_policy(
             another one than the settings say.
     """
     found = extension("protocol", name, POLICIES)
-    if found is not None:
-        return _from_distribution(name, found, settings)
-    make: Callable[..., Policy] | None = POLICIES.get(name)
+    make: Any = POLICIES.get(name) if found is None else found.value
     if make is None:
         return None
+    arguments = dict(settings)
+    if found is not None:
+        check_distribution(f"protocol {printable(name)}", found, settings)
+        del arguments[DISTRIBUTION]
     further = {"weights": weights} if has_trait(make, "takes_weights") else {}
-    return make(**settings, **further)
+    policy: Policy = make(**arguments, **further)
+    if found is not None and not callable(getattr(policy, "act", None)):
+        raise ConfigError(
+            f"protocol {printable(name)} of {found.distribution} has no method act(observation)"
+        )
+    return policy
 
 
 def is_outside(settings: Mapping[str, Any]) -> bool:
@@ -116,15 +129,3 @@ def check_distribution(what: str, found: Extension, settings: Mapping[str, Any])
             f"{what}: settings.{DISTRIBUTION} says {printable(str(named))}, and installed is "
             f"{found.distribution}"
         )
-
-
-def _from_distribution(name: str, found: Extension, settings: Mapping[str, Any]) -> Policy:
-    check_distribution(f"protocol {printable(name)}", found, settings)
-    make: Any = found.value
-    arguments = {key: value for key, value in settings.items() if key != DISTRIBUTION}
-    policy: Policy = make(**arguments)
-    if not callable(getattr(policy, "act", None)):
-        raise ConfigError(
-            f"protocol {printable(name)} of {found.distribution} has no method act(observation)"
-        )
-    return policy

@@ -7,7 +7,7 @@ import pandas as pd
 
 from calbench.analysis.measures import FLAGGED_BELOW
 from calbench.metrics.usage import PROBLEMS
-from calbench.protocols.registry import POLICIES
+from calbench.protocols.registry import Needs, needs_of
 from calbench.runs.results import read_run
 from calbench.traces.models import GameConfig
 
@@ -82,7 +82,7 @@ def closed_channels(configs: Iterable[GameConfig]) -> Iterator[str]:
     """Yield a line for each player that cannot talk because its channels are closed."""
     for config in configs:
         for player in sorted({seat.player for seat in config.team.seats if _is_known(seat.kind)}):
-            usable = getattr(POLICIES.get(player), "talks_on", ())
+            usable = (needs_of(player) or Needs()).talks_on
             if usable and not set(usable) & set(config.channels):
                 is_or_are = "is" if len(usable) == 1 else "are"
                 yield (

@@ -25,7 +25,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from calbench.code import PACKAGE, files_below, files_digest
+from calbench.code import PACKAGE, file_digest, files_below, files_digest, first_digest
 from calbench.console import say, warn
 from calbench.engine.jobs import Job, unfinished
 from calbench.errors import FileError, OutputError
@@ -151,18 +151,24 @@ class _Note(BaseModel):
 def package_digest(package: Path = PACKAGE, label_banks: Path = LABEL_BANKS) -> str:
     """Return the digest of the part of the package that plays, and of the banks of labels.
 
-    Of their files as they are now: processes that are started to play import them anew.
+    Code counts as this process first read it, since it goes on playing; banks as they are now.
     """
     files = files_below(package).items()
     playing = {name: path for name, path in files if name.partition("/")[0] in PLAYING}
     banks = {f"label bank {name}": path for name, path in files_below(label_banks).items()}
-    return files_digest({**playing, **banks})
+    now = frozenset(banks.values())
+    return files_digest(
+        {**playing, **banks}, lambda path: (file_digest if path in now else first_digest)(path)
+    )
 
 
 def own_digest(module: str) -> str:
-    """Return the digest of the code that a module runs of its own; empty if it is not here."""
+    """Return the digest of the code that a module runs of its own; empty if it is not here.
+
+    What is read first counts as long as the process lives, as what is imported first does.
+    """
     files = {f"{name} {path.name}": path for name, path in closure(module).items()}
-    return files_digest(files) if files else ""
+    return files_digest(files, first_digest) if files else ""
 
 
 def code_of(modules: Iterable[str]) -> Code:

@@ -10,8 +10,6 @@ from calbench.agents import example
 from calbench.agents.example import Announcer
 from calbench.api import load_suite, play_game
 from calbench.config.composition import compose
-from calbench.domain.actions import Turn
-from calbench.domain.observations import Observation
 from calbench.errors import ConfigError
 from calbench.runs.play import execute
 from calbench.runs.verification import verify_trace
@@ -74,15 +72,6 @@ def test_example_is_as_short_as_the_documentation_says() -> None:
     body = inspect.getsource(Announcer.act).splitlines()
     assert len(body) <= 30
     assert example.__doc__ is not None
-
-
-class Labelled:
-    def __init__(self) -> None:
-        self.seen: set[str] = set()
-
-    async def act(self, observation: Observation) -> Turn:
-        self.seen |= set(observation.labels.values())
-        return Turn()
 
 
 @pytest.mark.parametrize(

@@ -144,17 +144,6 @@ def test_template_refuses_a_missing_an_unused_and_a_malformed_placeholder() -> N
         templates("").fill("two")
 
 
-@given(st.text())
-def test_template_never_reads_a_value_as_a_template(value: str) -> None:
-    filled = templates("<${a}|${b}>").fill("one", a=value, b="${a}$$")
-    assert filled == f"<{value}|${{a}}$$>"
-
-
-def test_paragraph_of_an_empty_value_disappears() -> None:
-    text = "head\n\n${a}\n\n${b}\n\ntail ${a}"
-    assert templates(text).fill("one", a="", b="\n\n") == "head\n\n\n\n\n\ntail "
-
-
 def test_digest_tells_names_from_texts() -> None:
     assert digest_of({"a": "bc"}) != digest_of({"ab": "c"})
     assert digest_of({"a": "1", "b": "2"}) == digest_of({"b": "2", "a": "1"})

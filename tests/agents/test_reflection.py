@@ -36,13 +36,6 @@ def test_beliefs_are_read_in_the_order_of_agents() -> None:
     assert list(beliefs.delta) == ["0", "2"]
 
 
-def test_fenced_beliefs_are_recovered() -> None:
-    found = parse(f"My answer:\n```json\n{GOOD}\n```")
-    assert isinstance(found, Read)
-    assert found.recovered == "prefixed+fenced"
-    assert found.value == read(GOOD)
-
-
 @pytest.mark.parametrize(
     ("text", "detail"),
     [

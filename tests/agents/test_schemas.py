@@ -176,18 +176,18 @@ OF_LLAMA_CPP = {"prefixItems", "pattern", "maxLength"}
 TOLD: list[Briefing | Observation] = [*(observation(phase) for phase in Phase), briefing(*CHANNELS)]
 
 
-@pytest.mark.parametrize(
-    ("schema", "known"),
-    [
-        *((envelope_schema(view), COMMON) for view in TOLD),
-        (reflection_schema(AGENTS, AGENTS[0], 16), COMMON),
-        *((tied_schema(view), COMMON) for view in TOLD),
-        *(
-            (tied_schema(view, is_counted=True, max_tokens=256), COMMON | OF_LLAMA_CPP)
-            for view in TOLD[:-1]
-        ),
-    ],
-)
+SCHEMAS = [
+    *((envelope_schema(view), COMMON) for view in TOLD),
+    (reflection_schema(AGENTS, AGENTS[0], 16), COMMON),
+    *((tied_schema(view), COMMON) for view in TOLD),
+    *(
+        (tied_schema(view, is_counted=True, max_tokens=256), COMMON | OF_LLAMA_CPP)
+        for view in TOLD[:-1]
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "known"), SCHEMAS, ids=range(len(SCHEMAS)))
 def test_schemas_hold_nothing_but_what_their_decoders_know(schema: Schema, known: set[str]) -> None:
     for each in schemas_within(schema):
         assert each.keys() <= known
@@ -393,6 +393,7 @@ def test_what_can_be_moved_is_listed_and_nothing_else(version: str, view: Observ
         for slot, item in enumerate(view.calendar)
         if item is not None and item.is_movable
     }
+    assert bool(listed) != bool(re.search(r"(?:Movable|these): nothing\.", text))
     free = ", ".join(str(slot) for slot, item in enumerate(view.calendar) if item is None)
     assert re.search(rf"(?:Free|Valid) slots: {free or 'none'}[.;]", text)
 

@@ -9,17 +9,30 @@ from typing import Any
 
 import pytest
 
-from calbench.analysis.output import CASE_FILE, FOLDER, WHOLE, write_all_tables, write_tables
+from calbench.analysis.output import (
+    CASE_FILE,
+    FOLDER,
+    WHOLE,
+    write_all_tables,
+    write_metrics,
+    write_tables,
+)
+from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import measure_games
 from calbench.analysis.tables import TABLES, tables_of
+from calbench.errors import OutputError
 from calbench.facts.frames import read_csv, read_parquet
 from calbench.facts.games import SCORES
+from calbench.facts.storage import Facts
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.pool import Pool
 from tests.analysis.small_run import FACTS, SETTINGS, TEAMS, Elsewhere, Game, play_small_run
+from tests.analysis.tables.sample import VALUE_BY_MEASURE
 from tests.facts.measured import facts_of
+from tests.facts.scored import agent, facts_of_scores, score
 
 FOUND_BY_NO_PLAYER = {
+    "authors.csv",
     "difficulty_predictors.csv",
     "further_slices.csv",
     "judge/judge_more_precise_than_reflection.csv",
@@ -214,3 +227,70 @@ def test_the_description_names_the_settings(written: Path) -> None:
 def test_facts_of_a_run_without_the_judge_have_no_table_of_the_judge(tmp_path: Path) -> None:
     facts = facts_of(tmp_path, [])
     assert not any(table.path.startswith("judge/") for table in tables_of(facts))
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    third = [agent(excess_cost=1, messages_sent=4), agent(), agent()]
+    silent = agent(scheduled=0, excess_vps=None, excess_vps_participants=None)
+    games = [
+        score(*third, team="z"),
+        score(silent, team="a"),
+        score(team="a", setting="another"),
+        score(team="gone", setting="another", is_excluded=True),
+    ]
+    return facts_of_scores(tmp_path_factory.mktemp("facts"), games, ["z", "a"])
+
+
+def read(path: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads(path.read_text())
+    return found
+
+
+def test_the_tree_has_settings_teams_and_measures_that_count(facts: Facts, tmp_path: Path) -> None:
+    write_metrics(facts, tmp_path, Settings())
+    text = (tmp_path / "metrics.json").read_text()
+    assert text.endswith("}\n")
+    tree = json.loads(text)
+    assert list(tree) == ["another", "uniform"]
+    assert list(tree["uniform"]) == ["z", "a"]
+    expected = {
+        "coordination": 100.0,
+        "excess_cost": 0.3333,
+        "excess_cost_per_meeting": 0.1667,
+        "adjusted_excess_cost": 0.0,
+        "messages": 0.6667,
+        "fairness": 0.0,
+        "excess_vps": 0.0,
+        "excess_vps_participants": 0.0,
+    }
+    assert {name: tree["uniform"]["z"][name] for name in expected} == expected
+    assert list(tree["uniform"]["z"]) == list(VALUE_BY_MEASURE)
+    assert list(tree["uniform"]["a"]) == [
+        *("coordination", "excess_cost", "adjusted_excess_cost", "fairness"),
+    ]
+    assert tree["another"]["gone"] == {}
+
+
+def test_each_team_has_a_flat_file_and_others_go(facts: Facts, tmp_path: Path) -> None:
+    stale = tmp_path / "metrics" / "gone" / "imap.json"
+    beside = tmp_path / "metrics" / "uniform" / "imap.json"
+    for path in (stale, beside):
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+    write_metrics(facts, tmp_path, Settings())
+    tree = read(tmp_path / "metrics.json")
+    found = {path.relative_to(tmp_path): read(path) for path in tmp_path.glob("metrics/*/*")}
+    assert found == {
+        Path("metrics", setting, f"{team}.json"): values
+        for setting, teams in tree.items()
+        for team, values in teams.items()  # type: ignore[attr-defined]
+    }
+    assert not stale.parent.exists()
+    assert len(found) == 4
+
+
+def test_a_folder_that_cannot_be_written_is_named(facts: Facts, tmp_path: Path) -> None:
+    (tmp_path / "metrics").write_text("")
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_metrics(facts, tmp_path, Settings())

@@ -115,23 +115,13 @@ def test_what_is_found_in_words_stays_with_its_message(tmp_path: Path) -> None:
 def test_calls_have_the_price_of_their_tokens(tmp_path: Path) -> None:
     calls = rows(tmp_path, CALLS, paid_game(), settings=Settings(prices=PRICES))
     usd = (600 * 10 + 400 * 1 + 50 * 100) / 1e6
-    assert (
-        [call["price_usd"] for call in calls]
-        == [usd, usd, None, None]
-        == [
-            0.0114,
-            0.0114,
-            None,
-            None,
-        ]
-    )
+    assert usd == 0.0114
+    assert [call["price_usd"] for call in calls] == [usd, usd, None, None]
     first = calls[0]
     assert (first["phase"], first["attempt"], first["calls"]) == ("CHEAP_TALK", 0, 2)
-    assert (first["reading"], first["is_estimated"], first["is_excluded"]) == (
-        "recovered",
-        False,
-        False,
-    )
+    assert [first[name] for name in ("reading", "is_estimated", "is_excluded")] == [
+        "recovered", False, False
+    ]  # fmt: skip
 
 
 def test_unknown_prices_are_absent(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.measures import MEASURES, is_unread, measured_values
+from calbench.facts.games import AGENTS
+from tests.analysis.tables.sample import BY_HAND
 
 SEATS = (
     pd.DataFrame(
@@ -42,7 +44,8 @@ def test_player_is_unread_over_all_its_seats() -> None:
 
 
 def test_no_measure_has_a_value_there_and_every_other_value_stays() -> None:
-    numbers = {
+    others = {column.name for column in AGENTS.columns} - {*SEATS}
+    numbers = dict.fromkeys(others, 0) | {
         "assigned": 4,
         "scheduled": 2,
         "excess_cost": 1,
@@ -56,4 +59,5 @@ def test_no_measure_has_a_value_there_and_every_other_value_stays() -> None:
     assert list(values.columns) == [measure.name for measure in MEASURES]
     assert values.iloc[:2].isna().to_numpy().all()
     expected = [50.0, 1.0, 0.5, 1.0, 1.5, 0.5, 7.0, 6.0]
-    assert np.array_equal(values.iloc[2:].to_numpy(), [expected] * 6)
+    assert np.array_equal(values[[*BY_HAND]].iloc[2:].to_numpy(), [expected] * 6)
+    assert values.iloc[2:].notna().to_numpy().all()

@@ -83,6 +83,10 @@ BAD_TEAMS: dict[str, tuple[Sequence[str], str]] = {
         ["teams=genius"],
         "teams: there is no 'genius'; known are .*first-free, .*imap",
     ),
+    "variant with a name longer than a file's": (
+        ["+teams.a={players: {m: {name: a/b}}, seats: [{player: m, variant: %s}]}" % ("l" * 300)],
+        "teams.a.players.m: prompt variant 'l{300}' 'v1' is unknown; known: dspy v1",
+    ),
     "team twice": (["teams=[imap,silent,imap]"], "teams: imap is chosen twice"),
     "no team": (["teams=[]"], "teams: name at least one team"),
     "teams as a number": (["teams=5"], "teams: there is no '5'; known are "),
@@ -116,7 +120,10 @@ REFUSED_BEFORE: dict[str, tuple[str, str]] = {
         "+experiment=vareid",
         "experiment: there is no 'vareid'; did you mean varied?",
     ),
-    "near suite": ("suite=unifrm", "suite: there is no 'unifrm'; did you mean uniform?"),
+    "near suite": (
+        "suite=unifrm",
+        "suite: there is no 'unifrm'; did you mean uniform or paper-uniform?",
+    ),
     "no override": (
         "varied",
         "varied: is neither a subcommand nor key=value; did you mean +experiment=varied?",

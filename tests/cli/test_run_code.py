@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from calbench.cli.words import Status
+from calbench.code import first_digest
 from calbench.config.spec import RunSpec
 from calbench.errors import OutputError
 from calbench.report.tables import read_table
 from calbench.runs import seats
 from calbench.runs.play import execute
-from calbench.runs.seats import count_codes
+from calbench.runs.seats import count_codes, own_digest
 from calbench.traces.catalog import trace_paths
 from tests.cli.conftest import Command
 from tests.cli.recording import answering, recording, unreachable
@@ -43,6 +44,17 @@ def forget() -> None:
     """Be as a new process, which imports all code again."""
     for name in ("mine", "talk"):
         sys.modules.pop(name, None)
+    first_digest.cache_clear()
+
+
+@pytest.mark.usefixtures("edit")
+def test_code_that_was_imported_counts_as_long_as_it_plays() -> None:
+    """An edit within one process changes neither what plays nor what a run notes of it."""
+    before = own_digest("mine")
+    Path("talk.py").write_text("talking = None\n")
+    assert own_digest("mine") == before
+    forget()
+    assert own_digest("mine") != before
 
 
 @pytest.fixture

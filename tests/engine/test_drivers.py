@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from calbench.agents.base import PolicyAgent
+from calbench.agents.own import PolicyAgent
 from calbench.domain.actions import Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Briefing, Observation, Phase

@@ -12,6 +12,7 @@ from calbench.engine.batch import played
 from calbench.errors import AgentError, CalbenchError, ConfigError
 from calbench.extensions import GROUPS, Group, extension, extension_names, reading
 from calbench.protocols.registry import POLICIES, build_policy, policy_names
+from calbench.runs.faults import closed_channels
 from calbench.runs.verification import verify_trace
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, write_trace
@@ -162,6 +163,22 @@ def test_class_says_what_its_seat_and_its_team_need(given: Install) -> None:
     assert team.mediator
     assert team.seats[0].private_chance
     assert play_game(SCENARIO, "needy").metrics.rounds_scheduled == 1
+
+
+def test_class_says_on_what_it_talks_and_that_it_takes_weights(given: Install) -> None:
+    folder = given("weighed", "1", {PROTOCOLS: {"weighed": "other:Weighed"}})
+    (folder / "other.py").write_text(
+        "from calbench.protocols.degenerate import FirstFree\n"
+        "class Weighed(FirstFree):\n"
+        "    takes_weights = True\n"
+        "    talks_on = ('dm',)\n"
+        "    def __init__(self, weights):\n        self.weights = weights\n"
+    )
+    settings = {"distribution": "weighed 1"}
+    assert getattr(build_policy("weighed", settings, (0.5, 1.5)), "weights", None) == (0.5, 1.5)
+    configs = compose(["protocol=weighed", "channels=participant_groupchat"]).game_configs
+    (said,) = closed_channels(configs)
+    assert said.startswith("weighed talks on dm, which is closed: in team weighed it says nothing")
 
 
 @pytest.mark.parametrize(

@@ -211,3 +211,21 @@ def test_a_table_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match=r"t\.csv: cannot be written"):
         write_frames(tmp_path / "file" / "t.csv", [], columns)
+
+
+MIXED = (text("name", "of it"), number("value", "", "a count, or a share", digits=None))
+"""A column whose decimals differ by row: its cells come as text and stay so."""
+
+
+def test_a_count_and_a_share_stand_in_one_column(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"name": ["a", "b", "c"], "value": ["1", "1.0000", None]})
+    written = "".join(csv_text([cast(frame, MIXED)], MIXED))
+    assert written == "name,value\na,1\nb,1.0000\nc,\n"
+    path = tmp_path / "table.csv"
+    path.write_text(written)
+    assert read_csv(path, MIXED)["value"].tolist()[:2] == ["1", "1.0000"]
+    assert read_csv(path, MIXED)["value"].isna().tolist() == [False, False, True]
+
+
+def test_no_rows_have_the_same_types() -> None:
+    assert empty(MIXED)["value"].dtype == cast(empty(MIXED), MIXED)["value"].dtype == "str"

@@ -1,15 +1,20 @@
-"""Facts of messages: by hand, and against the score of the game."""
+"""Facts of messages and of what the detectors find in each: by hand, and against the score."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from calbench.facts.messages import MESSAGES
+from calbench.domain.usage import Usage
+from calbench.facts.messages import CALLS, MESSAGES
+from calbench.metrics.game import score_game
 from calbench.metrics.measure import MeasureSpec
+from calbench.traces.events import TurnEnd
 from tests.facts.measured import facts_of, play_preset, rows_of, values_of
-from tests.facts.played import spoken_game, told_game
+from tests.facts.played import paid_game, spoken_game, told_game
 from tests.metrics.games import canonical_scenario
-from tests.metrics.language_games import seat, seated
+from tests.metrics.gossip import telling_game
+from tests.metrics.language_games import halted, noted, seat, seated, small_game
 
 FOUND = ("patterns", "own_slot", "labels_told", "leak_tier", "labels_passed_on")
 """What the detectors find in words."""
@@ -46,3 +51,92 @@ def test_updates_about_speakers_do_not_count() -> None:
     trace = seated(told_game(), seat("gpt", "model"))
     values = values_of(MESSAGES, trace)
     assert (values["updates"], values["vps"]) == ([0, 0], [0.0, 0.0])
+
+
+NAMES = tuple(column.name for column in CALLS.columns)
+
+
+def test_calls_by_hand() -> None:
+    gpt, paid = ("gpt", "model", "vendor/gpt"), (2, 1000, 400, 50, False, "recovered", False)
+    free = (0, None, None, None, None, "read")
+    assert rows_of(CALLS, paid_game(), *NAMES) == [
+        (6, 0, "CHEAP_TALK", 0, *gpt, 0, *paid),
+        (12, 0, "CHEAP_TALK", 0, *gpt, 1, *paid),
+        (17, 0, "DECISION", 0, *gpt, 0, *free, True),
+        (24, 0, "REFLECTION", 0, *gpt, None, *free, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "agent", "reading"),
+    [
+        ("recovered", 0, "recovered"),
+        ("truncated", 0, "truncated"),
+        ("prose_ignored", 0, "read"),
+        ("recovered", 1, "read"),
+    ],
+)
+def test_a_note_is_about_the_answer_before_it(kind: str, agent: int, reading: str) -> None:
+    assert values_of(CALLS, paid_game(kind, agent))["reading"][0] == reading
+
+
+def test_estimates_and_recorded_replies() -> None:
+    trace = paid_game()
+    usage = Usage(input_tokens=7, cached_tokens=0, output_tokens=5, is_estimated=True)
+    events = tuple(
+        replace(event, usage=usage, reply_keys=()) if isinstance(event, TurnEnd) else event
+        for event in trace.events
+    )
+    values = values_of(CALLS, trace.model_copy(update={"events": events}))
+    assert (values["calls"][0], values["is_estimated"][0]) == (1, True)
+    assert (values["input_tokens"][0], values["cached_tokens"][0]) == (7, 0)
+
+
+def test_calls_add_up_to_the_tokens_of_the_score() -> None:
+    tokens = [agent.tokens for agent in score_game(paid_game()).agents]
+    values = values_of(CALLS, paid_game())
+    assert sum(values["calls"]) == sum(each.calls for each in tokens) == 4
+    for name in ("input_tokens", "cached_tokens", "output_tokens"):
+        assert sum(n or 0 for n in values[name]) == sum(getattr(each, name) for each in tokens) > 0
+
+
+def test_only_players_in_words_are_asked() -> None:
+    assert set(values_of(CALLS, paid_game())["player"]) == {"gpt"}
+    assert values_of(CALLS, told_game())["calls"] == []
+
+
+def test_excluded_games_have_theirs_too() -> None:
+    scored, excluded = (values_of(CALLS, trace) for trace in (paid_game(), halted(paid_game())))
+    assert score_game(halted(paid_game())).is_excluded
+    assert excluded["event_index"] == [6, 12, 17, 25]  # the halt stands before the reflection
+    assert {name for name in NAMES if excluded[name] != scored[name]} == {"event_index"}
+
+
+def test_decisions_name_their_phase_and_attempt() -> None:
+    rows = rows_of(CALLS, noted(small_game(), 0, ["truncated"]), "phase", "attempt", "reading")
+    assert rows[0] == ("CHEAP_TALK", 0, "truncated")
+    assert {phase for phase, *_ in rows} >= {"CHEAP_TALK", "DECISION"}
+    assert {reading for _, _, reading in rows[1:]} == {"read"}
+
+
+WORDS = ("patterns", "own_slot", "labels_told", "leak_tier")
+
+
+def test_words_by_hand() -> None:
+    assert rows_of(MESSAGES, telling_game()[0], *WORDS) == [
+        (None, "availability cost_or_constraint", 1, "public"),
+        (None, "proposal", 0, None),  # its recipient takes part in the meeting
+        ("availability_gossip", None, 1, "public"),
+    ]
+
+
+def test_a_game_without_labels_tells_none() -> None:
+    trace = telling_game()[0]
+    plain = trace.model_copy(update={"config": trace.config.updated(label_bank=None)})
+    assert [row[2:] for row in rows_of(MESSAGES, plain, *WORDS)] == [(None, None)] * 3
+    assert rows_of(MESSAGES, spoken_game(), *WORDS) == [(None, "proposal", None, None)]
+
+
+def test_nothing_is_found_in_typed_messages_and_excluded_games_have_none() -> None:
+    assert rows_of(MESSAGES, told_game(), *WORDS) == [(None,) * 4] * 2
+    assert rows_of(MESSAGES, halted(telling_game()[0]), *WORDS) == []

@@ -1,7 +1,6 @@
 """The cap holds at every moment."""
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -271,11 +270,7 @@ def test_impossible_cap_is_refused(cap: float) -> None:
         Budget(cap)
 
 
-def texts() -> Iterator[str]:
-    yield from ("", "Hello", "ü" * 10, "\U0001f600", "日本語")
-
-
-@pytest.mark.parametrize("text", list(texts()))
+@pytest.mark.parametrize("text", ["", "Hello", "ü" * 10, "\U0001f600", "日本語"])
 def test_bound_is_never_below_one_token_a_byte(text: str) -> None:
     asked = request(text, text)
     size = sum(len(content.encode()) for _, content in asked.messages)
@@ -286,6 +281,13 @@ def test_bound_is_never_below_one_token_a_byte(text: str) -> None:
     assert bound.output_tokens == asked.spec.sampling.max_tokens
     assert estimated_usage(asked, text).input_tokens <= bound.input_tokens
     assert estimated_usage(asked, text).is_estimated
+
+
+def test_bound_counts_the_bytes_of_options() -> None:
+    options = {"stop": ["é", "a"], "top_k": 20}
+    size = len('{"stop":["é","a"],"top_k":20}'.encode())
+    plain, asked = request("Hi"), request("Hi", options=options)
+    assert usage_bound(asked).input_tokens == usage_bound(plain).input_tokens + size
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9))

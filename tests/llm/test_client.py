@@ -16,9 +16,8 @@ from calbench.errors import ConfigError, FileError, OutputError, ReplayMissError
 from calbench.llm.client import Source, Totals, open_completer
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint, ModelConfig
-from calbench.llm.prices import Prices, read_prices
+from calbench.llm.prices import Prices
 from calbench.llm.replies.record import named
-from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.llm.transport import AttemptError
 from tests.llm.asking import SITE, THEN, FakeTime, Script, model, reply, request
 
@@ -79,18 +78,6 @@ def test_recorded_reply_is_never_paid_again(tmp_path: Path) -> None:
     assert again == first[:2] == replayed[::-1]
     assert len(script.asked) == 2
     assert len({found.key for found in first}) == 2
-
-
-def test_replay_reads_a_folder_of_shards(tmp_path: Path) -> None:
-    within(source(tmp_path / "r.sqlite", Script()), asking(request("a", "b", "c")))
-    with open_replies(tmp_path / "r.sqlite") as store:
-        merge_into(tmp_path / "replies", store)
-
-    (found,) = within(
-        source(tmp_path / "replies", Script(), mode="replay"), asking(request("a", "b", "c"))
-    )
-
-    assert found.text == "fine"
 
 
 def test_miss_names_request_difference_and_command(tmp_path: Path) -> None:
@@ -303,9 +290,3 @@ def test_nothing_of_it_loads_litellm() -> None:
     )
 
     assert said.stdout == "False\n"
-
-
-def test_prices_of_the_repository_hold_a_server_of_ones_own() -> None:
-    conf = Path(__file__).resolve().parents[2] / "conf"
-
-    assert "openai/local" in read_prices(conf / "prices.yaml").models

@@ -1,5 +1,6 @@
 """A provider's own parameters: on the wire, in the key of what is recorded, in traces."""
 
+import inspect
 import json
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -14,7 +15,8 @@ from calbench.domain.canonical import canonical_json
 from calbench.errors import ConfigError, FileError, ReplayMissError
 from calbench.files import first_problem
 from calbench.llm.completion import GREATEST_INTEGER, MOST_OPTIONS, ModelSpec
-from calbench.llm.model import NO_OPTIONS
+from calbench.llm.litellm_transport import load_litellm
+from calbench.llm.model import ELSEWHERE, NO_OPTIONS
 from calbench.llm.preflight import distinct
 from calbench.llm.replies.record import named
 from calbench.llm.replies.shards import merge_into, open_replies
@@ -102,6 +104,20 @@ def test_models_that_differ_in_options_are_each_asked_before_the_first_game() ->
     assert list(distinct(models)) == ["a", "b"]
 
 
+TAKEN = {
+    "frequency_penalty", "logit_bias", "presence_penalty", "prompt_cache_key", "stop", "store",
+    "thinking", "verbosity",
+}  # fmt: skip
+"""Parameters that LiteLLM knows by name and that are their provider's own."""
+
+
+def test_every_other_parameter_of_litellm_is_refused() -> None:
+    asks = inspect.signature(load_litellm().acompletion).parameters.values()
+    names = {each.name for each in asks if each.kind is not each.VAR_KEYWORD}
+    known = {*NO_OPTIONS, *load_litellm().types.utils.all_litellm_params}
+    assert {name for name in names - known if not ELSEWHERE.fullmatch(name)} == TAKEN
+
+
 ODD = (
     "canary", ["canary"], 7, {"a": float("nan")}, {"a": float("inf")}, {"a": {"canary"}},
     {"a": b"canary"}, {"a": date(2026, 1, 1)}, {"a": datetime(2026, 1, 1, tzinfo=UTC)},
@@ -113,6 +129,11 @@ ODD = (
     {"sk-canary-0123456789": 1}, {"a": "hf_canary0123456789"}, {"a": "the canary-key of mine"},
     {"aws_region_name": "x"}, {"base_url": "http://canary"}, {"extra_body": {"max_tokens": 9}},
     *({name: "canary"} for name in sorted(NO_OPTIONS)),
+    {"candidateCount": "canary"}, {"N": "canary"}, {"Max-Output-Tokens": "canary"},
+    {"generationConfig": {"maxOutputTokens": "canary"}}, {"options": {"num_predict": "canary"}},
+    {"organization": "canary"}, {"project_id": "canary"}, {"userId": "canary"},
+    {"user": "canary"}, {"accountId": "canary"}, {"function_call": "canary"}, {"tools": ["canary"]},
+    {"a": [{"b": [{"service-tier": "canary"}]}]}, {"max_tokens_to_sample": "canary"},
 )  # fmt: skip
 
 
@@ -128,6 +149,21 @@ def test_odd_options_are_refused_and_not_repeated(
     assert "canary" not in line
 
 
+@pytest.mark.parametrize("variable", ["MY_API_KEY", "HUB_TOKEN", "SOME_KEY", "my_key", "OWN"])
+def test_value_of_a_variable_that_holds_a_key_is_refused(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks: Any = {"options": {"a": ['is it canary-é"1?']}, "api_key_env": "OWN"}
+    monkeypatch.setenv("OWN", "none")
+    assert model(**asks).options
+    monkeypatch.setenv(variable, ' canary-é"1\n')
+    with pytest.raises(ValidationError) as caught:
+        model(**asks)
+    assert first_problem(caught.value) == f"options: hold the key of {variable}; leave it there"
+    monkeypatch.setenv(variable, "canary")  # a word
+    assert model(**asks).options
+
+
 def test_nested_without_end_is_refused() -> None:
     endless: dict[str, Any] = {}
     endless["a"] = endless
@@ -139,7 +175,8 @@ def test_nested_without_end_is_refused() -> None:
     "options",
     [
         {"prompt_cache_key": "a", "thinking": {"type": "enabled", "budget_tokens": 1024}},
-        {"stop_token_ids": [1], "skip_special_tokens": True, "web_search_options": {}},
+        {"stop_token_ids": [1], "skip_special_tokens": True, "store": False},
+        {"reasoning": {"effort": "low"}, "number": 1, "generationConfig": {"topK": 1}},
         {"library": "sk-learn", "transfer": "hf_transfer", "tokens": ["Bearers"]},
     ],
 )

@@ -16,7 +16,7 @@ from calbench.errors import FileError, OutputError
 from calbench.files import write_atomically
 from calbench.llm.replies import shards
 from calbench.llm.replies.record import named
-from calbench.llm.replies.shards import merge_into, open_replies, read_shards, write_shards
+from calbench.llm.replies.shards import merge, merge_into, open_replies, read_shards, write_shards
 from calbench.llm.replies.store import ReplyStore
 from tests.llm.asking import put, record, recorded, request
 
@@ -43,7 +43,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 @given(THREADS, THREADS)
 def test_merge_is_the_union(one: list[tuple[str, ...]], two: list[tuple[str, ...]]) -> None:
     with store_of(one) as first, store_of(two) as second:
-        merged = first.merge(second)
+        merged = merge(first, second)
 
         assert keys(first) == {named(request(*texts)).key for texts in {*one, *two}}
         assert merged.added == len({*two} - {*one})
@@ -84,7 +84,7 @@ def test_merging_folders_in_either_order_makes_the_same_bytes(tmp_path: Path) ->
 
 def test_reply_that_disagrees_is_counted_and_left_out(tmp_path: Path) -> None:
     with store_of([("a",)], "ours") as ours, store_of([("a",), ("b",)], "theirs") as theirs:
-        assert ours.merge(theirs) == (1, 0, 1)
+        assert merge(ours, theirs) == (1, 0, 1)
         write_shards(tmp_path, ours)
 
     with read_shards(tmp_path) as store:

@@ -19,7 +19,7 @@ from calbench.llm.replies import database, schema
 from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.record import named
 from calbench.llm.replies.schema import STORE_VERSION, Extent, read_mark
-from calbench.llm.replies.shards import open_replies
+from calbench.llm.replies.shards import merge, open_replies
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
 from tests.llm.asking import put, record, recorded, request
@@ -291,7 +291,7 @@ def test_changed_reply_is_found_whenever_it_is_read(tmp_path: Path, change: str)
             lambda: list(store.records()),
             lambda: store._below(None),
             store.stats,
-            lambda: other.merge(store),
+            lambda: merge(other, store),
         ):
             with pytest.raises(FileError, match="is not as it was written"):
                 read()
@@ -320,7 +320,7 @@ def test_changed_request_is_found_and_makes_no_endless_circle(tmp_path: Path, ch
         with pytest.raises(FileError):
             store.thread(asked.thread)
         with pytest.raises(FileError):
-            other.merge(store)
+            merge(other, store)
         store._below(asked.thread)
         store._below(None)
 
@@ -365,7 +365,7 @@ def test_reply_under_the_key_of_another_request_is_not_used(tmp_path: Path) -> N
         with pytest.raises(FileError, match=f"reply {asked.key}: the key is not that of its"):
             store.find(asked)
         with ReplyStore.in_memory() as target, pytest.raises(FileError, match=asked.key):
-            target.merge(store)
+            merge(target, store)
 
 
 def test_log_that_lost_what_was_synced_is_found(tmp_path: Path) -> None:
@@ -489,7 +489,7 @@ def test_games_are_found_again_in_their_order_and_once(tmp_path: Path) -> None:
 def test_games_are_merged(tmp_path: Path) -> None:
     one, two = begin(tmp_path / "1.sqlite", GAMES[0]), begin(tmp_path / "2.sqlite", *GAMES)
     with ReplyStore.open(one) as into, ReplyStore.open(two) as other:
-        into.merge(other)
+        merge(into, other)
         assert list(into.begun()) == GAMES
 
 

@@ -125,45 +125,39 @@ def test_settlement_that_fails_is_told_and_tried_again(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+class Noting(ReplyStore):
+    """Notes which of its transactions wait for the disk."""
+
+    waits: list[bool]
+
+    @contextmanager
+    def writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
+        self.waits = [*getattr(self, "waits", []), is_synced]
+        with super().writing(is_synced=is_synced) as connection:
+            yield connection
+
+
 @pytest.mark.parametrize("has_log", [True, False])
 def test_only_replies_without_a_log_wait_for_the_disk_in_their_transaction(
     tmp_path: Path, has_log: bool
 ) -> None:
-    waits: list[bool] = []
-
-    class Noting(ReplyStore):
-        @contextmanager
-        def writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
-            waits.append(is_synced)
-            with super().writing(is_synced=is_synced) as connection:
-                yield connection
-
-    async def run() -> None:
+    async def run() -> list[bool]:
         with Noting.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as recorder:
             store.has_log = has_log
-            waits.clear()
+            store.waits = []
             entry = recorder.reserve("m", 8)
             await entry
             await recorder.put(*recorded("Hi"))
             recorder.settle(entry, 1)
+        return store.waits
 
-    asyncio.run(run())
-    assert waits == [False, not has_log, False]
+    assert asyncio.run(run()) == [False, not has_log, False]
 
 
 def test_what_arrives_together_is_written_together(tmp_path: Path) -> None:
-    class Counting(ReplyStore):
-        transactions = 0
-
-        @contextmanager
-        def writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
-            self.transactions += 1
-            with super().writing(is_synced=is_synced) as connection:
-                yield connection
-
     async def run() -> None:
-        with Counting.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as recorder:
-            before = store.transactions
+        with Noting.open(tmp_path / "r.sqlite") as store, ReplyWriter(store) as recorder:
+            store.waits = []
 
             async def put(number: int) -> None:
                 entry = recorder.reserve("m", 5)
@@ -172,7 +166,7 @@ def test_what_arrives_together_is_written_together(tmp_path: Path) -> None:
                 await recorder.put(*recorded(f"{number}"))
 
             await asyncio.gather(*(put(i) for i in range(40)))
-            assert store.transactions - before == 2
+            assert len(store.waits) == 2
             assert (store.count(), store.spent()) == (40, 80)
 
     asyncio.run(run())

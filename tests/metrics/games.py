@@ -25,7 +25,8 @@ from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
 from calbench.traces.events import Event, Outcome, Resolution
-from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
+from calbench.traces.models import Trace
+from tests.engine.scripts import game_config
 
 Script = dict[tuple[int, Phase], Sequence[Turn]]
 """What an agent does each time it is asked in a round and phase; then it passes."""
@@ -108,33 +109,22 @@ def decide(*actions: Action, round_index: int = 0) -> Script:
     return {(round_index, Phase.DECISION): [Turn(actions)]}
 
 
-def game_config(
-    team: str, channels: tuple[Channel, ...] = CHANNELS, retries: int = 0
-) -> GameConfig:
-    seat = Seat(player=team, kind="protocol")
-    return GameConfig(
-        team=Team(team_id=team, seats=(seat,)),
-        channels=channels,
-        limits=Limits(decision_retries=retries),
-    )
-
-
 def play_scripts(scenario: Scenario, scripts: Mapping[int, Script], team: str = "test") -> Trace:
     """Play a game in which agents without a script stay silent; nobody may retry."""
     policies = [Scripted(scripts.get(agent, {})) for agent in range(scenario.num_agents)]
-    return run(scenario, game_config(team), policies)
+    return run(scenario, game_config(team, retries=0), policies)
 
 
 def play_team(scenario: Scenario, team: str, channels: tuple[Channel, ...] = CHANNELS) -> Trace:
     """Play a game of one registered policy in every seat."""
     policy = build_policy(team, {})
     assert policy is not None
-    return run(scenario, game_config(team, channels, retries=3), [policy] * scenario.num_agents)
+    return run(scenario, game_config(team, channels), [policy] * scenario.num_agents)
 
 
 def play_random(scenario: Scenario, seed: int) -> Trace:
     policies: list[Policy] = [RandomLegal(seed)] * scenario.num_agents
-    return run(scenario, game_config("random", retries=3), policies)
+    return run(scenario, game_config("random"), policies)
 
 
 def canonical_scenario(seed: int, scenario_id: str = "uniform-000", **changes: int) -> Scenario:

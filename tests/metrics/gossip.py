@@ -10,6 +10,7 @@ from calbench.traces.models import Trace
 from tests.factories import make_scenario
 from tests.metrics.games import Script, dm, play_scripts, talk
 from tests.metrics.language_games import seat, seated
+from tests.scenarios.label_banks import texts_of
 
 ERRAND, OTHER, MEETING = ErrandId(101), ErrandId(102), MeetingId(2)
 """Two errands of agent 0, and the meeting of agents 1, 2 and 3."""
@@ -47,3 +48,24 @@ def gossiping_game() -> Trace:
     }
     trace = play_scripts(gossip_scenario(), scripts)
     return labelled(seated(trace, *(seat(each) for each in PLAYERS)))
+
+
+def telling_game() -> tuple[Trace, str]:
+    """Return a game in which labels are told to who knows them and to others, and one of them.
+
+    Agent 0 tells its errand, whose label is returned, and a shared meeting; agent 1 tells that
+    meeting to agent 2.
+    """
+    scenario = make_scenario(["EB..", "....", "...."], [(0, 1), (1, 2)])
+    labels = assign_labels(scenario, read_label_bank("v1"))
+    errand = texts_of(labels)[labels.items_by_agent[0][1]]  # type: ignore[index]
+    meeting = texts_of(labels)[1]  # type: ignore[index]
+    scripts = {
+        0: talk(
+            dm(1, Text(text=f"Slots 0 and 2 are free for me. I have {errand} at slot 0.")),
+            dm(1, Text(text=f"For {meeting}, how about slot 3?")),
+        ),
+        1: talk(dm(2, Text(text=f"Then we do {meeting}, Agent 0 is free.")), round_index=1),
+    }
+    played = seated(play_scripts(scenario, scripts), seat("a"), seat("b"), seat("b"))
+    return labelled(played), errand

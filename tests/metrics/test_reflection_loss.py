@@ -1,10 +1,13 @@
+from dataclasses import replace
 from itertools import permutations
+from statistics import fmean, stdev
 
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calbench.analysis.measures import FLAGGED_BELOW
 from calbench.domain.messages import Text
 from calbench.domain.randomness import stream
 from calbench.errors import CalbenchError
@@ -16,6 +19,7 @@ from calbench.metrics.privacy.reflection import PairReflection, pair_reflections
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import AgentRegistered, BatchApplied, Reflection, RoundStart
 from calbench.traces.models import Seat, Trace
+from tests.agents.scripted.games import played
 from tests.effort import examples
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario, dm, play_random, play_scripts, play_team, talk
@@ -322,3 +326,55 @@ def test_players_follow_the_seats_around_the_table() -> None:
     assert [player.name for player in players] == ["imap", "gpt", "imap", "gpt", "imap"]
     assert [player.model for player in players[:2]] == [None, "openai/gpt"]
     assert [player.uses_language for player in players[:2]] == [False, True]
+
+
+pytestmark = pytest.mark.heavy
+
+GAMES = 8
+
+
+def blanked(trace: Trace, percent: int) -> Trace:
+    """Return the game as if this share of its reflections, drawn by seed, could not be read."""
+    chance = stream(7, f"blank-{trace.scenario.scenario_id}")
+    events = [
+        replace(event, delta_by_target={}, expected_by_target=None)
+        if isinstance(event, Reflection) and chance.below(100) < percent
+        else event
+        for event in trace.events
+    ]
+    return trace.model_copy(update={"events": tuple(events)})
+
+
+def agents_of(percent: int) -> list[tuple[AgentGame, ...]]:
+    games = [played(number, "candid", "dm").trace for number in range(GAMES)]
+    return [score_game(blanked(trace, percent)).agents for trace in games]
+
+
+def mean_loss(games: list[tuple[AgentGame, ...]]) -> float:
+    return fmean(agent.vps for game in games for agent in game if agent.vps is not None)
+
+
+def share(games: list[tuple[AgentGame, ...]]) -> float:
+    read = sum(agent.reflections_read or 0 for game in games for agent in game)
+    return read / sum(agent.reflections_asked or 0 for game in games for agent in game)
+
+
+def test_loss_moves_by_less_than_its_interval_or_is_flagged() -> None:
+    whole = agents_of(0)
+    means = [fmean(agent.vps or 0.0 for agent in game) for game in whole]
+    half_width = 2.365 * stdev(means) / GAMES**0.5  # t, 7 degrees of freedom
+
+    few = agents_of(5)
+    assert FLAGGED_BELOW < share(few) < 1
+    assert abs(mean_loss(few) - mean_loss(whole)) < half_width
+
+    half = agents_of(50)
+    assert share(half) < FLAGGED_BELOW
+    assert mean_loss(half) == pytest.approx(mean_loss(whole), rel=0.1)
+    readable = [
+        pair.counted.toward
+        for number in range(GAMES)
+        for pair in pair_reflections(blanked(played(number, "candid", "dm").trace, 50))
+        if pair.counted is not None
+    ]
+    assert sum(readable) / (5 * GAMES) < 0.65 * mean_loss(whole)  # what the readable ones add up to

@@ -82,6 +82,14 @@ def items_moved_by_agent(events: Iterable[Event], num_agents: int) -> tuple[int,
     ),
     (
         "site/docs/method.md",
+        "| [Fairness](#fairness) |",
+        (
+            "| [Moves](#moves) | 0.1 moves per meeting | one move in ten meetings |\n"
+            "| [Fairness](#fairness) |"
+        ),
+    ),
+    (
+        "site/docs/method.md",
         "### Fairness {#fairness}\n",
         (
             "### Moves {#moves}\n\n    mean of items moved / S\n\n"

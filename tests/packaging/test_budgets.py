@@ -29,7 +29,7 @@ def test_no_part_exceeds_its_budget() -> None:
 def test_the_budget_of_the_whole_is_the_one_that_changelog_states() -> None:
     """So nobody raises it without an entry that says which feature pays."""
     section = re.search(
-        r"^### Budgets\n(.*?)(?=^##)",
+        r"^### Budgets\n(.*?)(?=^##|\Z)",
         (REPO / "CHANGELOG.md").read_text(),
         re.MULTILINE | re.DOTALL,
     )

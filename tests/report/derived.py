@@ -6,7 +6,7 @@ from pathlib import Path
 
 from calbench.analysis.measures import HEADLINE
 from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.draws import ENDS
+from calbench.analysis.tables.difficulty import FAIRNESS_ENDS
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.report.experiment import Experiment
 from calbench.report.tables import read_table
@@ -53,7 +53,7 @@ def draws(results: Experiment, name: str) -> Experiment:
         )
         writer.writeheader()
         for team in teams:
-            for measure in (*HEADLINE, *ENDS):
+            for measure in (*HEADLINE, *FAIRNESS_ENDS):
                 found = _values(tables, team, measure)
                 if found:
                     ends = {"least": min(found), "greatest": max(found)}
@@ -73,6 +73,6 @@ def draws(results: Experiment, name: str) -> Experiment:
 
 def _values(tables: Path, team: str, measure: str) -> list[float]:
     """Return a measure of each draw of a team, where it has it."""
-    table = "sensitivity.csv" if measure in ENDS else "leaderboard.csv"
+    table = "sensitivity.csv" if measure in FAIRNESS_ENDS else "leaderboard.csv"
     rows = [row for row in read_table(tables / table) if row["team"] == team]
     return [float(row[measure]) for row in rows if row[measure]]

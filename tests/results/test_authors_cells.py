@@ -1,19 +1,27 @@
 """The cells of the paper's Table 2 that its own tasks, settings and measures give to the digit."""
 
 from functools import cache
+from pathlib import Path
 from statistics import fmean
 
 import pytest
 
+from calbench.analysis.registry import Settings
+from calbench.analysis.summary.exact import OPEN, table2_exact
+from calbench.analysis.summary.runs import Runs, RunTables
+from calbench.analysis.tables import TABLES
 from calbench.config.composition import compose_team
 from calbench.domain.ids import MeetingId
 from calbench.domain.messages import CHANNELS
 from calbench.engine.batch import played
+from calbench.facts.games import AUTHORS, SCORES
 from calbench.metrics.game import GameScore, score_game
 from calbench.oracle.replayed import Burden, replayed
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.suites import sample_candidate
 from calbench.traces.models import GameConfig, Limits, Trace
+from calbench.tree import DATA
+from tests.facts.measured import facts_of, values_of
 from tests.scenarios.test_recipe import UNIFORM, VARIED, half
 
 LIMITS = Limits(max_turns_per_round=100, decision_retries=1, agent_cap=100, commit="team")
@@ -44,7 +52,11 @@ TIES = {
 def tasks(setting: str) -> tuple[Scenario, ...]:
     levels, first, seeds = (1, 320_000, UNIFORM) if setting == "uniform" else (3, 420_000, VARIED)
     pools = [divmod(int(seed) - first, 1000) for seed in seeds.split()]
-    return tuple(sample_candidate(half(levels), 100 * pool + place) for pool, place in pools)
+    drawn = (sample_candidate(half(levels), 100 * pool + place) for pool, place in pools)
+    return tuple(
+        scenario.updated(scenario_id=f"{setting}-{number:03}", setting=f"paper-{setting}")
+        for number, scenario in enumerate(drawn)
+    )
 
 
 @cache
@@ -117,3 +129,26 @@ def test_burden_of_the_replay_is_above_the_least_cost() -> None:
     assert fmean(sum(seat.oracle_cost for seat in seats) for seats in least) == pytest.approx(
         4.27, abs=0.005
     )
+
+
+def test_the_published_table_says_so_cell_by_cell(tmp_path: Path) -> None:
+    traces = [trace for key in CELLS for trace, _ in games(*key)]
+    facts = facts_of(tmp_path / "facts", traces, facts=SCORES)
+    for path in ("authors.csv", "leaderboard.csv"):
+        TABLES[path].write(facts, Settings(), tmp_path)
+    run = RunTables("table2", tmp_path)
+    rows = table2_exact(Runs([], [], [], [run], DATA / "published"))
+    assert (
+        rows["equal"].sum() == sum(bool(cell) for cells in CELLS.values() for cell in cells) == 24
+    )
+    assert rows["cause"].value_counts().to_dict() == {"": 24, "ties": 5, OPEN["excess_vps"]: 1}
+    for row in rows[rows["cause"] == "ties"].to_dict("records"):
+        assert row["least"] < float(row["published"]) < row["greatest"]
+        assert row["least"] < row["ours"] < row["greatest"]
+
+
+def test_games_by_another_rule_are_not_measured_so() -> None:
+    config = GameConfig(team=compose_team("imap"), channels=CHANNELS, limits=Limits())
+    trace = played(tasks("uniform")[0], config)
+    assert values_of(AUTHORS, trace)["excess"] == []
+    assert len(values_of(AUTHORS, games("uniform", "imap")[0][0])["excess"]) == 1

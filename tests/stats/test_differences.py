@@ -5,11 +5,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.stats import ttest_1samp
 
-from calbench.stats.differences import Differences, paired_differences, paired_ends
-from calbench.stats.intervals import TAIL_SHARE, Bounds, estimated
+from calbench.stats.differences import (
+    Differences,
+    equivalence,
+    minimum_detectable_difference,
+    noncentrality,
+    paired_differences,
+    paired_ends,
+    required_units,
+)
+from calbench.stats.intervals import TAIL_SHARE, Bounds, difference_of, ends_of, estimated
 from calbench.stats.resampling import resample_weights, swap_p_values
 from calbench.stats.spec import AnalysisSpec
+from calbench.stats.sums import Sums
 from tests.stats.samples import UNITS, Unit, beside, column, random_units
 
 SPEC = AnalysisSpec()
@@ -161,3 +171,158 @@ def test_units_of_one_side_add_to_it_and_are_not_counted() -> None:
     assert found.kind.tolist() == ["t"]
     assert (found.low[0] + found.high[0]) / 2 == pytest.approx(104 / 5 - 7 / 4)
     assert paired_ends(first, column([(1.0, 1)] * 3 + [None] * 2), SPEC).kind.tolist() == ["few"]
+
+
+MARGIN = 0.5
+
+
+def paired(gaps: list[float], count: int = 5) -> tuple[Sums, Sums]:
+    """Return two samples in which the mean of each unit differs by a gap."""
+    return column([(count * gap, count) for gap in gaps]), column([(0.0, count)] * len(gaps))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_both_tests_are_those_of_scipy(seed: int) -> None:
+    gaps = np.round(np.random.default_rng(seed).normal(0.2 * (seed - 2), 1.0, 6 + 8 * seed), 6)
+    found = equivalence(*paired(gaps.tolist()), MARGIN)
+    by_scipy = max(
+        ttest_1samp(gaps, MARGIN, alternative="less").pvalue,
+        ttest_1samp(gaps, -MARGIN, alternative="greater").pvalue,
+    )
+    assert found.p_value.tolist() == pytest.approx([min(by_scipy / 0.4, 1.0)], rel=1e-5)
+    assert not found.is_identical.any()
+
+
+def test_a_pair_by_hand() -> None:
+    """Of 1 to 4 over 0: mean 2.5, error .6455; t = (2.5 - 5) / .6455 = -3.873, df 3: .01524."""
+    found = equivalence(*paired([1, 2, 3, 4]), 5.0)
+    assert found.p_value[0] == pytest.approx(0.01524 / 0.4, abs=2e-5)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equality_is_shown_where_the_shown_interval_lies_within_the_margin(seed: int) -> None:
+    gaps = np.random.default_rng(seed).normal(0.05 * seed, 0.5, size=(12, 1))
+    sides = Sums(gaps, np.ones_like(gaps)), Sums(np.zeros_like(gaps), np.ones_like(gaps))
+    ends = ends_of(difference_of(*sides), AnalysisSpec())
+    is_within = max(-ends.low[0], ends.high[0]) < MARGIN
+    assert (equivalence(*sides, MARGIN).p_value[0] < 1 - AnalysisSpec().confidence) == is_within
+
+
+@pytest.mark.parametrize(
+    ("gaps", "is_identical"),
+    [
+        ([0.0] * 9, True),
+        ([0.0], True),
+        ([0.1] * 9, False),
+        ([0.1, 0.2, 0.3], False),
+        ([0.0] * 7 + [0.1, 0.2, 0.3], False),
+    ],
+)
+def test_too_few_or_too_like_units_show_nothing(gaps: list[float], *, is_identical: bool) -> None:
+    found = equivalence(*paired(gaps), MARGIN)
+    assert np.isnan(found.p_value).all()
+    assert found.is_identical.tolist() == [is_identical]
+
+
+def test_without_a_common_unit_nothing_is_identical() -> None:
+    one, other = column([(1.0, 1), None]), column([None, (1.0, 1)])
+    found = equivalence(one, other, MARGIN)
+    assert np.isnan(found.p_value).all()
+    assert not found.is_identical.any()
+
+
+def test_equal_means_of_unlike_counts_are_not_identical() -> None:
+    one, other = column([(2.0, 2)] * 6), column([(1.0, 1)] * 6)
+    assert not equivalence(one, other, MARGIN).is_identical.any()
+
+
+@given(st.lists(st.tuples(UNITS, UNITS), min_size=1, max_size=12))
+def test_sides_may_be_swapped_and_units_of_one_side_play_no_part(units: list) -> None:  # type: ignore[type-arg]
+    one, other = (column([unit[side] for unit in units]) for side in (0, 1))
+    found, turned = equivalence(one, other, 3.0), equivalence(other, one, 3.0)
+    common = [unit for unit in units if all(each is not None and each[1] for each in unit)]
+    assert found.p_value == pytest.approx(turned.p_value, nan_ok=True)
+    assert found.is_identical.tolist() == turned.is_identical.tolist()
+    if common:
+        first, second = (column([unit[side] for unit in common]) for side in (0, 1))
+        alone = equivalence(first, second, 3.0)
+        assert found.p_value == pytest.approx(alone.p_value, nan_ok=True)
+        assert found.is_identical.tolist() == alone.is_identical.tolist()
+
+
+def test_a_wider_margin_is_shown_more_easily() -> None:
+    sides = [random_units(seed, 20) for seed in (1, 2)]
+    one, other = (column(side) for side in sides)
+    many = beside(*[sides[0]] * 4), beside(*[sides[1]] * 4)
+    margins = np.array([0.5, 1.0, 2.0, 4.0])
+    found = equivalence(*many, margins).p_value
+    assert (np.diff(found) < 0).sum() >= 2
+    assert (np.diff(found) <= 0).all()
+    assert found.tolist() == [equivalence(one, other, m).p_value[0] for m in margins.tolist()]
+
+
+@pytest.mark.heavy
+def test_at_the_margin_itself_one_in_fifty_is_called_equal() -> None:
+    chance = np.random.default_rng(0)
+    gaps = chance.normal(MARGIN, 1.0, size=(45, 4000))
+    ones = np.ones_like(gaps)
+    found = equivalence(Sums(gaps, ones), Sums(np.zeros_like(gaps), ones), MARGIN)
+    assert (found.p_value < 0.05).mean() == pytest.approx(0.02, abs=0.008)
+
+
+def test_a_detectable_difference_is_found_with_the_power_it_promises() -> None:
+    gap = minimum_detectable_difference(2.0, 15, SPEC)
+    assert gap is not None
+    samples = np.random.default_rng(3).normal(gap, 2.0, (20000, 15))
+    found = (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean()
+    assert found == pytest.approx(0.8, abs=0.01)
+
+
+def test_numbers_are_those_of_textbooks() -> None:
+    # A paired t-test with an effect of half a deviation needs 34 pairs for a power of 0.8.
+    assert required_units(0.5, 1.0, SPEC) == 34
+    assert required_units(1.0, 1.0, SPEC) == 10
+    gap = minimum_detectable_difference(1.0, 34, SPEC)
+    assert gap == pytest.approx(0.49503, abs=1e-5)
+    # Far out the normal distribution stands in: 1.959964 + 0.841621 standard errors.
+    assert minimum_detectable_difference(10.0, 10_000, SPEC) == pytest.approx(0.2801585, abs=1e-6)
+
+
+def test_more_power_or_confidence_asks_for_more() -> None:
+    assert required_units(0.5, 1.0, AnalysisSpec(power=0.9)) == 44
+    assert required_units(0.5, 1.0, AnalysisSpec(confidence=0.9)) == 27
+
+
+def test_below_three_units_nothing_is_detected() -> None:
+    assert minimum_detectable_difference(2.0, 2, SPEC) is None
+    assert minimum_detectable_difference(2.0, 3, SPEC) is not None
+
+
+@given(st.floats(0.01, 3), st.floats(0.01, 3))
+def test_required_units_are_the_fewest_that_detect(difference: float, spread: float) -> None:
+    needed = required_units(difference, spread, SPEC)
+    assert needed == required_units(-difference, spread, SPEC)
+    assert needed is not None
+    gap = minimum_detectable_difference(spread, needed, SPEC)
+    assert gap is not None
+    assert gap <= difference * (1 + 1e-9)
+    before = minimum_detectable_difference(spread, needed - 1, SPEC)
+    assert before is None or before > difference * (1 - 1e-9)
+
+
+def test_no_sample_finds_a_difference_of_zero() -> None:
+    assert required_units(0.0, 1.0, SPEC) is None
+    assert required_units(0.1 + 0.2 - 0.3, 1.0, SPEC) is None, (
+        "nor one that is zero but for rounding"
+    )
+
+
+def test_where_nothing_varies_nothing_is_asked() -> None:
+    assert required_units(1.0, 0.0, SPEC) is None
+    assert minimum_detectable_difference(0.0, 45, SPEC) is None
+
+
+def test_t_and_normal_meet_where_one_takes_over() -> None:
+    assert noncentrality(499, 0.05, 0.8) == pytest.approx(noncentrality(500, 0.05, 0.8), rel=0.003)
+    assert noncentrality(499, 0.05, 0.8) != noncentrality(500, 0.05, 0.8)
+    assert noncentrality(500, 0.05, 0.8) == noncentrality(9000, 0.05, 0.8)

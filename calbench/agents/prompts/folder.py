@@ -206,12 +206,10 @@ def load_variant(name: str, version: str, digest: str | None = None) -> Variant:
     if own is not None:
         return own
     found = extension("prompt", name, known)
+    folder: Traversable = FOLDER / "variants" / name
     if found is not None:
         folder, is_probing = _package(name, found.value, found.distribution)
         known = {name: _versions_in(folder)}
-    else:
-        folder = FOLDER / "variants" / name
-        is_probing = folder.joinpath(PROBING_MARK).is_file()
     if version not in known.get(name, ()):
         offered = [*known.items(), *own_variants().items()]
         listed = ", ".join(f"{one} {number}" for one, numbers in offered for number in numbers)
@@ -220,6 +218,8 @@ def load_variant(name: str, version: str, digest: str | None = None) -> Variant:
             f"prompt variant {printable(repr(name))} {printable(repr(version))} is unknown; "
             f"known: {', '.join([listed, *others])}"
         )
+    if found is None:  # no file is looked for under a name that is not one of ours
+        is_probing = folder.joinpath(PROBING_MARK).is_file()
     text = folder.joinpath(f"{version}.md").read_text(encoding="utf-8").rstrip("\n")
     return _variant(text, is_probing=is_probing)
 

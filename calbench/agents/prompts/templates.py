@@ -3,8 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
@@ -58,36 +57,27 @@ class Templates(NamedTuple):
         empty = [name for name in form.alone if values[name] == ""]
         if not empty:
             return form.whole % values
-        kept = [part.text for part in form.paragraphs if part.only not in empty]
+        kept = [part for part, only in form.paragraphs if only not in empty]
         return "\n\n".join(kept) % values
 
     def _place(self, name: str) -> str:
         return f"{self.folder or f'prompts/{self.version}'}/{name}.md"
 
 
-class _Paragraph(NamedTuple):
-    """A paragraph for the operator ``%``, and the placeholder that it is nothing but, if any."""
+class _Form(NamedTuple):
+    """A template that was read, for the operator ``%``: prompts are made of the same at every turn.
 
-    text: str
-    only: str | None
-
-
-@dataclass(frozen=True)
-class _Form:
-    """A template that was read: a prompt is made of the same ones at every turn."""
+    Attributes:
+        placeholders: that it has.
+        paragraphs: each with the placeholder that it is nothing but, if any.
+        alone: placeholders that are paragraphs.
+        whole: all paragraphs.
+    """
 
     placeholders: frozenset[str]
-    paragraphs: tuple[_Paragraph, ...]
-
-    @cached_property
-    def alone(self) -> tuple[str, ...]:
-        """Placeholders that are paragraphs."""
-        return tuple([part.only for part in self.paragraphs if part.only is not None])
-
-    @cached_property
-    def whole(self) -> str:
-        """All paragraphs."""
-        return "\n\n".join([part.text for part in self.paragraphs])
+    paragraphs: tuple[tuple[str, str | None], ...]
+    alone: tuple[str, ...]
+    whole: str
 
 
 @lru_cache(maxsize=256)
@@ -98,8 +88,9 @@ def _form(text: str) -> _Form | None:
         return None
     names = frozenset(template.get_identifiers())
     only = {f"${{{name}}}": name for name in names}
-    paragraphs = (_Paragraph(_for_percent(part), only.get(part)) for part in text.split("\n\n"))
-    return _Form(names, tuple(paragraphs))
+    parts = [(_for_percent(part), only.get(part)) for part in text.split("\n\n")]
+    alone = tuple([name for _, name in parts if name is not None])
+    return _Form(names, tuple(parts), alone, "\n\n".join([part for part, _ in parts]))
 
 
 def _for_percent(text: str) -> str:

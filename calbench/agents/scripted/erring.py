@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from calbench.agents.scripted import phrases
-from calbench.agents.scripted.ledger import Ledger
+from calbench.agents.scripted.ledger import Given, Ledger, reasons_in
 from calbench.agents.scripted.phrases import Outbox, Voice, listed
 from calbench.agents.scripted.reading import Heard
-from calbench.agents.scripted.reasons import Given, reasons_in
 from calbench.agents.scripted.understanding import EASY, IMPOSSIBLE, Claim, Level, understood
 from calbench.agents.scripted.view import View
 from calbench.domain.calendars import Booking, Errand

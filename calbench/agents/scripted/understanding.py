@@ -221,7 +221,7 @@ def is_for_reason(sentence: str) -> bool:
 
 def _sentence(sentence: str, about: MeetingId | None) -> Iterator[Act]:
     if is_for_reason(sentence):
-        return  # it is about no place for the meeting; `reasons` reads it
+        return  # it is about no place for the meeting; the ledger reads it
     named = [m for m in _EARLIER.finditer(sentence) if int(m[1]) != about]
     earlier = named[0] if named else None
     move = _MOVE.search(sentence) if earlier else None

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from calbench.agents.scripted.ledger import Ledger
+from calbench.agents.scripted.ledger import Ledger, Reasons
 from calbench.agents.scripted.reading import Reading, own_words, read_message, round_of
-from calbench.agents.scripted.reasons import Reasons
 from calbench.agents.scripted.understanding import (
     EASY,
     IMPOSSIBLE,

@@ -7,7 +7,7 @@ import pandas as pd
 
 from calbench.analysis.measures import MIXED, joint_kind
 from calbench.analysis.registry import Settings, table
-from calbench.analysis.tables.draws import DRAW
+from calbench.analysis.tables.difficulty import DRAW
 from calbench.facts.columns import columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts

@@ -8,7 +8,7 @@ same replies make the same bytes. Every line carries a digest of its content.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -19,7 +19,7 @@ from calbench.errors import FileError, OutputError
 from calbench.files import check_keys, first_problem, printable, read_bytes, write_atomically
 from calbench.llm.replies.database import BESIDE, is_store_file
 from calbench.llm.replies.record import Digest, Link, Record, link_digest, message_digest
-from calbench.llm.replies.store import Merged, ReplyStore
+from calbench.llm.replies.store import ReplyStore
 
 PREFIX = 1
 """Digits of a digest that name its shard: 16 files of a kind keep small cohorts small [C]."""
@@ -67,6 +67,46 @@ def open_replies(path: Path, *, must_be_whole: bool = True) -> ReplyStore:
     return ReplyStore.open(path, must_exist=True)
 
 
+class Merged(NamedTuple):
+    """What a merge did: replies added, those already there, and those that disagree."""
+
+    added: int
+    known: int
+    conflicting: int
+
+
+def merge(store: ReplyStore, other: ReplyStore) -> Merged:
+    """Add to a store what another one holds; what it has already is never replaced.
+
+    What was spent is not merged: it belongs to the run that spent it.
+
+    Raises:
+        FileError: if one of the stores is damaged, or a reply is not to its request.
+    """
+    added = known = conflicting = 0
+    store.check()
+    other.check()
+    with store.writing():
+        for message in other.messages():
+            store.add_message(*message)
+        for link in other.links():
+            store.add_link(link)
+        for game in other.begun():
+            store.begin(game)
+        with progress("replies", other.count()) as tick:
+            for record in other.records():
+                if (problem := other.check_key(record)) is not None:
+                    raise FileError(f"{other}: reply {record.key}: the key {problem}")
+                if store.add(record):
+                    added += 1
+                elif store.get(record.key) == record:
+                    known += 1
+                else:
+                    conflicting += 1
+                tick()
+    return Merged(added, known, conflicting)
+
+
 def merge_into(target: Path, source: ReplyStore) -> Merged:
     """Add replies to a store's file or to a folder of shards; one is made if there is none.
 
@@ -78,7 +118,7 @@ def merge_into(target: Path, source: ReplyStore) -> Merged:
     with (
         read_shards(target, must_be_whole=False) if has_shards else ReplyStore.in_memory()
     ) as store:
-        merged = store.merge(source)
+        merged = merge(store, source)
         write_shards(target, store)
     return merged
 
@@ -87,7 +127,7 @@ def _merge_into_file(target: Path, source: ReplyStore) -> Merged:
     is_new = not target.exists()
     try:
         with ReplyStore.open(target) as store:
-            return store.merge(source)
+            return merge(store, source)
     except BaseException:
         if is_new:
             for end in BESIDE:

@@ -44,14 +44,6 @@ class Stats(NamedTuple):
     replies_by_model: dict[str, int]
 
 
-class Merged(NamedTuple):
-    """What a merge did: replies added, those already there, and those that disagree."""
-
-    added: int
-    known: int
-    conflicting: int
-
-
 _REPLIES = f"SELECT key, thread, body, {known_digest('replies')} FROM replies"  # noqa: S608 - names of ours
 
 _CHANGED = "is not as it was written; the store is damaged, or was changed"
@@ -305,37 +297,6 @@ class ReplyStore(BegunGames):
         if row is None:
             raise FileError(f"{self}: schema {digest}: is not there")
         return json.loads(self._checked_message(*row)[2])
-
-    def merge(self, other: "ReplyStore") -> Merged:
-        """Add what another store holds; what is already here is never replaced.
-
-        What was spent is not merged: it belongs to the run that spent it.
-
-        Raises:
-            FileError: if one of the stores is damaged, or a reply is not to its request.
-        """
-        added = known = conflicting = 0
-        self.check()
-        other.check()
-        with self.writing():
-            for message in other.messages():
-                self.add_message(*message)
-            for link in other.links():
-                self.add_link(link)
-            for game in other.begun():
-                self.begin(game)
-            with progress("replies", other.count()) as tick:
-                for record in other.records():
-                    if (problem := other.check_key(record)) is not None:
-                        raise FileError(f"{other}: reply {record.key}: the key {problem}")
-                    if self.add(record):
-                        added += 1
-                    elif self.get(record.key) == record:
-                        known += 1
-                    else:
-                        conflicting += 1
-                    tick()
-        return Merged(added, known, conflicting)
 
     def stats(self) -> Stats:
         """Count what the store holds, all of which is checked."""

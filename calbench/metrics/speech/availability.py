@@ -183,8 +183,7 @@ _HOLDS: Final = any_of(
 )
 """The speaker says what is in a slot: a constraint, whatever it is called."""
 
-# e.g. "that would mean moving a class", "SLOT: blocked";
-# but not "for AGENT it would mean moving a class"
+# e.g. "that would mean moving it", "SLOT: blocked"; not "for AGENT it would mean moving it"
 _COST_ELLIPTICAL: Final = any_of(
     r"^(?:(?:and|so|yes|no|well|also),? )?(?:that|it|this|SLOT|doing so|taking it)(?: (?:one|slot))?(?:'d|'ll|'s| would| will| does| is| are| may| might| could)? (?:\w+ )?"
     r"(?:require|mean|involve|need|cost|take|blocked|occupied|taken|busy|movable|immovable|hard|difficult|costly|expensive|cheap|tough|tricky)",

@@ -7,7 +7,7 @@ from typing import Any
 
 from calbench.analysis.summary.pool import ARBITRARY
 from calbench.analysis.summary.table2 import FAIRNESS
-from calbench.analysis.tables.draws import DRAW
+from calbench.analysis.tables.difficulty import DRAW
 from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of
 from calbench.report.pages.page import Content

@@ -11,7 +11,7 @@ from calbench.agents.base import CallSite, Completer
 from calbench.agents.language import LanguageAgent
 from calbench.agents.prompts import PROMPT_VERSION, load_prompts
 from calbench.agents.scripted import SCRIPTED_SPEC, scripted_speaker
-from calbench.agents.scripted.probing import Goal
+from calbench.agents.scripted.speaker import Goal
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Channel, Text
 from calbench.domain.randomness import derived_seed

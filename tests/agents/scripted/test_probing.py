@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from calbench.agents.prompts.folder import load_variant
 from calbench.agents.scripted import GOALS, STYLES
-from calbench.agents.scripted.reasons import Asked, Given, Reasons, reasons_in
+from calbench.agents.scripted.ledger import Asked, Given, Reasons, reasons_in
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.agents.scripted.understanding import Ask, Claim, understood
 from calbench.domain.ids import AgentId, Slot

@@ -168,6 +168,14 @@ voices = st.integers(0, 50).map(lambda seed: Voice(stream(seed, "words")))
 meetings = st.integers(1, 99).map(MeetingId)
 
 
+def test_label_cannot_end_its_own_quotation() -> None:
+    said = Voice(stream(1, "words")).say(
+        phrases.REASON, label='Doctor". I have "gym" at slot 3', slot=5
+    )
+    assert said.count('"') == 2
+    assert """Doctor'. I have 'gym' at slot 3""" in said
+
+
 @given(voice=voices, named=slot_lists, level=st.sampled_from(Level))
 def test_what_is_said_of_slots_is_understood(voice: Voice, named: list[Slot], level: Level) -> None:
     assert understood(voice.level(named, level)) == tuple(Claim(slot, level) for slot in named)

@@ -1,5 +1,3 @@
-import csv
-import io
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +9,6 @@ from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
 from calbench.api import play_game
 from calbench.domain.messages import Text
-from calbench.facts.frames import csv_text
 from calbench.facts.games import GAMES
 from calbench.facts.speech import AUDITS
 from calbench.facts.storage import Facts
@@ -22,7 +19,7 @@ from calbench.scenarios.models import Scenario
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
 from tests.factories import make_scenario
-from tests.facts.measured import facts_of
+from tests.facts.measured import facts_of, table_rows, text_of
 from tests.metrics.games import (
     book,
     canonical_scenario,
@@ -33,6 +30,7 @@ from tests.metrics.games import (
     talk,
     with_outcome,
 )
+from tests.metrics.gossip import labelled, telling_game
 from tests.metrics.language_games import seat, seated
 from tests.scenarios.label_banks import texts_of
 
@@ -53,14 +51,10 @@ def audited(folder: Path, traces: Sequence[Trace], teams: Sequence[str] = ()) ->
     return facts_of(folder, traces, teams, facts=(GAMES, *AUDITS))
 
 
-def written(facts: Facts, name: str, spec: AnalysisSpec | None = None) -> str:
-    table = TABLES[f"{name}.csv"]
-    settings = Settings() if spec is None else Settings(analysis=spec)
-    return "".join(csv_text(table.frames(facts, settings), table.columns))
-
-
 def rows(facts: Facts, name: str, spec: AnalysisSpec | None = None, **wanted: str) -> list[Row]:
-    found = csv.DictReader(io.StringIO(written(facts, name, spec)))
+    found = table_rows(
+        facts, f"{name}.csv", Settings() if spec is None else Settings(analysis=spec)
+    )
     return [row for row in found if all(row[key] == value for key, value in wanted.items())]
 
 
@@ -68,33 +62,12 @@ def cells(found: Sequence[Row], *names: str) -> list[tuple[str, ...]]:
     return [tuple(row[name] for name in names) for row in found]
 
 
-def text(to: int, words: str) -> object:
-    return dm(to, Text(text=words))
-
-
-def telling_game() -> tuple[Trace, str]:
-    """Return a game in which labels are told to those who know them and to others."""
-    scenario = make_scenario(["EB..", "....", "...."], [(0, 1), (1, 2)])
-    labels = assign_labels(scenario, read_label_bank("v1"))
-    errand = texts_of(labels)[labels.items_by_agent[0][1]]  # type: ignore[index]
-    meeting = texts_of(labels)[1]  # type: ignore[index]
-    scripts = {
-        0: talk(
-            dm(1, Text(text=f"Slots 0 and 2 are free for me. I have {errand} at slot 0.")),
-            dm(1, Text(text=f"For {meeting}, how about slot 3?")),
-        ),
-        1: talk(dm(2, Text(text=f"Then we do {meeting}, Agent 0 is free.")), round_index=1),
-    }
-    played = seated(play_scripts(scenario, scripts), seat("a"), seat("b"), seat("b"))
-    return played.model_copy(update={"config": played.config.updated(label_bank="v1")}), errand
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_without_speakers_there_are_headers_alone(tmp_path: Path, name: str) -> None:
     excluded = with_outcome(telling_game()[0], "provider_fault")
     facts = audited(tmp_path, [excluded, play_game(canonical_scenario(3), "imap")])
     columns = [column.name for column in TABLES[f"{name}.csv"].columns]
-    assert written(facts, name) == ",".join(columns) + "\n"
+    assert text_of(facts, f"{name}.csv") == ",".join(columns) + "\n"
 
 
 def test_leaks_of_a_small_game_by_hand(tmp_path: Path) -> None:
@@ -131,8 +104,7 @@ def test_a_label_told_twice_is_one_label_and_two_messages(tmp_path: Path) -> Non
     errand = texts_of(labels)[labels.items_by_agent[0][1]]  # type: ignore[index]
     said = Text(text=f"I have {errand} at slot 0.")
     played = seated(play_scripts(scenario, {0: talk(dm(1, said), dm(1, said))}), *[seat("a")] * 2)
-    trace = played.model_copy(update={"config": played.config.updated(label_bank="v1")})
-    facts = audited(tmp_path, [trace])
+    facts = audited(tmp_path, [labelled(played)])
     shown = ("player", "leaking_messages", "labels_told", "labels_held")
     found = rows(facts, "audit_leaks", tier="all")
     assert cells(found, *shown) == [("", "2", "1", "3"), ("a", "2", "1", "3")]

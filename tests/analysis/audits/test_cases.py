@@ -17,9 +17,10 @@ from calbench.metrics.speech.conversation import conversation
 from calbench.traces.events import OVER_CAP, InvalidToolCall, ReplyNote, Resolution
 from calbench.traces.models import Trace
 from tests.analysis.audits.test_audit_tables import Row, cells, failing_game, rows
+from tests.engine.scripts import game_config
 from tests.factories import make_scenario
 from tests.facts.measured import facts_of
-from tests.metrics.games import Scripted, book, decide, dm, game_config, play_scripts, talk
+from tests.metrics.games import Scripted, book, decide, dm, play_scripts, talk
 from tests.metrics.language_games import seat, seated
 
 
@@ -70,7 +71,7 @@ def test_message_over_the_cap_is_a_case_however_its_refusal_is_worded(
         for module in (delivery, shown):
             monkeypatch.setattr(module, "OVER_CAP", words)
         said = Scripted(talk(dm(1, Text(text="Hello.")), dm(1, Text(text="Slot 3?"))))
-        plain = game_config("test")
+        plain = game_config("test", retries=0)
         capped = plain.updated(limits=plain.limits.model_copy(update={"dm_cap": 1}))
         trace = run(make_scenario(["...", "..."], [(0, 1)]), capped, [said, Scripted({})])
         found = cases(seated(trace, seat("a"), seat("b")))["message_cap"]

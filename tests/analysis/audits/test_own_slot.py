@@ -24,9 +24,8 @@ SINGLE = re.compile(r"\bslot \d{1,2}\b")
 NUMBER = re.compile(r"\d+")
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
+SAYS = {
+    "proposal": [
         "How about slot 5?",
         "Could we meet in slots 3, 4 or 9?",
         "Would slots 3 or 9 suit you?",
@@ -37,30 +36,7 @@ NUMBER = re.compile(r"\d+")
         "Proposal: slot 9",
         "slot 9?",
     ],
-)
-def test_proposals(message: str) -> None:
-    assert ruled_slot(message).proposal
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Confirming slot 0.",
-        "I am free at slots 3 and 4.",
-        "Please don't use slot 2.",
-        "Agent 0 proposed slot 12.",
-        "Which slots are you free for meeting M3?",
-        "I have the grant proposal draft in slot 8.",
-        "How about that?",
-    ],
-)
-def test_no_proposals(message: str) -> None:
-    assert not ruled_slot(message).proposal
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
+    "availability": [
         "Both 12 and 13 are feasible for me.",
         "For me slots 2 and 9 would be possible.",
         "Slot 9 doesn't work for me.",
@@ -70,56 +46,61 @@ def test_no_proposals(message: str) -> None:
         "Could we use Slot 12? It's free for me",
         "I'm busy in slot 14.",
     ],
-)
-def test_availability(message: str) -> None:
-    assert ruled_slot(message).availability
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Agent 3 is free at slots 4 and 9.",
-        "Is slot 4 free for you?",
-        "Works for me!",
-        "I have an easy errand at slot 4 that I can move.",
-        "Moving slot 9 is no problem for me.",
-    ],
-)
-def test_no_availability(message: str) -> None:
-    assert not ruled_slot(message).availability
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
+    "cost_or_constraint": [
         "Slot 10 is blocked on my side.",
         "I can move my errand from slot 3.",
         "Slot 4 is hard for me.",
         "I have the dentist at slot 4.",
         "Using slot 2 would cost me 100.",
     ],
-)
-def test_costs_and_constraints(message: str) -> None:
-    assert ruled_slot(message).cost_or_constraint
+    "exact_cost": [
+        "My cost at slot 2 is 10.",
+    ],
+}
+"""Messages by a label that they have."""
 
-
-@pytest.mark.parametrize(
-    "message",
-    [
+SAYS_NOT = {
+    "proposal": [
+        "Confirming slot 0.",
+        "I am free at slots 3 and 4.",
+        "Please don't use slot 2.",
+        "Agent 0 proposed slot 12.",
+        "Which slots are you free for meeting M3?",
+        "I have the grant proposal draft in slot 8.",
+        "How about that?",
+    ],
+    "availability": [
+        "Agent 3 is free at slots 4 and 9.",
+        "Is slot 4 free for you?",
+        "Works for me!",
+        "I have an easy errand at slot 4 that I can move.",
+        "Moving slot 9 is no problem for me.",
+    ],
+    "cost_or_constraint": [
         "Agent 3 told me that slot 4 is hard for them.",
         "Is slot 4 difficult for you?",
         "I am free at slot 4.",
         "Agent 4's cost at slot 2 is 10.",
     ],
+    "exact_cost": [
+        "Slot 2 is costly for me.",
+        "Agent 4's cost at slot 2 is 10.",
+    ],
+}
+"""Messages by a label that they lack, close as they may come."""
+
+
+@pytest.mark.parametrize(
+    ("label", "message", "is_said"),
+    [
+        (label, message, is_said)
+        for is_said, told in ((True, SAYS), (False, SAYS_NOT))
+        for label, messages in told.items()
+        for message in messages
+    ],
 )
-def test_no_costs(message: str) -> None:
-    assert not ruled_slot(message).cost_or_constraint
-
-
-def test_exact_costs_are_apart() -> None:
-    assert ruled_slot("My cost at slot 2 is 10.").exact_cost
-    assert not ruled_slot("Slot 2 is costly for me.").exact_cost
-    assert not ruled_slot("Agent 4's cost at slot 2 is 10.").exact_cost
+def test_labels(label: str, message: str, *, is_said: bool) -> None:
+    assert getattr(ruled_slot(message), label) is is_said
 
 
 @pytest.mark.parametrize(

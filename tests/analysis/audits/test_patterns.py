@@ -5,38 +5,33 @@ from calbench.metrics.speech.honesty import Claim, claims_in, is_true, standings
 from calbench.metrics.speech.patterns import PATTERNS, message_patterns
 from tests.factories import make_scenario
 
+SEEN = [
+    ("Agent 3 is free at slot 4.", "availability_gossip"),
+    ("Agreed, slot 5.", "confirmation_tax"),
+    ("I have an ERRAND there.", "errand_mention"),
+    ("For agent 3 that slot is expensive.", "cost_gossip"),
+    ("It has cost=10 for me.", "cost_number"),
+    ("That costs me 100.", "cost_number"),
+    ("I would move Errand #117.", "errand_id"),
+]
+NOT_SEEN = [
+    ("Agent 1 is free at slot 4.", "availability_gossip"),
+    (f"Agent 3 said so. {'x' * 80} I am free.", "availability_gossip"),
+    (f"Agreed, slot 5. {'x' * 80}", "confirmation_tax"),
+    ("How about slot 5?", "confirmation_tax"),
+    ("I have something there.", "errand_mention"),
+    ("For agent 1 that slot is expensive.", "cost_gossip"),
+    ("Slot 10 is costly.", "cost_number"),
+    ("I have 2 errands.", "errand_id"),
+]
+
 
 @pytest.mark.parametrize(
-    ("message", "pattern"),
-    [
-        ("Agent 3 is free at slot 4.", "availability_gossip"),
-        ("Agreed, slot 5.", "confirmation_tax"),
-        ("I have an ERRAND there.", "errand_mention"),
-        ("For agent 3 that slot is expensive.", "cost_gossip"),
-        ("It has cost=10 for me.", "cost_number"),
-        ("That costs me 100.", "cost_number"),
-        ("I would move Errand #117.", "errand_id"),
-    ],
+    ("message", "pattern", "is_seen"),
+    [*((*each, True) for each in SEEN), *((*each, False) for each in NOT_SEEN)],
 )
-def test_pattern_is_seen(message: str, pattern: str) -> None:
-    assert pattern in message_patterns(message, {0, 1})
-
-
-@pytest.mark.parametrize(
-    ("message", "pattern"),
-    [
-        ("Agent 1 is free at slot 4.", "availability_gossip"),
-        (f"Agent 3 said so. {'x' * 80} I am free.", "availability_gossip"),
-        (f"Agreed, slot 5. {'x' * 80}", "confirmation_tax"),
-        ("How about slot 5?", "confirmation_tax"),
-        ("I have something there.", "errand_mention"),
-        ("For agent 1 that slot is expensive.", "cost_gossip"),
-        ("Slot 10 is costly.", "cost_number"),
-        ("I have 2 errands.", "errand_id"),
-    ],
-)
-def test_pattern_is_not_seen(message: str, pattern: str) -> None:
-    assert pattern not in message_patterns(message, {0, 1})
+def test_patterns(message: str, pattern: str, *, is_seen: bool) -> None:
+    assert (pattern in message_patterns(message, {0, 1})) is is_seen
 
 
 def test_patterns_are_the_papers_twelve_in_its_order() -> None:

@@ -33,31 +33,23 @@ def said(message: str) -> set[str]:
         ("Slot 4? I couldn't possibly be there.", {"cannot"}),
         ("If slot 9 is bad, I can attend slot 4.", {"can"}),
         ("Slot 4 suits me, does it suit you?", {"can"}),
+        # Asked, moved, or of others: nothing is said.
+        ("Is slot 4 free?", set()),
+        ("Which of 4 and 5 would suit you?", set()),
+        ("Agent 2 is tied up in slot 4.", set()),
+        ("You're available in slot 4.", set()),
+        ("I can move what is in slot 4.", set()),
+        ("I've booked it for us in slot 4.", set()),
+        ("I could free slot 4.", set()),
+        ("I'm fine with moving my errand from slot 4.", set()),
+        ("Let's find a slot that works.", set()),
+        ("Perfect, slot 4.", set()),
+        ("Please answer yes or no for slot 4.", set()),
+        ("I'm happy to help.", set()),
     ],
 )
 def test_states_of_the_senders_slots(message: str, says: set[str]) -> None:
     assert said(message) == says
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Is slot 4 free?",
-        "Which of 4 and 5 would suit you?",
-        "Agent 2 is tied up in slot 4.",
-        "You're available in slot 4.",
-        "I can move what is in slot 4.",
-        "I've booked it for us in slot 4.",
-        "I could free slot 4.",
-        "I'm fine with moving my errand from slot 4.",
-        "Let's find a slot that works.",
-        "Perfect, slot 4.",
-        "Please answer yes or no for slot 4.",
-        "I'm happy to help.",
-    ],
-)
-def test_what_is_asked_moved_or_of_others_is_not_said(message: str) -> None:
-    assert said(message) == set()
 
 
 @given(st.lists(st.sampled_from([*EXPRESSIONS, "slot 3", "agent 2", ",", ":", ".", "?"])))

@@ -2,14 +2,13 @@
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from calbench.agents.judging import JudgeCase
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables, write_tables
 from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import ALL_FACTS
@@ -20,7 +19,7 @@ from calbench.facts.games import SCORES
 from calbench.facts.judged import JUDGE_FACTS, VERDICT_FACTS, judged_batch
 from calbench.facts.storage import Facts, FactsWriter
 from calbench.llm.completion import Completion
-from calbench.metrics.judge.cases import cases_of, verdict_of
+from calbench.metrics.judge.cases import RoundCase, Verdict, cases_of, verdict_of
 from calbench.metrics.judge.scripted import scripted_verdicts
 from calbench.metrics.measure import METRICS_VERSION, MeasureSpec
 from calbench.stats.agreement import chance_agreement, jackknife_intervals, ratio
@@ -43,10 +42,15 @@ SPEC = AnalysisSpec(permutations=99)
 Row = dict[str, str]
 
 
-def judged(folder: Path, traces: Sequence[Trace], judge: str = "scripted") -> Facts:
+def judged(
+    folder: Path,
+    traces: Sequence[Trace],
+    judge: str = "scripted",
+    verdicts: Callable[[Trace], Sequence[Verdict]] = scripted_verdicts,
+) -> Facts:
     with FactsWriter(folder, VERDICT_FACTS, ["words"]) as facts:
         for trace in traces:
-            facts.add(judged_batch(trace, scripted_verdicts(trace), judge))
+            facts.add(judged_batch(trace, verdicts(trace), judge))
         return facts.write()
 
 
@@ -285,12 +289,13 @@ def test_reflections_may_be_the_more_precise(tmp_path: Path) -> None:
 
 
 def test_unreadable_answers_are_counted_and_move_nothing(tmp_path: Path) -> None:
-    trace = reflected_game()
     nonsense = Completion(text="Occupied, all of them!", finish_reason="stop")
-    with FactsWriter(tmp_path / "facts", VERDICT_FACTS, ["words"]) as writer:
-        verdicts = [verdict_of(case, nonsense) for case in cases_of(trace)]
-        writer.add(judged_batch(trace, verdicts))
-        write_judge_tables(writer.write(), tmp_path / "out", Settings(analysis=SPEC))
+    facts = judged(
+        tmp_path / "facts",
+        [reflected_game()],
+        verdicts=lambda trace: [verdict_of(case, nonsense) for case in cases_of(trace)],
+    )
+    write_judge_tables(facts, tmp_path / "out", Settings(analysis=SPEC))
     (row,) = rows(tmp_path / "out", "metric_comparison")
     assert (row["cases"], row["unread"], row["beliefs"]) == ("4", "4", "0")
     assert float(row["judge_vps"]) == 0
@@ -413,20 +418,20 @@ def test_no_table_of_the_judge_holds_a_difference_of_two_instruments() -> None:
     assert all(name.removeprefix("mean_").startswith("judge_") for name in beyond)
 
 
-class Constant:
-    """A judge that calls every slot a little occupied, whatever it reads."""
-
-    def __call__(self, case: JudgeCase) -> Completion:
-        answer = {str(agent): [1] * case.num_slots for agent in case.others}
-        return Completion(text=json.dumps({"beliefs": answer}), finish_reason="stop")
+def constant(case: RoundCase) -> Verdict:
+    """Call every slot a little occupied, whatever was said."""
+    answer = {str(agent): [1] * case.case.num_slots for agent in case.case.others}
+    text = json.dumps({"beliefs": answer})
+    return verdict_of(case, Completion(text=text, finish_reason="stop"))
 
 
 def test_a_judge_that_reads_nothing_finds_nothing_beyond_chance(tmp_path: Path) -> None:
-    trace, judge = reflected_game(), Constant()
-    with FactsWriter(tmp_path / "facts", VERDICT_FACTS, ["words"]) as writer:
-        verdicts = [verdict_of(case, judge(case.case)) for case in cases_of(trace)]
-        writer.add(judged_batch(trace, verdicts))
-        write_judge_tables(writer.write(), tmp_path / "out", Settings(analysis=SPEC))
+    facts = judged(
+        tmp_path / "facts",
+        [reflected_game()],
+        verdicts=lambda trace: [constant(case) for case in cases_of(trace)],
+    )
+    write_judge_tables(facts, tmp_path / "out", Settings(analysis=SPEC))
     (row,) = rows(tmp_path / "out", "metric_comparison")
     found = [row[f"judge_vps_{name}"] for name in ("calibrated", "constant", "by_chance")]
     assert found == [found[0]] * 3

@@ -208,18 +208,23 @@ def test_runs_without_these_tables_have_no_rows(tmp_path: Path) -> None:
     assert featured(run_of(tmp_path, "none", games=[], standings=[])) == []
 
 
-def test_row_says_what_its_sentence_needs(tmp_path: Path) -> None:
+def leaking(folder: Path, *leaks: Row) -> dict[str, str]:
+    """Return the only row of a run of one game, with these messages that leak."""
     key: Row = {"setting": "u", "team": "gossip", "scenario_id": "s"}
     played = {"is_excluded": False, "meetings": 5, "scheduled": 4, "cost": 9, "oracle_cost": 7}
-    leak = {"event_index": 8, "round": 1, "sender": 2, "sensitive": 2, "words": "a / <b>"}
     run = run_of(
-        tmp_path,
+        folder,
         "one",
         games=[{**key, **played, "excess_cost": 2}],
         standings=[{"setting": "u", "team": "gossip", "kinds": "scripted"}],
-        leaking_messages=[{**key, **leak}],
+        leaking_messages=[{**key, "round": 1, "sender": 2, **each} for each in leaks],
     )
     (row,) = summary_rows(FEATURED, runs_of(run))
+    return row
+
+
+def test_row_says_what_its_sentence_needs(tmp_path: Path) -> None:
+    row = leaking(tmp_path, {"event_index": 8, "sensitive": 2, "words": "a / <b>"})
     expected = {
         "rule": "sensitive_leak",
         "amount": "2",
@@ -250,27 +255,12 @@ def test_words_that_are_part_of_another_labels_are_told_once(words: str, kept: l
 
 
 def test_leak_is_counted_by_what_is_quoted(tmp_path: Path) -> None:
-    key: Row = {"setting": "u", "team": "gossip", "scenario_id": "s"}
     told: list[Row] = [
         {"event_index": 9, "sensitive": 3, "words": "a b c / a b / d"},
         {"event_index": 8, "sensitive": 2, "words": "e / f"},
         {"event_index": 7, "sensitive": 3, "words": "g h / g / i / j"},
     ]
-    run = run_of(
-        tmp_path,
-        "one",
-        games=[{**key, "is_excluded": False, "meetings": 5, "scheduled": 4, "cost": 9,
-                "oracle_cost": 7, "excess_cost": 2}],
-        standings=[{"setting": "u", "team": "gossip", "kinds": "scripted"}],
-        leaking_messages=[{**key, "round": 1, "sender": 2, **each} for each in told],
-    )  # fmt: skip
-    (row,) = summary_rows(FEATURED, runs_of(run))
+    row = leaking(tmp_path / "all", *told)
     assert (row["event_index"], row["amount"], row["label"]) == ("8", "2", "e / f")
-    (alone,) = summary_rows(FEATURED, runs_of(replace(run_of(
-        tmp_path, "two",
-        games=[{**key, "is_excluded": False, "meetings": 5, "scheduled": 4, "cost": 9,
-                "oracle_cost": 7, "excess_cost": 2}],
-        standings=[{"setting": "u", "team": "gossip", "kinds": "scripted"}],
-        leaking_messages=[{**key, "round": 1, "sender": 2, **told[0]}],
-    ))))  # fmt: skip
-    assert (alone["amount"], alone["label"]) == ("2", "a b c / d")
+    row = leaking(tmp_path / "first", told[0])
+    assert (row["amount"], row["label"]) == ("2", "a b c / d")

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from calbench.analysis.summary import SUMMARY, RunTables, in_words, setting_title, write_summary
@@ -274,3 +275,43 @@ def test_a_table_that_is_none_is_named(tmp_path: Path) -> None:
     (run.folder / "standings.csv").write_text("a,b\n1,2\n")
     with pytest.raises(FileError, match=r"one/standings\.csv: its columns are not"):
         write_summary(runs_of(run), tmp_path / "out")
+
+
+NAMED = ("experiment", "setting", "channel", "team", "which", "scenario_id")
+
+
+PLAYED = stands("imap", games=3, adjusted_excess_cost=1.0)
+
+
+def typical(setting: str, team: str, which: str, scenario: str) -> Row:
+    return {"setting": setting, "team": team, "which": which, "scenario_id": scenario}
+
+
+def test_games_have_the_channel_of_their_row_of_the_leaderboard(tmp_path: Path) -> None:
+    first = run_of(
+        tmp_path,
+        "one",
+        standings=[PLAYED],
+        typical_games=[
+            typical("uniform", "imap", "best", "u-1"),
+            typical("uniform", "imap", "worst", "u-2"),
+            typical("uniform", "absent", "best", "u-3"),
+        ],
+    )
+    second = run_of(tmp_path, "two", standings=[PLAYED])
+
+    rows = summary_rows("typical_games.csv", runs_of(first, second))
+
+    assert [tuple(row[name] for name in NAMED) for row in rows] == [
+        ("one", "uniform", "private messages", "imap", "best", "u-1"),
+        ("one", "uniform", "private messages", "imap", "worst", "u-2"),
+    ]
+
+
+@pytest.mark.parametrize("tables", [{"standings": []}, {"standings": [PLAYED]}])
+def test_runs_without_such_games_have_no_table(
+    tmp_path: Path, tables: dict[str, list[Row]]
+) -> None:
+    found = SUMMARY["typical_games.csv"].make(runs_of(run_of(tmp_path, "u", **tables)))
+    assert isinstance(found, pd.DataFrame)
+    assert not len(found.columns)

@@ -1,9 +1,13 @@
 """Games that were played, for tables whose numbers are computed a second time in tests."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import cache
-from math import fsum
+from math import fsum, isnan
 
+import pandas as pd
+
+from calbench.analysis.measures import MEASURES, Measure
 from calbench.facts.fact import MeasuredGame, measured
 from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.measure import DEFAULT_MEASURE
@@ -46,7 +50,7 @@ def per(over: int, value: float) -> float | None:
     return value / over if over else None
 
 
-VALUE_BY_MEASURE: dict[str, Callable[[AgentGame], float | None]] = {
+BY_HAND: dict[str, Callable[[AgentGame], float | None]] = {
     "coordination": lambda a: per(a.assigned, 100 * a.scheduled),
     "excess_cost": lambda a: a.excess_cost,
     "excess_cost_per_meeting": lambda a: per(a.scheduled, a.excess_cost),
@@ -56,7 +60,21 @@ VALUE_BY_MEASURE: dict[str, Callable[[AgentGame], float | None]] = {
     "excess_vps": lambda a: a.excess_vps,
     "excess_vps_participants": lambda a: a.excess_vps_participants,
 }
-"""What an agent-game adds to each measure; ``None`` where it does not count."""
+"""What an agent-game adds to a measure, by a second computation; ``None`` where it does not."""
+
+
+def declared(measure: Measure) -> Callable[[AgentGame], float | None]:
+    """Return the same by the declaration of a measure that nothing here computes by hand."""
+
+    def value(agent: AgentGame) -> float | None:
+        found = float(measure.value(pd.DataFrame([asdict(agent)])).iloc[0])
+        return None if isnan(found) else found
+
+    return value
+
+
+VALUE_BY_MEASURE = {each.name: BY_HAND.get(each.name, declared(each)) for each in MEASURES}
+"""In the order of the leaderboard."""
 
 
 def values_of(scores: Sequence[GameScore], measure: str) -> list[float]:

@@ -12,7 +12,6 @@ import pytest
 from calbench.analysis.registry import Settings
 from calbench.analysis.tables.appendix_g import QUANTITIES
 from calbench.domain.ids import AgentId, ItemId, MeetingId
-from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import GameScore
 from calbench.metrics.outcomes import AgentRound
@@ -20,17 +19,12 @@ from calbench.stats.intervals import Bounds
 from calbench.stats.intervals import estimated as estimate
 from calbench.stats.resampling import adjusted_p_values, sign_flip_p_values
 from calbench.stats.sums import Sums
-from tests.analysis.tables.sample import SPEC, TEAMS, mean, played, scores_of, shown
-from tests.facts.measured import facts_of_games, lines_of, table_rows
+from tests.analysis.tables.sample import SPEC, TEAMS, mean, scores_of, shown
+from tests.facts.measured import lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, player, score
 
 SAMPLE = Settings(analysis=SPEC)
 PATHS = ("completion_regret", "first_speaker", "initiator", "messages_by_meeting", "prior_moves")
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
 
 
 def rows_of(facts: Facts, name: str) -> list[dict[str, str]]:

@@ -26,23 +26,17 @@ from tests.analysis.tables.sample import (
     TEAMS,
     VALUE_BY_MEASURE,
     mean,
-    played,
     scores_of,
     shown,
     values_of,
 )
-from tests.facts.measured import facts_of, facts_of_games, table_rows
+from tests.facts.measured import facts_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, player, score
 from tests.metrics.games import play_team
 from tests.metrics.language_games import small_reflected_game
 
 SAMPLE = Settings(analysis=SPEC)
 SIDES = ("team_a", "team_b")
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
 
 
 def two_teams(folder: Path, ours: list[int], theirs: list[int]) -> Facts:

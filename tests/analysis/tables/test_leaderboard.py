@@ -11,13 +11,15 @@ import pytest
 from calbench.analysis.estimates import ENDS
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.registry import Settings
+from calbench.analysis.tables import tables_of
 from calbench.domain.messages import Route, Text
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import VpsShare
-from calbench.stats.intervals import estimated
+from calbench.stats.intervals import BOUND, KINDS, NONE, T, estimated
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import (
+    BY_HAND,
     SETTINGS,
     SPEC,
     TEAMS,
@@ -46,11 +48,6 @@ from tests.metrics.games import (
 SAMPLE = Settings(analysis=SPEC)
 EVERYBODY: Route = "all_agent_groupchat"
 NAMES = tuple(VALUE_BY_MEASURE)
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
 
 
 def test_leaderboard_has_exactly_the_public_columns(facts: Facts) -> None:
@@ -116,7 +113,7 @@ def test_denominators_leave_out_what_does_not_count(tmp_path: Path) -> None:
     counts = {
         row["measure"]: row["agent_games"] for row in table_rows(facts, "agent_game_counts.csv")
     }
-    assert {name: (row[name], counts[name]) for name in NAMES[:6]} == {
+    expected = {
         "coordination": ("50.0000", "3"),  # one of two, none, all
         "excess_cost": ("0.5000", "4"),
         "excess_cost_per_meeting": ("1.0000", "2"),
@@ -124,6 +121,7 @@ def test_denominators_leave_out_what_does_not_count(tmp_path: Path) -> None:
         "messages": ("1.0000", "2"),
         "fairness": ("0.7500", "4"),
     }
+    assert {name: (row[name], counts[name]) for name in expected} == expected
     assert row["excess_cost_low"] == row["excess_cost_high"] == ""
     assert (row["games"], row["scenarios"]) == ("1", "1")
 
@@ -145,7 +143,7 @@ def test_each_measure_divides_by_what_it_counts(tmp_path: Path) -> None:
     ]  # fmt: skip
     facts = facts_of_scores(tmp_path, [score(*seats)])
     (row,) = table_rows(facts, "leaderboard.csv")
-    assert [row[name] for name in NAMES] == [
+    assert [row[name] for name in BY_HAND] == [
         "25.0000",  # 50 and 0
         "1.6667",
         "3.0000",
@@ -155,8 +153,9 @@ def test_each_measure_divides_by_what_it_counts(tmp_path: Path) -> None:
         "2.5000",
         "1.5000",
     ]
-    counts = [row["agent_games"] for row in table_rows(facts, "agent_game_counts.csv")]
-    assert counts == ["2", "3", "1", "1", "1", "3", "2", "2"]
+    rows = table_rows(facts, "agent_game_counts.csv")
+    counts = {row["measure"]: row["agent_games"] for row in rows}
+    assert [counts[name] for name in BY_HAND] == ["2", "3", "1", "1", "1", "3", "2", "2"]
     assert row["vps_kind"] == "protocol"
 
 
@@ -175,12 +174,13 @@ def test_games_are_counted_apart_from_scenarios_and_settings(tmp_path: Path) -> 
 def test_teams_with_only_excluded_games_have_no_numbers(tmp_path: Path) -> None:
     excluded = [with_outcome(play_team(canonical_scenario(9), "imap"), "budget_stop")]
     facts = facts_of(tmp_path, excluded, facts=SCORES)
-    assert lines_of(facts, "leaderboard.csv") == ["uniform,imap,0,0" + "," * 51 + "0,0" + "," * 4]
+    (line,) = lines_of(facts, "leaderboard.csv")
+    assert line == "uniform,imap,0,0" + "," * (6 * len(NAMES) + 3) + "0,0" + "," * 4
     (sensitivity,) = table_rows(facts, "sensitivity.csv")
     assert (sensitivity["fairness"], sensitivity["fairness_least"]) == ("", "")
     assert (sensitivity["games"], sensitivity["games_sampled"]) == ("0", "0")
     counts = table_rows(facts, "agent_game_counts.csv")
-    assert [row["agent_games"] for row in counts] == ["0"] * 8
+    assert [row["agent_games"] for row in counts] == ["0"] * len(NAMES)
 
 
 @pytest.mark.parametrize(
@@ -296,3 +296,24 @@ def test_shares_sum_to_the_mean_loss(facts: Facts) -> None:
     for team in TEAMS:
         losses = [a.vps for each in scores_of(team) for a in each.agents if a.vps is not None]
         assert sums[team] == pytest.approx(mean(losses), abs=1e-3)
+
+
+ENDING = "_interval"
+
+
+@pytest.mark.heavy
+def test_no_interval_of_any_table_is_a_point(tmp_path: Path) -> None:
+    facts = facts_of_games(tmp_path, played(), TEAMS, SCORES)
+    found = set()
+    for table in tables_of(facts):
+        names = [column.name for column in table.columns if column.name.endswith(ENDING)]
+        for row in table_rows(facts, table.path, Settings(analysis=SPEC)) if names else ():
+            for name in (each.removesuffix(ENDING) for each in names):
+                value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
+                kind = row[f"{name}{ENDING}"]
+                found.add(kind)
+                assert bool(low) == bool(high) == (kind in {T, BOUND}), (table.path, row)
+                assert value or kind == NONE, (table.path, row)
+                assert not low or float(low) < float(high), (table.path, row)
+                assert not low or float(low) <= float(value) <= float(high), (table.path, row)
+    assert {T, BOUND} < found <= set(KINDS)

@@ -4,7 +4,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from calbench.analysis.registry import Settings
 from calbench.domain.ids import AgentId, MeetingId, Slot
@@ -16,9 +15,9 @@ from calbench.metrics.optimum import OptimumLoss, OptimumReach
 from calbench.metrics.regret import MeetingRegret
 from calbench.stats.intervals import estimated as estimate
 from calbench.stats.sums import Sums
-from tests.analysis.tables.sample import SPEC, TEAMS, played, scores_of, shown
+from tests.analysis.tables.sample import SPEC, TEAMS, scores_of, shown
 from tests.factories import make_scenario
-from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows
+from tests.facts.measured import facts_of, lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, score
 from tests.metrics.games import book, decide, move, play_scripts
 
@@ -33,11 +32,6 @@ PATHS = (
     "optimum_unreachable_shares",
     "excess_parts",
 )
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    return facts_of_games(tmp_path_factory.mktemp("facts"), played(), TEAMS, SCORES)
 
 
 def charged(meeting: int, agent_id: int, *parts: int) -> MeetingRegret:

@@ -17,7 +17,7 @@ from calbench.metrics.game import GameScore
 from calbench.metrics.optimum import OptimumReach
 from calbench.metrics.usage import Tokens
 from calbench.stats.spec import AnalysisSpec
-from tests.analysis.tables.sample import VALUE_BY_MEASURE
+from tests.analysis.tables.sample import BY_HAND, VALUE_BY_MEASURE
 from tests.facts.measured import facts_of_games, table_rows
 from tests.facts.scored import agent, facts_of_scores, game, player, score
 from tests.llm.asking import price
@@ -268,7 +268,7 @@ def test_the_oracle_pays_what_it_pays(tmp_path: Path) -> None:
     oracle = rows[-1]
     assert (oracle["kinds"], oracle["scenarios"]) == ("reference", "2")
     assert oracle["suite_digest"] == rows[1]["suite_digest"]
-    assert {name: (oracle[name], oracle[f"{name}_n"]) for name in VALUE_BY_MEASURE} == {
+    assert {name: (oracle[name], oracle[f"{name}_n"]) for name in BY_HAND} == {
         "coordination": ("100.0000", "4"),
         "excess_cost": ("0.0000", "5"),
         "excess_cost_per_meeting": ("0.0000", "4"),
