@@ -1,6 +1,7 @@
 """The download of a game, the very trace, which ``calbench verify`` accepts; the pages on data."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.browser.tabs import DESKTOP, PHONE, Tab, Visit, more, opened
 from tests.browser.test_accessibility import faults
 from tests.browser.test_pages import PRESSED, WIDE
 from tests.report.sample_site import SampleSite
-from tests.report.unpacking import page_csv
+from tests.report.unpacking import file_value, page_csv
 
 pytestmark = pytest.mark.heavy
 
@@ -115,11 +116,27 @@ def test_tables_are_downloaded_when_asked_for_and_not_before(file_tab: Tab) -> N
     assert [name for name in read if "/downloads/" in name or "tables" in name] == []
 
 
+def linked_by_scripts(pagedata: Path) -> Iterator[str]:
+    """Yield the tables to which links are made of what scripts read."""
+    board = file_value(pagedata / "leaderboard.js")
+    about = file_value(pagedata / "leaderboard" / "about.js").values()
+    of_ranks = ("comparisons.csv", *(column["table"] for column in about))
+    for name in {name for view in board["views"] for name in view["experiments"]}:
+        yield from (f"{name}/{table}" for table in of_ranks)
+    for entry in file_value(pagedata / "index.js")["experiments"]:
+        yield f"{entry['name']}/games.csv"
+        if entry["games"]["told"] != {"all": None}:
+            yield f"{entry['name']}/audit_games.csv"
+
+
 def test_every_table_that_a_page_links_can_be_had(sample_site: SampleSite) -> None:
     pages = [path.read_text() for path in sample_site.built.rglob("*.html")]
     linked = {name for text in pages for name in re.findall(r'data-table="([^"]*)"', text)}
+    made = set(linked_by_scripts(sample_site.built / "pagedata"))
     tables = sample_site.source / "docs" / "tables"
 
+    assert {"varied/comparisons.csv", "uniform/games.csv", "language/audit_games.csv"} <= made
+    linked |= made
     assert len(linked) > 200
     assert [name for name in sorted(linked) if not (tables / name).is_file()] == []
     for name in linked:
