@@ -31,8 +31,8 @@ from tests.cli.runs import REPO, files
 
 RELEASE = REPO / "data" / "release"
 
-MOST_BYTES = 4_500_000
-"""What a clone should not have to carry more of."""
+MOST_BYTES = 4_700_000
+"""What a clone should not have to carry more of; a raise is written into CHANGELOG, too."""
 
 
 @pytest.fixture(scope="module")
