@@ -351,9 +351,7 @@ def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentG
     gaps = burden_gaps(excess)
     sent = messages_sent_by_agent(events, num_agents)
     tokens = tokens_by_agent(played.trace.events, num_agents)
-    replies: Sequence[ReplyCounts | None] = [None] * num_agents
-    if any(player.uses_language for player in players):
-        replies = reply_counts_by_agent(played.trace.events, num_agents)
+    replies = _replies(played)
     complete = complete_costs(scenario, played.cache)
     shown = shown_excess(scenario, events, _placed(played.results), played.cache)
     return tuple(
@@ -393,6 +391,14 @@ def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentG
         )
         for agent in range(num_agents)
     )
+
+
+def _replies(played: _Played) -> Sequence[ReplyCounts | None]:
+    """Return how each agent's replies were read; only games of language agents are counted."""
+    num_agents = played.scenario.num_agents
+    if not any(player.uses_language for player in played.players):
+        return [None] * num_agents
+    return reply_counts_by_agent(played.trace.events, num_agents)
 
 
 def _above(floor: float, loss: float | None) -> float | None:
