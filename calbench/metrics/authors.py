@@ -56,8 +56,8 @@ def authors_score(score: GameScore, scenario: Scenario) -> AuthorsScore | None:
         scenario: of the game.
 
     Returns:
-        ``None`` where they are not defined (prior meetings, or no schedule that can be played), and
-        beyond 14 meetings, where best schedules are too many.
+        ``None`` where they are not defined, with prior meetings, and beyond 14 meetings, where best
+        schedules are too many.
     """
     if scenario.prior_meetings or len(scenario.meetings) > MOST_EXACT_MEETINGS:
         return None

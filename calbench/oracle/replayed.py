@@ -18,7 +18,9 @@ from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.randomness import stream
+from calbench.oracle.choices import Choice, choices_of
 from calbench.oracle.problem import Problem
+from calbench.oracle.solve import Infeasible, solve_best
 
 MOST_LISTED = 20_000
 """Best schedules of a problem that are played; of more, a seeded sample [C]."""
@@ -53,35 +55,31 @@ def replayed(problem: Problem, seed: int) -> Replayed | None:
         seed: of a sample, where there are too many.
 
     Returns:
-        ``None`` if the meetings cannot all be placed, each in a slot in which every participant is
-        free, or holds a movable errand and has a free slot, at the beginning; or if the best
-        schedule cannot be played, which takes an agent with fewer free slots than meetings.
+        ``None`` if the meetings cannot all be placed.
     """
     if problem.prior_meetings:
         raise ValueError("a problem with prior meetings is not played")
-    costs = [_open_slots(problem, participants) for _, participants in problem.meetings]
-    least = _least(problem, costs)
-    if least is None:
+    best = solve_best(problem)
+    if isinstance(best, Infeasible):
         return None
-    found = list(islice(_within(problem, costs, least, seed), MOST_LISTED + 1))
-    burdens = (played_cost(problem, slots) for slots in found[:MOST_LISTED])
-    played = Counter(burden for burden in burdens if burden is not None)
-    burden = next(iter(played), None)
+    choices = choices_of(problem)
+    found = list(islice(_within(choices, best.schedule.cost, seed), MOST_LISTED + 1))
+    played = Counter(played_cost(problem, slots) for slots in found[:MOST_LISTED])
+    burden = next(iter(played))
     if len(played) > 1:  # only then does it matter which is taken
-        burden = played_cost(problem, _solved(problem, costs))
-    if burden is None:
-        return None
+        burden = played_cost(problem, _solved(choices))
     return Replayed(burden, tuple(sorted(played.items())), len(found) > MOST_LISTED)
 
 
-def played_cost(problem: Problem, slots: Sequence[Slot]) -> Burden | None:
+def played_cost(problem: Problem, slots: Sequence[Slot]) -> Burden:
     """Return what each agent pays if meetings are placed one after the other [R].
 
-    ``None`` if an errand finds no free slot.
+    Each meeting takes one free slot of each participant, its own or that of the errand in its way:
+    an agent has as many as it has meetings, or there is no schedule.
 
     Args:
         problem: without prior meetings.
-        slots: one for each meeting; no agent has two in one slot.
+        slots: one for each meeting, of a schedule.
     """
     errands = [dict(enumerate(costs)) for costs in problem.errand_costs]
     free = [set(own) for own in problem.free_slots_by_agent]
@@ -90,10 +88,8 @@ def played_cost(problem: Problem, slots: Sequence[Slot]) -> Burden | None:
         for agent in participants:
             cost = errands[agent].get(slot)
             if cost is not None:
-                to = min(free[agent], default=None)
-                if to is None:
-                    return None
                 paid[agent] += cost
+                to = min(free[agent])
                 free[agent].remove(to)
                 errands[agent][to] = cost
             free[agent].discard(slot)
@@ -101,85 +97,62 @@ def played_cost(problem: Problem, slots: Sequence[Slot]) -> Burden | None:
     return tuple(paid)
 
 
-def _open_slots(problem: Problem, participants: Sequence[AgentId]) -> dict[Slot, int]:
-    """Return what each slot costs in which a meeting may be, ascending."""
-    free = problem.free_slots_by_agent
-    full = [agent for agent in participants if not free[agent]]
-    return {
-        slot: problem.displacement_cost(participants, slot)
-        for slot in problem.allowed_slots(participants)
-        if all(problem.errand_costs[agent][slot] is None for agent in full)
-    }
-
-
-def _least(problem: Problem, costs: Sequence[dict[Slot, int]]) -> int | None:
-    """Return the least cost of placing all meetings; deepens until a schedule is found."""
-    if not all(costs):
-        return None
-    ends = sum(min(own.values()) for own in costs), sum(max(own.values()) for own in costs)
-    for budget in range(ends[0], ends[1] + 1):
-        if next(_within(problem, costs, budget), None) is not None:
-            return budget
-    return None
-
-
-def _within(
-    problem: Problem, costs: Sequence[dict[Slot, int]], budget: int, seed: int = 0
-) -> Iterator[Slots]:
+def _within(choices: Sequence[Choice], budget: int, seed: int) -> Iterator[Slots]:
     """Yield every schedule of at most this cost, in an order that a seed gives."""
     chance = stream(seed, "replayed")
-    options = [chance.shuffled(list(own.items())) for own in costs]
-    rest = [0] * (len(costs) + 1)  # the least that the later meetings cost
-    for place in reversed(range(len(costs))):
-        rest[place] = rest[place + 1] + min(costs[place].values())
+    options = [
+        chance.shuffled([(slot, sum(charges)) for slot, charges in choice.charges_by_slot.items()])
+        for choice in choices
+    ]
+    rest = [0] * (len(choices) + 1)  # the least that the later meetings cost
+    for place in reversed(range(len(choices))):
+        rest[place] = rest[place + 1] + min(cost for _, cost in options[place])
 
     def placed(slots: Slots, taken: frozenset[tuple[AgentId, Slot]], left: int) -> Iterator[Slots]:
         place = len(slots)
-        if place == len(costs):
+        if place == len(choices):
             yield slots
             return
-        participants = problem.meetings[place][1]
         for slot, cost in options[place]:
-            cells = {(agent, slot) for agent in participants}
+            cells = {(agent, slot) for agent in choices[place].participants}
             if cost + rest[place + 1] <= left and not cells & taken:
                 yield from placed((*slots, slot), taken | cells, left - cost)
 
     return placed((), frozenset(), budget)
 
 
-def _solved(problem: Problem, costs: Sequence[dict[Slot, int]]) -> Slots:
-    """Return the best schedule that one worker of CP-SAT finds in the plainest model.
+def _solved(choices: Sequence[Choice]) -> Slots:
+    """Return the best schedule that one worker of CP-SAT finds in the release's model [R].
 
-    Meetings in order, slots ascending, a literal for each; one slot a meeting, at most one meeting
-    an agent and slot. The answer depends on the solver's version, which is locked.
+    Meetings in order, slots ascending, a literal for each; one slot a meeting; at most one meeting
+    an agent and slot, agent by agent. Among equal optima the solver's own settings and the order
+    of constraints decide, so this is not ``ScheduleModel``, which has another order; and unlike
+    every other answer of the oracle it depends on the solver's version, which is locked.
     """
     # Importing the solver takes half a second, and few problems need it.
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
-    places = [{slot: model.new_bool_var("") for slot in own} for own in costs]
-    for own in places:
-        model.add_exactly_one(own.values())
-    for agent in range(problem.num_agents):
-        for slot in range(problem.num_slots):
-            group = [
-                own[Slot(slot)]
-                for (_, participants), own in zip(problem.meetings, places, strict=True)
-                if agent in participants and slot in own
-            ]
-            if len(group) > 1:
-                model.add_at_most_one(group)
-    model.minimize(
-        cp_model.LinearExpr.weighted_sum(
-            [literal for own in places for literal in own.values()],
-            [cost for own in costs for cost in own.values()],
-        )
-    )
+    places = [{slot: model.new_bool_var("") for slot in own.charges_by_slot} for own in choices]
+    for literals in places:
+        model.add_exactly_one(literals.values())
+    held: dict[tuple[AgentId, Slot], list[cp_model.IntVar]] = {}
+    for choice, literals in zip(choices, places, strict=True):
+        for slot, literal in literals.items():
+            for agent in choice.participants:
+                held.setdefault((agent, slot), []).append(literal)
+    for _, group in sorted(held.items()):
+        if len(group) > 1:
+            model.add_at_most_one(group)
+    costs = [sum(charges) for choice in choices for charges in choice.charges_by_slot.values()]
+    every = [literal for literals in places for literal in literals.values()]
+    model.minimize(cp_model.LinearExpr.weighted_sum(every, costs))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.catch_sigint_signal = False
     if solver.solve(model) != cp_model.OPTIMAL:
         raise RuntimeError("CP-SAT found no schedule where there is one")
     return tuple(
-        next(slot for slot, at in own.items() if solver.boolean_value(at)) for own in places
+        next(slot for slot, literal in literals.items() if solver.boolean_value(literal))
+        for literals in places
     )

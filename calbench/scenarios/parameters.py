@@ -4,6 +4,7 @@ Origins: [P] the paper says so, [R] behaviour of the public release, [F] fitted 
 paper's numbers, [C] our choice.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
@@ -18,6 +19,15 @@ ManyScenarios = Annotated[int, Strict(), Field(ge=1, le=MOST_SCENARIOS)]
 Level = Annotated[int, Strict(), Field(ge=1, le=GREATEST_COST)]
 Fraction = Annotated[float, Strict(), Field(ge=0, le=1)]
 Flag = Annotated[bool, Strict()]
+
+RECIPE: Mapping[str, Any] = {
+    "num_scenarios": 45,
+    "num_candidates": 300,
+    "tertiles": True,
+    "density_choices": (0.6, 0.8, 1.0),
+    "blocked_choices": (2, 4, 6),
+}
+"""What a suite by the paper's recipe has, whatever its seed and costs [R]."""
 
 Subset = int | tuple[str, ...]
 """Part of a run's suites: how many scenarios of each setting, or ids of scenarios."""
@@ -252,15 +262,8 @@ class SuiteSpec(Spec):
     def _check_recipe(self) -> None:
         """Refuse parameters that the paper's recipe does not have [R]."""
         levels = self.scenario.greatest_errand_cost
-        fixed = {
-            "num_scenarios": 45,
-            "num_candidates": 300,
-            "tertiles": True,
-            "density_choices": (0.6, 0.8, 1.0),
-            "blocked_choices": (2, 4, 6),
-            "scenario": ScenarioShape(pref_level=3 if levels > 1 else 1),
-        }
-        for name, value in fixed.items():
+        shape = ScenarioShape(pref_level=3 if levels > 1 else 1)
+        for name, value in (*RECIPE.items(), ("scenario", shape)):
             if getattr(self, name) != value:
                 shown = value if name != "scenario" else "that of conf/scenario/uniform or varied"
                 raise _refuse(

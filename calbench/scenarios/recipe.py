@@ -23,7 +23,7 @@ from calbench.scenarios.models import (
     Scenario,
     Tertile,
 )
-from calbench.scenarios.parameters import ScenarioShape
+from calbench.scenarios.parameters import RECIPE, ScenarioShape
 
 SHAPE = ScenarioShape()
 """Five agents, 16 slots, five meetings of three [P]; what errands cost is the half's."""
@@ -31,7 +31,8 @@ SHAPE = ScenarioShape()
 NUM_AGENTS, NUM_SLOTS, NUM_MEETINGS = SHAPE.num_agents, SHAPE.num_slots, SHAPE.num_meetings
 SIZE = SHAPE.participants_per_meeting
 
-DENSITIES, BLOCKED = (0.6, 0.8, 1.0), (2, 4, 6)
+DENSITIES: tuple[float, ...] = RECIPE["density_choices"]
+BLOCKED: tuple[int, ...] = RECIPE["blocked_choices"]
 """Shares of the movable slots that are filled, and blocked counts: each agent has one of each."""
 
 SHARE = NUM_MEETINGS * SIZE // NUM_AGENTS
@@ -57,9 +58,6 @@ BUCKETS: tuple[tuple[Tertile, int], ...] = (("easy", 33), ("medium", 33), ("hard
 
 OF_BUCKET = 5
 """Scenarios chosen from each third of each pool."""
-
-NUM_SCENARIOS = POOLS * len(BUCKETS) * OF_BUCKET
-"""Scenarios of a half."""
 
 EVEN = NUM_AGENTS
 """How often an agent has each of the nine pairs of density and blocked count, if all are even."""

@@ -80,12 +80,11 @@ def test_an_errand_that_is_in_the_way_again_pays_again() -> None:
     assert played_cost(problem, (Slot(0), Slot(2))) == (2, 0, 0)
 
 
-def test_a_schedule_is_not_played_where_an_errand_finds_no_room() -> None:
-    problem = problem_of(["11.", "...", "..."], [(0, 1), (0, 2)])
-    assert played_cost(problem, (Slot(0), Slot(1))) is None
-    full = problem_of(["11.", "BB.", "BB."], [(0, 1)])
-    assert replayed(full, 0) == ((0, 0, 0), (((0, 0, 0), 1),), False)
+def test_nothing_is_played_where_an_errand_would_find_no_room() -> None:
+    assert replayed(problem_of(["11.", "...", "..."], [(0, 1), (0, 2)]), 0) is None
     assert replayed(problem_of(["11", "..", ".."], [(0, 1)]), 0) is None
+    last = problem_of(["11.", "BB.", "BB."], [(0, 1)])
+    assert replayed(last, 0) == ((0, 0, 0), (((0, 0, 0), 1),), False)
 
 
 def test_more_schedules_than_are_listed_are_a_seeded_sample(
