@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from calbench.agents.base import CallSite, Completer
 from calbench.agents.judging import Finding, MessageCase, audit_request, read_finding
 from calbench.cli.words import Status, Words
-from calbench.config.groups import PRICES
 from calbench.console import noting_interrupt, progress, say, verdict
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import REFLECTION
@@ -16,7 +15,6 @@ from calbench.domain.replies import Unreadable
 from calbench.errors import ConfigError, OutputError
 from calbench.files import write_atomically
 from calbench.llm.litellm_transport import ask_litellm
-from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.metrics.speech.audit_lines import (
     MAX_LINE,
@@ -133,7 +131,7 @@ def judged(
     with noting_interrupt(lambda: "Stopped; replies that came are kept") as is_stopping:
         ModelAudit(lines, "messages are audited", ask, spec, is_stopping).run(source, "audited")
     totals = source.totals
-    cost = money(spec, read_prices(PRICES), totals.spent_usd)
+    cost = money(spec, source.prices, totals.spent_usd)
     say(f"{totals.calls} replies paid for, {totals.replayed} replayed; {cost} spent")
     unread = sum(isinstance(found, Unreadable) for found in findings.values())
     shown = (line.given | {"judge": name} | _shown(line, findings[line.place]) for line in lines)

@@ -110,6 +110,11 @@ def _is_plain_url(url: str) -> bool:
 _REPLIES = ("response_format", "logprobs", "replicate", "options")
 """Keys of a model that :class:`ModelSpec` has as they are."""
 
+
+def _bare(name: str) -> str:
+    return re.sub("[-_]", "", name).lower()
+
+
 _NO_OPTIONS = """
 account account_id additional_drop_params api_base api_key audio best_of callbacks candidate_count
 deployment_id drop_params enable_search engine failure_callback fallbacks function_call functions
@@ -126,6 +131,8 @@ NO_OPTIONS = frozenset(_NO_OPTIONS.split())
 """Names that no option has at any depth, in whatever case and with or without underscores: those
 of other keys, and of what would ask another model, as somebody else, for another kind of reply, for
 more than one or for a dearer one. What else is LiteLLM's own is refused when it is loaded."""
+
+_BARE_NO_OPTIONS = frozenset(map(_bare, NO_OPTIONS))
 
 # e.g. whole "base_url", "aws_region_name"; not "web_search_options", "extrapolate"
 ELSEWHERE = re.compile(
@@ -164,9 +171,10 @@ class ModelConfig(Endpoint):
 
     @model_validator(mode="after")
     def _sends_what_is_the_providers(self) -> Self:
-        refused = {_bare(name) for name in NO_OPTIONS}
+        if self.options is None:
+            return self
         for name in _names(self.options):
-            if _bare(name) in refused or ELSEWHERE.fullmatch(name):
+            if _bare(name) in _BARE_NO_OPTIONS or ELSEWHERE.fullmatch(name):
                 raise PydanticCustomError(
                     "options", "options: {name} is not the provider's own", {"name": name}
                 )
@@ -198,10 +206,6 @@ def _names(options: object) -> Iterator[str]:
     if isinstance(options, list):
         for each in options:
             yield from _names(each)
-
-
-def _bare(name: str) -> str:
-    return re.sub("[-_]", "", name).lower()
 
 
 def full_name(name: str, api_base: str | None) -> str:

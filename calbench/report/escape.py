@@ -40,7 +40,7 @@ def script_json(value: Any) -> str:
     return text.translate(SCRIPT_ESCAPES)
 
 
-def data_script(key: str, value: Any, function: str = "calbench.data") -> bytes:
+def data_script(key: str, value: Any) -> bytes:
     """Return a page-data file: one call of a function of ours with a key and a value.
 
     Takes whatever ``orjson`` does, data classes among them. Text beyond ASCII, or that is no
@@ -56,7 +56,7 @@ def data_script(key: str, value: Any, function: str = "calbench.data") -> bytes:
     else:
         plain = value if body == b"\xff" else orjson.loads(body)
         body = script_json(plain).encode("ascii")
-    return b"%s(%s,%s);\n" % (function.encode("ascii"), script_json(key).encode("ascii"), body)
+    return b"calbench.data(%s,%s);\n" % (script_json(key).encode("ascii"), body)
 
 
 def _plain(value: Any) -> float:
@@ -66,10 +66,10 @@ def _plain(value: Any) -> float:
     raise TypeError(f"{type(value)} is no data of a page")
 
 
-def write_data(folder: Path, key: str, value: Any, function: str = "calbench.data") -> None:
+def write_data(folder: Path, key: str, value: Any) -> None:
     """Write a page-data file; its folder is made if missing."""
     name = f"{folder}/{key}.js"
-    script = data_script(key, value, function)
+    script = data_script(key, value)
     try:
         file = open(name, "wb", buffering=0)  # noqa: PTH123, SIM115 - thousands are written
     except FileNotFoundError:

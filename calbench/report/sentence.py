@@ -65,12 +65,12 @@ def teams(rows: Iterable[Row]) -> Sentence:
     return names(row["team"] for row in rows)
 
 
-def joined(pieces: Sequence[Sentence], last: str = " and ", between: str = ", ") -> Sentence:
-    """Return pieces with commas between them, and a word before the last."""
+def joined(pieces: Sequence[Sentence]) -> Sentence:
+    """Return pieces with commas between them, and "and" before the last."""
     found: list[Part] = []
     for place, piece in enumerate(pieces):
         if place:
-            found += text(last if place == len(pieces) - 1 else between)
+            found += text(" and " if place == len(pieces) - 1 else ", ")
         found += piece
     return tuple(found)
 

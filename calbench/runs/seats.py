@@ -222,10 +222,12 @@ def count_codes(paths: Iterable[Path]) -> Counter[str]:
     """
     counts: Counter[str] = Counter()
     teams = Counter((path.absolute().parents[1], path.parent.name) for path in paths)
+    folders = dict.fromkeys(traces for traces, _ in teams if traces.name == TRACES_FOLDER)
+    noted_by_run = {traces: read_note(traces.parent) for traces in folders}
     notes = {
-        (traces, team): read_note(traces.parent).get(team, {})
+        (traces, team): noted_by_run[traces].get(team, {})
         for traces, team in teams
-        if traces.name == TRACES_FOLDER
+        if traces in noted_by_run
     }
     now = code_of(chain.from_iterable(notes.values()))
     for place, noted in notes.items():

@@ -10,7 +10,6 @@ and H).
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +29,6 @@ from calbench.metrics.speech.messages import (
 )
 from calbench.metrics.speech.secondhand import PassedOn, spread
 from calbench.report.tables import Row
-from calbench.scenarios.labels import LABEL_BANKS
 from calbench.traces.events import AnnouncementSent
 from calbench.traces.models import Trace
 
@@ -122,7 +120,6 @@ def ledger_data(
     trace: Trace,
     unreachable: Row | None = None,
     measure: MeasureSpec = DEFAULT_MEASURE,
-    label_banks: Path = LABEL_BANKS,
     judged: Mapping[int, Judged] | None = None,
 ) -> dict[str, Any]:
     """Return the ledger of a game as the browser needs it.
@@ -147,7 +144,6 @@ def ledger_data(
         trace: the game.
         unreachable: its row of ``optimum_unreachable.csv``, if there is one.
         measure: the prior.
-        label_banks: folder of the label banks that traces name.
         judged: what was found in each message in words, by the index of its event; absent: they
             are judged now.
 
@@ -163,7 +159,7 @@ def ledger_data(
         data["moves"] = list(_moves(trace, measure, frozenset(typed), numbers))
         data["values"] = list(numbers)
     if len(typed) < len(players):
-        data.update(_heard(trace, label_banks, judged))
+        data.update(_heard(trace, judged))
     reach = _reach(unreachable)
     return data if reach is None else {**data, "unreachable": reach}
 
@@ -225,13 +221,13 @@ def vector_of(number_by_slot: Mapping[int, int], num_slots: int) -> str | list[i
     return "".join(cells)
 
 
-def _heard(trace: Trace, label_banks: Path, judged: Mapping[int, Judged] | None) -> dict[str, Any]:
+def _heard(trace: Trace, judged: Mapping[int, Judged] | None) -> dict[str, Any]:
     """Return the spans and patterns of every message in words that has some."""
     numbers: dict[tuple[str, str, int], int] = {}
     words: dict[str, list[Span] | int] = {}
     tags: dict[str, list[str]] = {}
     said_before: dict[str, tuple[int, list[Span]]] = {}
-    messages, passed = _audited(trace, label_banks, judged)
+    messages, passed = _audited(trace, judged)
     for audited in messages:
         message, index = audited.said, audited.said.event_index
         found = _judged_now(audited) if judged is None else judged[index]
@@ -249,7 +245,7 @@ def _heard(trace: Trace, label_banks: Path, judged: Mapping[int, Judged] | None)
 
 
 def _audited(
-    trace: Trace, label_banks: Path, judged: Mapping[int, Judged] | None
+    trace: Trace, judged: Mapping[int, Judged] | None
 ) -> tuple[Sequence[AuditedMessage], Mapping[int, Sequence[PassedOn]]]:
     """Return the messages in words, and the labels that they pass on by the index of their event.
 
@@ -257,7 +253,7 @@ def _audited(
     """
     known = None if judged is None else judged.values()
     is_told = known is None or any(each.tells or each.passes_on for each in known)
-    labels = labels_of_game(trace, label_banks) if is_told else None
+    labels = labels_of_game(trace) if is_told else None
     messages = audited_messages(trace, labels)
     if judged is not None and [each.said.event_index for each in messages] != list(judged):
         name = f"{trace.config.team.team_id} on {trace.scenario.scenario_id}"
