@@ -78,8 +78,8 @@ GAMES = Fact(
     setting scenario_id team replicate game_id
     rules_digest (text): of its configuration without team and replicate
     tertile (text; P): difficulty by feasible fraction
-    feasible_fraction (fine10; P): share of injective assignments that satisfy the calendars // S! /
-        (S - M)! assignments
+    feasible_fraction (fine{FRACTION_DIGITS}; P): share of injective assignments that satisfy the
+        calendars // S! / (S - M)! assignments
     is_excluded (truth; C): excluded games have no measures
     meetings (count, meetings; P): meetings of the scenario
     scheduled (count, meetings; P): of these, scheduled

@@ -25,9 +25,6 @@ FINEST = 17
 COST, VPS = "adjusted_excess_cost", "excess_vps"
 """The headline measure, and the one that it is set against."""
 
-HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
-"""The measures of the paper's Table 2, in its order."""
-
 NO_INTERVAL: Mapping[str, str] = {
     "few": "fewer than 4 scenarios",
     "same": "one value in most scenarios",

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, PackageLoader, StrictUndefined
 from jinja2.loaders import ChoiceLoader
 from markupsafe import Markup
 
+from calbench.analysis.measures import HEADLINE
 from calbench.errors import FileError
 from calbench.report import columns
 from calbench.report.escape import html_text, markdown_text
@@ -25,15 +26,15 @@ MACROS = (
 )
 """What every page may use, in ``calbench/report/templates``."""
 
-COLUMNS = {
+COLUMNS: Mapping[str, Any] = {
     name: getattr(columns, name)
     for name in (
         *("head", "team", "word", "term", "vps_kind", "note", "link", "links"),
         *("number", "numbers", "interval", "intervals"),
-        *("measure", "measures", "plain_measure", "plain_measures", "HEADLINE"),
+        *("measure", "measures", "plain_measure", "plain_measures"),
         "NO_INTERVAL",
     )
-}
+} | {"HEADLINE": HEADLINE}
 """How a page's template says what a table shows."""
 
 ASSETS: Mapping[str, tuple[str, ...]] = {

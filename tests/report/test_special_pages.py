@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from calbench.analysis.measures import HEADLINE
 from calbench.config.composition import compose, compose_choice
 from calbench.errors import FileError
-from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment
 from calbench.report.figures.plane import WELFARE_SETTINGS
 from calbench.report.tables import read_table

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calbench.analysis.measures import HEADLINE
 from calbench.analysis.summary.pool import ARBITRARY
 from calbench.analysis.summary.table2 import FAIRNESS
 from calbench.analysis.tables.difficulty import DRAW
-from calbench.report.columns import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of
 from calbench.report.pages.page import Content
 from calbench.report.role import Variant

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from calbench.analysis.measures import MEASURES, MIXED, Measure
+from calbench.analysis.measures import HEADLINE, MEASURES, MIXED, Measure
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
 from calbench.domain.rules import RULES_VERSION
 from calbench.report.columns import (
     COST,
-    HEADLINE,
     MEASURE_BY_NAME,
     NO_INTERVAL,
     VPS,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from calbench.report.columns import HEADLINE
+from calbench.analysis.measures import HEADLINE
 from calbench.report.experiment import Experiment, confidence_of, percent
 from calbench.report.games.files import kind_words
 from calbench.report.pages.page import Content
