@@ -12,13 +12,16 @@ returned. Here it is what one worker of CP-SAT returns, and the burdens of all o
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.randomness import stream
+from calbench.oracle.choices import Choice, choices_of
 from calbench.oracle.problem import Problem
+from calbench.oracle.solve import searched_least_cost
 
 MOST_LISTED = 20_000
 """Best schedules of a problem that are played; of more, a seeded sample [C]."""
@@ -59,10 +62,11 @@ def replayed(problem: Problem, seed: int) -> Replayed | None:
     """
     if problem.prior_meetings:
         raise ValueError("a problem with prior meetings is not played")
-    costs = [_open_slots(problem, participants) for _, participants in problem.meetings]
-    least = _least(problem, costs)
+    choices = [_open(problem, choice) for choice in choices_of(problem)]
+    least = searched_least_cost(choices)
     if least is None:
         return None
+    costs = [{slot: sum(c) for slot, c in each.charges_by_slot.items()} for each in choices]
     found = list(islice(_within(problem, costs, least, seed), MOST_LISTED + 1))
     burdens = (played_cost(problem, slots) for slots in found[:MOST_LISTED])
     played = Counter(burden for burden in burdens if burden is not None)
@@ -101,30 +105,20 @@ def played_cost(problem: Problem, slots: Sequence[Slot]) -> Burden | None:
     return tuple(paid)
 
 
-def _open_slots(problem: Problem, participants: Sequence[AgentId]) -> dict[Slot, int]:
-    """Return what each slot costs in which a meeting may be, ascending."""
+def _open(problem: Problem, choice: Choice) -> Choice:
+    """Leave out the slots in which an agent without a free slot has an errand."""
     free = problem.free_slots_by_agent
-    full = [agent for agent in participants if not free[agent]]
-    return {
-        slot: problem.displacement_cost(participants, slot)
-        for slot in problem.allowed_slots(participants)
+    full = [agent for agent in choice.participants if not free[agent]]
+    charges = {
+        slot: own
+        for slot, own in choice.charges_by_slot.items()
         if all(problem.errand_costs[agent][slot] is None for agent in full)
     }
-
-
-def _least(problem: Problem, costs: Sequence[dict[Slot, int]]) -> int | None:
-    """Return the least cost of placing all meetings; deepens until a schedule is found."""
-    if not all(costs):
-        return None
-    ends = sum(min(own.values()) for own in costs), sum(max(own.values()) for own in costs)
-    for budget in range(ends[0], ends[1] + 1):
-        if next(_within(problem, costs, budget), None) is not None:
-            return budget
-    return None
+    return replace(choice, charges_by_slot=charges)
 
 
 def _within(
-    problem: Problem, costs: Sequence[dict[Slot, int]], budget: int, seed: int = 0
+    problem: Problem, costs: Sequence[dict[Slot, int]], budget: int, seed: int
 ) -> Iterator[Slots]:
     """Yield every schedule of at most this cost, in an order that a seed gives."""
     chance = stream(seed, "replayed")
