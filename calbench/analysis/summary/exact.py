@@ -5,18 +5,15 @@ from typing import Any
 
 import pandas as pd
 
+from calbench.analysis.measures import HEADLINE
 from calbench.analysis.summary.runs import Runs, RunTables, summary
 from calbench.analysis.summary.table2 import HALVES, RELEASE_PLAYS, published_rows
-from calbench.facts.columns import columns
 
 SUITE_OF_HALF = {half: f"paper-{half}" for half in HALVES}
 """Settings with the paper's own tasks."""
 
-MEASURES = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
-"""Of Table 2, in its order; the names are ours [P]."""
-
 OWN = {"excess_cost": "excess", "messages": "messages", "fairness": "fairness"}
-"""Of these, those that are measured as the authors' release does, and their columns there."""
+"""Those that are measured as the authors' release does, and their columns there."""
 
 ENDS = ("least", "greatest")
 
@@ -29,8 +26,7 @@ OPEN = {
 
 @summary(
     "table2_exact.csv",
-    columns(
-        """
+    """
     setting
     team (text; P): of the published row
     measure (text; P): a measure of Table 2
@@ -41,8 +37,7 @@ OPEN = {
     greatest (number, of the measure; C): over all best schedules
     cause (text; C): empty where equal; ties: the printed number lies between these; open: not
         explained
-    """
-    ),
+    """,
     key="setting team measure",
 )
 def table2_exact(runs: Runs) -> pd.DataFrame:
@@ -61,7 +56,7 @@ def _cells(run: RunTables, half: str, published: pd.DataFrame) -> Iterator[dict[
         name = str(row["team"])
         team = RELEASE_PLAYS[name][1] if name in RELEASE_PLAYS else name
         if team in theirs:
-            played = {measure: ours[team][measure] for measure in MEASURES}
+            played = {measure: ours[team][measure] for measure in HEADLINE}
             played |= {name: theirs[team][column] for name, column in OWN.items()}
             for measure, value in played.items():
                 names = {"setting": half, "team": name, "measure": measure}
