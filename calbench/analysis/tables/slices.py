@@ -29,7 +29,7 @@ from calbench.analysis.tables.players import (
     with_teams,
 )
 from calbench.analysis.tables.ratings import DIGEST_DIGITS, SCOPE, scopes_of
-from calbench.facts.columns import PLAYER_KIND, columns
+from calbench.facts.columns import columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.metrics.players import Player
@@ -155,8 +155,7 @@ TWICE = f"with {TIMES} times as many scenarios like those there are"
     rank_high_further (count): worst rank of the interval to expect {TWICE}
     never_met (count, players): with whom it never shared a game
     never_met_after (count, players): the same after the first proposed team has played
-    kind (text; C): {PLAYER_KIND.meaning}
-    settings_digest
+    kind settings_digest
     """,
     key="pool setting player kind settings_digest",
     of=SCOPE,
@@ -183,13 +182,12 @@ def ratings_further(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
 
 @table(
     "ratings_proposals.csv",
-    f"""
+    """
     pool setting
     proposal (count): proposed team, from 1; each assumes that those before have played
     agent_id player
     first_meetings (list; C): players of the team whom it never met
-    kind (text; C): {PLAYER_KIND.meaning}
-    settings_digest
+    kind settings_digest
     """,
     key="pool setting proposal agent_id",
     of=SCOPE,
