@@ -15,9 +15,6 @@ from calbench.metrics.outcomes import OUTCOMES, ROLES
 from calbench.metrics.usage import PROBLEMS, ReplyCounts
 from calbench.scenarios.difficulty import obstacles
 
-FRACTION_DIGITS = 10
-"""Decimals of feasible fractions, which can be very small [C]."""
-
 MEASURED = "agents whose V was measured"
 DIGEST = text("settings_digest", "of the settings that define the player")
 RULES_DIGITS = 16

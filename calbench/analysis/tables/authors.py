@@ -9,9 +9,6 @@ from calbench.facts.storage import Facts
 
 MEANS = [column.name for column in AUTHORS.columns if column.name != "is_sampled"]
 
-ESTIMATED = ("excess", "fairness", "messages")
-"""Measures with an interval; the others say what a choice among best schedules would change."""
-
 
 @table(
     "authors.csv",
