@@ -25,7 +25,7 @@ from calbench.analysis.measures import (
     joint_kind,
 )
 from calbench.analysis.registry import Settings, table
-from calbench.analysis.tables.comparisons import UNIT, compared, without_numbers
+from calbench.analysis.tables.comparisons import compared, without_numbers
 from calbench.analysis.verdicts import (
     TOO_FEW_READ,
     TWO_INSTRUMENTS,
@@ -33,7 +33,7 @@ from calbench.analysis.verdicts import (
     are_unlike,
     with_verdicts,
 )
-from calbench.facts.columns import SCENARIO, SETTING, SLOTS, TEAM, columns
+from calbench.facts.columns import SCENARIO, SETTING, SLOTS, TEAM, UNIT, columns
 from calbench.facts.frames import empty
 from calbench.facts.speech import HEARINGS
 from calbench.facts.storage import GAME, KEY, REPLICATES, Facts
