@@ -41,14 +41,13 @@ from calbench.analysis.verdicts import (
     with_verdicts,
 )
 from calbench.console import progress
-from calbench.facts.columns import INTERVALS, Column, columns
+from calbench.facts.columns import INTERVALS, UNIT, Column, columns
 from calbench.facts.frames import empty
 from calbench.stats.differences import equivalence, paired_ends
 from calbench.stats.resampling import swap_p_values
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Sums, Truths, exact_totals
 
-UNIT = "unit of the measure"
 PAIR = columns("""
     setting
     team_a (text): team of the first run

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.measures import MIXED
-from calbench.facts.columns import DIGITS, columns
+from calbench.facts.columns import DIGITS, UNIT, columns
 from calbench.stats.resampling import adjusted_p_values
 from calbench.stats.spec import AnalysisSpec
 
@@ -40,7 +40,7 @@ FAMILY = "Benjamini-Hochberg over all rows of the table that are tested"
 VERDICT_COLUMNS = columns(f"""
     p (number): two-sided, paired permutation test over scenarios // common scenarios
     p_adjusted (number): {FAMILY}
-    margin (number, unit of the measure): differences below it are called none
+    margin (number, {UNIT}): differences below it are called none
     p_equivalent (number): the least 1 - confidence whose t interval of the difference lies within
         the margin: two one-sided paired t-tests; empty if over 60 percent of the scenarios have one
         difference, or there are too few // common scenarios

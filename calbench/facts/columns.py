@@ -234,6 +234,7 @@ def keyed(columns: Iterable[Column], key: str) -> tuple[Column, ...]:
 
 SLOTS = "slot-equivalents"
 COST = "accounting cost"
+UNIT = "unit of the measure"
 
 SETTING = text("setting", "setting of the scenario")
 TEAM = text("team", "team id")

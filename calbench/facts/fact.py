@@ -70,6 +70,16 @@ Find = str | Callable[[Any], Any]
 """Value of a column in a row: a dotted path of attributes, or a function."""
 
 
+def _getter(find: Find) -> Callable[[Any], Any]:
+    return attrgetter(find) if isinstance(find, str) else find
+
+
+def spaced(find: Find) -> Find:
+    """Return what writes a sequence that is found with spaces between its parts, as a list."""
+    get = _getter(find)
+    return lambda row: " ".join(map(str, get(row)))
+
+
 @dataclass(frozen=True, eq=False)
 class Fact:
     """A kind of fact; compared by identity.
@@ -116,5 +126,4 @@ class Fact:
     def _getters(self) -> Sequence[tuple[str, Callable[[Any], Any]]]:
         names = [column.name for column in self.columns]
         finds = [self.found.get(name, f"{self.within}{name}") for name in names]
-        gets = [attrgetter(find) if isinstance(find, str) else find for find in finds]
-        return list(zip(names, gets, strict=True))
+        return list(zip(names, map(_getter, finds), strict=True))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from calbench.domain.canonical import digest
 from calbench.domain.ids import ItemId
 from calbench.facts.columns import columns, count, text
-from calbench.facts.fact import Fact, Find, MeasuredGame
+from calbench.facts.fact import Fact, Find, MeasuredGame, spaced
 from calbench.metrics.authors import AuthorsScore, authors_score
 from calbench.metrics.game import AgentGame
 from calbench.metrics.outcomes import OUTCOMES, ROLES
@@ -136,7 +136,7 @@ GAMES = Fact(
         "excess_vps": _over_agents(_mean_of_known, "excess_vps"),
         "excess_vps_participants": _over_agents(_mean_of_known, "excess_vps_participants"),
         "scenario_digest": "trace.scenario.play_digest",
-        "channels": lambda game: " ".join(game.trace.config.channels),
+        "channels": spaced("trace.config.channels"),
         "agents": "trace.scenario.num_agents",
         "slots": "trace.scenario.num_slots",
         "optimum": "score.optimum.optimum",
@@ -285,11 +285,6 @@ AGENTS = Fact(
 """Every agent of every game: the unit over which headline means run."""
 
 
-def _spaced(name: str) -> Find:
-    """Return what writes a sequence with spaces between its parts."""
-    return lambda row: " ".join(map(str, getattr(row, name)))
-
-
 MEETINGS = Fact(
     "meetings",
     lambda game: game.score.meetings,
@@ -305,7 +300,7 @@ MEETINGS = Fact(
     cost (count, accounting cost; P): paid in its round by all agents
     rejected_batches (count, batches; P): rejected in its round
     """),
-    {"participants": _spaced("participants"), "broken_meetings": _spaced("broken_meetings")},
+    {"participants": spaced("participants"), "broken_meetings": spaced("broken_meetings")},
 )
 """Every resolved round of every game, excluded ones too."""
 

@@ -6,13 +6,13 @@ of the item it is first-hand, told by anybody else second-hand [C].
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from calbench.domain.ids import AgentId, ItemId
 from calbench.facts.columns import Column, columns, count
-from calbench.facts.fact import Fact, Find, MeasuredGame
+from calbench.facts.fact import Fact, Find, MeasuredGame, spaced
 from calbench.metrics.speech.cases import KINDS, CaseCount, case_counts
 from calbench.metrics.speech.conversation import (
     Conversation,
@@ -215,10 +215,6 @@ LEAKS = Fact(
 """Every message of a scored game that tells its sender's private labels, or passes on others'."""
 
 
-def _step(find: Callable[[SecondHandLeak], Sequence[object]]) -> Find:
-    return lambda leak: " ".join(map(str, find(leak)))
-
-
 SECOND_HAND = Fact(
     "second_hand",
     _second_hand,
@@ -247,14 +243,14 @@ SECOND_HAND = Fact(
         "sender": "said.sender",
         "label": "passed_on.label.text",
         "tier": "passed_on.label.tier",
-        "owners": _step(lambda leak: leak.passed_on.owners),
-        "owner_players": _step(lambda leak: leak.owner_players),
-        "recipients": _step(lambda leak: leak.said.recipients),
-        "learners": _step(lambda leak: leak.passed_on.learners),
+        "owners": spaced("passed_on.owners"),
+        "owner_players": spaced("owner_players"),
+        "recipients": spaced("said.recipients"),
+        "learners": spaced("passed_on.learners"),
         "steps": lambda leak: len(leak.passed_on.path),
-        "path": _step(lambda leak: [step.speaker for step in leak.passed_on.path]),
-        "path_events": _step(lambda leak: [step.place for step in leak.passed_on.path]),
-        "first_learners": _step(lambda leak: leak.passed_on.path[0].learners),
+        "path": spaced(lambda leak: [step.speaker for step in leak.passed_on.path]),
+        "path_events": spaced(lambda leak: [step.place for step in leak.passed_on.path]),
+        "first_learners": spaced(lambda leak: leak.passed_on.path[0].learners),
     },
     is_large=True,
 )

@@ -12,7 +12,7 @@ returned. Here it is what one worker of CP-SAT returns, and the burdens of all o
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -46,7 +46,7 @@ class Replayed(NamedTuple):
     is_sample: bool
 
 
-@cache
+@lru_cache(maxsize=1024)
 def replayed(problem: Problem, seed: int) -> Replayed | None:
     """Return the burdens of the best schedules of a problem's meetings.
 

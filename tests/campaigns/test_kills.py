@@ -104,7 +104,7 @@ def again(arguments: Sequence[str], place: Place, monkeypatch: pytest.MonkeyPatc
     assert answer(["-q", *arguments]) == 0
 
 
-def strike_and_repeat(
+def assert_survives_kills(
     what: str,
     kills: int,
     command: Callable[[Path], Sequence[str]],
@@ -156,7 +156,7 @@ def test_tables_and_sweeps_end_as_if_they_never_were_killed(
     }
     outcomes = Counter[str]()
     for name, (kills, command) in commands.items():
-        outcomes += strike_and_repeat(name, kills, command, tmp_path / name, monkeypatch)
+        outcomes += assert_survives_kills(name, kills, command, tmp_path / name, monkeypatch)
     figures("kills of runs, sweeps and rescoring", outcomes)
 
 
@@ -169,7 +169,7 @@ def test_games_of_speakers_that_err_end_as_if_they_never_were_killed(
         five = "suite.scenario.num_agents=5"
         return [*SMALL, five, "teams=[careless,gossip,trusting-nosy]", f"out={out}"]
 
-    outcomes = strike_and_repeat("talk", attacks(2), command, tmp_path, monkeypatch)
+    outcomes = assert_survives_kills("talk", attacks(2), command, tmp_path, monkeypatch)
     figures("kills of runs with speakers that err", outcomes)
 
 
@@ -179,7 +179,7 @@ def test_site_is_the_old_one_or_the_new_one(
     def command(out: Path) -> Sequence[str]:
         return ["view", str(played), "serve=false", "jobs=1", f"out={out}"]
 
-    outcomes = strike_and_repeat("site", attacks(3), command, tmp_path, monkeypatch)
+    outcomes = assert_survives_kills("site", attacks(3), command, tmp_path, monkeypatch)
     figures("kills of site builds", outcomes)
 
 
@@ -324,5 +324,5 @@ def test_replies_are_exported_and_merged_as_if_nothing_was_killed(
     def command(out: Path) -> Sequence[str]:
         return ["replies", "export", str(store), str(out)]
 
-    outcomes = strike_and_repeat("export", attacks(5), command, tmp_path, monkeypatch)
+    outcomes = assert_survives_kills("export", attacks(5), command, tmp_path, monkeypatch)
     figures("kills of exports", outcomes)

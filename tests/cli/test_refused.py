@@ -58,7 +58,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def check(command: Command, here: Path, words: str, arguments: tuple[str, ...]) -> None:
+def assert_refused(command: Command, here: Path, words: str, arguments: tuple[str, ...]) -> None:
     before = snapshot(here)
     ended = command(*arguments)
     assert ended.status == 2, ended.err
@@ -87,7 +87,7 @@ def test_run_leaves_a_folder_with_files_of_others_alone(
     command: Command, here: Path, file: str, text: str, words: str
 ) -> None:
     write(here / file, text)
-    check(command, here, words, (*SMALLEST, "out=o"))
+    assert_refused(command, here, words, (*SMALLEST, "out=o"))
 
 
 @pytest.mark.heavy
@@ -110,7 +110,7 @@ def test_run_leaves_a_folder_with_files_of_others_alone(
 def test_refused_run_leaves_nothing(
     command: Command, here: Path, words: str, arguments: tuple[str, ...]
 ) -> None:
-    check(command, here, words, arguments)
+    assert_refused(command, here, words, arguments)
 
 
 @pytest.mark.heavy
@@ -125,7 +125,7 @@ def test_refused_run_leaves_nothing(
 def test_failed_preflight_leaves_nothing(
     command: Command, here: Path, words: str, arguments: tuple[str, ...]
 ) -> None:
-    check(command, here, words, arguments)
+    assert_refused(command, here, words, arguments)
 
 
 @pytest.mark.heavy
@@ -135,11 +135,11 @@ def test_replies_of_others_are_refused_before_a_game(
 ) -> None:
     arguments = (*MODEL, f"preflight={preflight}", "out=o")
     foreign_database(here / "o" / "replies.sqlite")
-    check(command, here, "another program's database", arguments)
+    assert_refused(command, here, "another program's database", arguments)
     write(here / "o" / "replies.sqlite", "no database\n" * 100)
-    check(command, here, "not a reply store", arguments)
+    assert_refused(command, here, "not a reply store", arguments)
     write(here / "d" / "mine.txt")
-    check(command, here, "d is a folder", (*arguments, "replies.path=d"))
+    assert_refused(command, here, "d is a folder", (*arguments, "replies.path=d"))
 
 
 @pytest.mark.heavy
@@ -161,7 +161,7 @@ def test_other_commands_leave_files_of_others_alone(
         ("x.yaml: is there already, and was not proposed", ("matchmake", run, "out=teams/x.yaml")),
         ("holds other files", ("site", run, "out=o")),
     ):
-        check(command, here, words, arguments)
+        assert_refused(command, here, words, arguments)
 
 
 @pytest.mark.heavy

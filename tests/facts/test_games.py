@@ -50,6 +50,16 @@ ROUND = AgentRound(
 
 def test_a_game_by_hand() -> None:
     reach = OptimumReach(12, is_searched=True, loss=None)
+    own: dict[str, Any] = {
+        "tertile": "hard",
+        "feasible_fraction": 0.25,
+        "message_bytes": 77,
+        "fairness": 1.5,
+        "fairness_least": 1.25,
+        "fairness_greatest": 1.75,
+        "is_fairness_sampled": True,
+        "fairness_vectors": 7,
+    }
     found = one(
         GAMES,
         score(
@@ -58,21 +68,17 @@ def test_a_game_by_hand() -> None:
             agent(cost=1, oracle_cost=2, excess_cost=-1, messages_sent=2, vps=0.5,
                   vps_kind="reflection", excess_vps=2.0, excess_vps_participants=None),
             meetings=(meeting(1), meeting(2, "no_batch"), meeting(3)),
-            num_meetings=4, tertile="hard", feasible_fraction=0.25, message_bytes=77,
-            fairness=1.5, fairness_least=1.25, fairness_greatest=1.75, is_fairness_sampled=True,
-            fairness_vectors=7,
-            optimum=reach,
+            num_meetings=4, optimum=reach, **own,
         ),
     )  # fmt: skip
     assert len(str(found.pop("rules_digest"))) == RULES_DIGITS
     assert found == {
+        **own,
         "setting": "uniform",
         "scenario_id": "s0",
         "team": "imap",
         "replicate": 0,
         "game_id": "uniform/imap/s0",
-        "tertile": "hard",
-        "feasible_fraction": 0.25,
         "is_excluded": False,
         "meetings": 4,
         "scheduled": 2,
@@ -80,15 +86,9 @@ def test_a_game_by_hand() -> None:
         "oracle_cost": 5,
         "excess_cost": 1,
         "messages": 6,
-        "message_bytes": 77,
         "vps": 6.5,
         "excess_vps": 1.5,
         "excess_vps_participants": 0.5,
-        "fairness": 1.5,
-        "fairness_least": 1.25,
-        "fairness_greatest": 1.75,
-        "is_fairness_sampled": True,
-        "fairness_vectors": 7,
         "vps_kind": "mixed",
         "scenario_digest": "digest of s0",
         "channels": "dm all_agent_groupchat",
@@ -132,32 +132,7 @@ def test_a_seat_by_hand() -> None:
     seat = player("gpt", "model", "openai/gpt", digest="abc")
     told = seat._replace(is_probing=True)
     unread = tuple(range(10, 10 + len(PROBLEMS)))
-    found = one(
-        AGENTS,
-        score(
-            agent(
-                told, assigned=3, scheduled=2, cost=9, oracle_cost=4,
-                excess_cost=5, shown_excess_cost=50, adjusted_excess_cost=2.5, burden_gap=1.25,
-                cost_range=7,
-                messages_sent=6, vps=7.0, excess_vps=2.0, vps_participants=6.0,
-                excess_vps_participants=1.0, vps_kind="reflection",
-                tokens=Tokens(calls=4, estimated_calls=1, input_tokens=100, cached_tokens=30,
-                              output_tokens=20),
-                replies=ReplyCounts(replies=500, recovered=8, unread=unread),
-                vps_agreed=4.0, vps_by_chance=5.5, vps_constant=89.0,
-                reflections_asked=20, reflections_read=15,
-            )
-        ),
-    )  # fmt: skip
-    expected = {
-        "agent_id": 0,
-        "player": "gpt",
-        "kind": "model",
-        "settings_digest": "abc",
-        "model": "openai/gpt",
-        "uses_language": True,
-        "is_probing": True,
-        "base_player": "gpt",
+    own: dict[str, Any] = {
         "assigned": 3,
         "scheduled": 2,
         "cost": 9,
@@ -173,23 +148,40 @@ def test_a_seat_by_hand() -> None:
         "vps_kind": "reflection",
         "vps_agreed": 4.0,
         "vps_by_chance": 5.5,
-        "vps_beyond_chance": 1.5,
         "vps_constant": 89.0,
         "reflections_asked": 20,
         "reflections_read": 15,
-        "readable_share": 0.75,
+        "cost_range": 7,
+    }
+    used = {
         "calls": 4,
         "input_tokens": 100,
         "cached_tokens": 30,
         "output_tokens": 20,
         "estimated_calls": 1,
+    }
+    replies = ReplyCounts(replies=500, recovered=8, unread=unread)
+    seated = agent(told, vps_participants=6.0, tokens=Tokens(**used), replies=replies, **own)
+    found = one(AGENTS, score(seated))
+    expected = {
+        **own,
+        **used,
+        "agent_id": 0,
+        "player": "gpt",
+        "kind": "model",
+        "settings_digest": "abc",
+        "model": "openai/gpt",
+        "uses_language": True,
+        "is_probing": True,
+        "base_player": "gpt",
+        "vps_beyond_chance": 1.5,
+        "readable_share": 0.75,
         "replies": 500,
         "read": 500 - sum(unread),
         "recovered": 8,
         **{str(problem): number for number, problem in enumerate(PROBLEMS, start=10)},
         "meetings_moved": 0,
         "copies_moved": 0,
-        "cost_range": 7,
     }
     assert {name: found[name] for name in expected} == expected
 

@@ -42,7 +42,7 @@ def play(scenario: Scenario, limits: Limits, policies: Sequence[Policy] | None =
     return run(scenario, config, seated)
 
 
-def is_lawful(trace: Trace, agents: Sequence[int]) -> None:
+def assert_is_lawful(trace: Trace, agents: Sequence[int]) -> None:
     """No action of these agents was refused, and no batch rejected but an empty one."""
     for event in trace.events:
         if isinstance(event, InvalidToolCall):
@@ -51,34 +51,26 @@ def is_lawful(trace: Trace, agents: Sequence[int]) -> None:
             assert (event.conflict, event.actions) == (EMPTY_BATCH, ())
 
 
-def leaves_every_earlier_meeting_whole(seed: int) -> None:
-    scenario, limits = bumping_game(seed)
-    trace = play(scenario, limits)
-    is_lawful(trace, range(scenario.num_agents))
-    for event in trace.events:
-        if isinstance(event, Resolution):
-            assert event.broken_meetings == (), seed
-
-
-def stays_lawful_beside_a_perjurer(seed: int) -> None:
-    scenario, limits = bumping_game(seed)
-    count = scenario.num_agents
-    players: list[Policy] = [Again(limits.sd_model) for _ in range(count)]
-    players[seed % count] = Perjurer(seed)
-    trace = play(scenario, limits, players)
-    is_lawful(trace, [agent for agent in range(count) if agent != seed % count])
-
-
 @pytest.mark.heavy
 def test_sd_map_never_breaks_an_earlier_meeting() -> None:
     for seed in range(GAMES):
-        leaves_every_earlier_meeting_whole(seed)
+        scenario, limits = bumping_game(seed)
+        trace = play(scenario, limits)
+        assert_is_lawful(trace, range(scenario.num_agents))
+        for event in trace.events:
+            if isinstance(event, Resolution):
+                assert event.broken_meetings == (), seed
 
 
 @pytest.mark.heavy
 def test_sd_map_stays_lawful_when_a_neighbour_lies_in_its_own_words() -> None:
     for seed in range(GAMES):
-        stays_lawful_beside_a_perjurer(seed)
+        scenario, limits = bumping_game(seed)
+        count = scenario.num_agents
+        players: list[Policy] = [Again(limits.sd_model) for _ in range(count)]
+        players[seed % count] = Perjurer(seed)
+        trace = play(scenario, limits, players)
+        assert_is_lawful(trace, [agent for agent in range(count) if agent != seed % count])
 
 
 @pytest.mark.heavy

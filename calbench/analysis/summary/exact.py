@@ -8,13 +8,12 @@ import pandas as pd
 from calbench.analysis.measures import HEADLINE
 from calbench.analysis.summary.runs import Runs, RunTables, summary
 from calbench.analysis.summary.table2 import HALVES, RELEASE_PLAYS, published_rows
-from calbench.facts.columns import columns
 
 SUITE_OF_HALF = {half: f"paper-{half}" for half in HALVES}
 """Settings with the paper's own tasks."""
 
 OWN = {"excess_cost": "excess", "messages": "messages", "fairness": "fairness"}
-"""Of these, those that are measured as the authors' release does, and their columns there."""
+"""Those that are measured as the authors' release does, and their columns there."""
 
 ENDS = ("least", "greatest")
 
@@ -27,8 +26,7 @@ OPEN = {
 
 @summary(
     "table2_exact.csv",
-    columns(
-        """
+    """
     setting
     team (text; P): of the published row
     measure (text; P): a measure of Table 2
@@ -39,8 +37,7 @@ OPEN = {
     greatest (number, of the measure; C): over all best schedules
     cause (text; C): empty where equal; ties: the printed number lies between these; open: not
         explained
-    """
-    ),
+    """,
     key="setting team measure",
 )
 def table2_exact(runs: Runs) -> pd.DataFrame:

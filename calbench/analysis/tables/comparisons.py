@@ -22,7 +22,7 @@ from calbench.analysis.verdicts import (
     are_unlike,
     with_verdicts,
 )
-from calbench.facts.columns import columns
+from calbench.facts.columns import UNIT, columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.stats.differences import (
@@ -38,7 +38,6 @@ from calbench.stats.sums import Sums
 CELLS_AT_ONCE = 2_000_000
 """Scenarios, times pairs, times measures, that are compared at once: bounds memory [C]."""
 
-UNIT = "unit of the measure"
 COMMON = "scenarios that count for both teams"
 
 

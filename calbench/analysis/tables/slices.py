@@ -29,7 +29,7 @@ from calbench.analysis.tables.players import (
     with_teams,
 )
 from calbench.analysis.tables.ratings import DIGEST_DIGITS, SCOPE, scopes_of
-from calbench.facts.columns import PLAYER_KIND, columns
+from calbench.facts.columns import UNIT, columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.metrics.players import Player
@@ -64,12 +64,12 @@ FURTHER = columns(
     slices (number, games): its games on a scenario // scenarios that count
     common_share (number, share): of the variance of a game's value, what the slices on one scenario
         have in common: components of variance, added up over the players with several slices
-    width (number, unit of the measure): of its t interval now; empty without one
-    width_slice (number, unit of the measure): expected with one more slice on the same scenarios:
+    width (number, {UNIT}): of its t interval now; empty without one
+    width_slice (number, {UNIT}): expected with one more slice on the same scenarios:
         width times the {ROOT}
-    width_scenarios (number, unit of the measure): expected with as many games as that on further
+    width_scenarios (number, {UNIT}): expected with as many games as that on further
         scenarios, with the slices there are
-    width_limit (number, unit of the measure): expected with any number of slices on the same
+    width_limit (number, {UNIT}): expected with any number of slices on the same
         scenarios
     kind teams
     """,
@@ -155,8 +155,7 @@ TWICE = f"with {TIMES} times as many scenarios like those there are"
     rank_high_further (count): worst rank of the interval to expect {TWICE}
     never_met (count, players): with whom it never shared a game
     never_met_after (count, players): the same after the first proposed team has played
-    kind (text; C): {PLAYER_KIND.meaning}
-    settings_digest
+    kind settings_digest
     """,
     key="pool setting player kind settings_digest",
     of=SCOPE,
@@ -183,13 +182,12 @@ def ratings_further(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
 
 @table(
     "ratings_proposals.csv",
-    f"""
+    """
     pool setting
     proposal (count): proposed team, from 1; each assumes that those before have played
     agent_id player
     first_meetings (list; C): players of the team whom it never met
-    kind (text; C): {PLAYER_KIND.meaning}
-    settings_digest
+    kind settings_digest
     """,
     key="pool setting proposal agent_id",
     of=SCOPE,

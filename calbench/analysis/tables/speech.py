@@ -25,7 +25,7 @@ from calbench.analysis.measures import (
     joint_kind,
 )
 from calbench.analysis.registry import Settings, table
-from calbench.analysis.tables.comparisons import UNIT, compared, without_numbers
+from calbench.analysis.tables.comparisons import compared, without_numbers
 from calbench.analysis.verdicts import (
     TOO_FEW_READ,
     TWO_INSTRUMENTS,
@@ -33,7 +33,7 @@ from calbench.analysis.verdicts import (
     are_unlike,
     with_verdicts,
 )
-from calbench.facts.columns import SCENARIO, SETTING, SLOTS, TEAM, count, estimated, text
+from calbench.facts.columns import SCENARIO, SETTING, SLOTS, TEAM, UNIT, columns
 from calbench.facts.frames import empty
 from calbench.facts.speech import HEARINGS
 from calbench.facts.storage import GAME, KEY, REPLICATES, Facts
@@ -287,19 +287,21 @@ def _compared(
     return rows.assign(team=rows["team_a"], team_without=rows["team_b"], unit=units, **sides)
 
 
-EFFECTS = (
-    SETTING,
-    TEAM,
-    text("team_without", "team id of the same team without probing agents"),
-    text("measure", "; ".join(f"{m.name}: {m.definition}" for m in OF_GAMES)
-         + "; the others: means over all agents as in leaderboard.csv", "C"),
-    text("unit", UNIT),
-    count("scenarios", "scenarios", "those that count for both"),
-    *estimated("probed", UNIT, "mean of the team with probing agents", _EACH, "C"),
-    *estimated("without", UNIT, "mean of the same team without", _EACH, "C"),
-    *estimated("difference", UNIT, "probed minus without, over common scenarios", _EACH, "C"),
-    *VERDICT_COLUMNS,
-)  # fmt: skip
+EFFECTS = columns(
+    f"""
+    setting team
+    team_without (text): team id of the same team without probing agents
+    measure (text; C): {"; ".join(f"{m.name}: {m.definition}" for m in OF_GAMES)}; the others: means
+        over all agents as in leaderboard.csv
+    unit (text): {UNIT}
+    scenarios (count, scenarios): those that count for both
+    probed (estimate, {UNIT}): mean of the team with probing agents // {_EACH}
+    without (estimate, {UNIT}): mean of the same team without // {_EACH}
+    difference (estimate, {UNIT}): probed minus without, over common scenarios // {_EACH}
+    verdict_columns
+    """,
+    verdict_columns=VERDICT_COLUMNS,
+)
 
 
 @table(
