@@ -28,7 +28,6 @@ FEW: dict[str, dict[str, Any]] = {
         "defaults": [
             {"/suite@more_suites.varied": "former-varied"},
             {"override /suite": "former-uniform"},
-            {"override /channels": "dm"},
             {"override /teams": ["candid", "guarded", "oversharer", "mixed-scripted"]},
         ],
         "suite": {"setting": "uniform", "num_scenarios": 2, "num_candidates": 2},
