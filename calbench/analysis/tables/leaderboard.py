@@ -131,7 +131,7 @@ def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
     setting team
     fairness_least (number, accounting cost): mean with the optimal schedule of each game that makes
         it least; empty if a game is left out // all agent-games
-    fairness (number, accounting cost; F): mean with the canonical schedule // all agent-games
+    fairness (number, accounting cost; R, C): mean with the canonical schedule // all agent-games
     fairness_greatest (number, accounting cost): mean with the optimal schedule of each game that
         makes it greatest; empty if a game is left out // all agent-games
     games (count, games): games scored
