@@ -27,7 +27,7 @@ class Column:
         unit: of numbers, else empty.
         meaning: in words.
         denominator: what a mean is over, else empty.
-        origin: [P] the paper, [R] the public release, [F] fitted to the paper's numbers,
+        origin: [P] the paper, [R] the authors' public code, [F] fitted to the paper's numbers,
             [C] our choice; empty for identifiers.
         digits: decimals of numbers; ``None`` where they differ by row and numbers come as text.
         is_trimmed: whether trailing zeros are left out.

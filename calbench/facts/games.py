@@ -93,15 +93,15 @@ GAMES = Fact(
     scheduled (count, meetings; P): of these, scheduled
     cost (count, accounting cost; P): paid by all agents
     oracle_cost (count, accounting cost; P): least cost of the scheduled meetings
-    excess_cost (count, accounting cost; F): cost - oracle_cost; never negative
+    excess_cost (count, accounting cost; R, C): cost - oracle_cost; never negative
     messages (count, messages; P): sent by all agents
     message_bytes (count, bytes): length of their contents as JSON in UTF-8, without spaces or
         envelopes
     vps (precise, slot-equivalents; P): sum of V over all agents; empty unless all are known
-    excess_vps (precise, slot-equivalents; P, F): mean of max(0, V - floor) // {MEASURED}
+    excess_vps (precise, slot-equivalents; P, R): mean of max(0, V - floor) // {MEASURED}
     excess_vps_participants (precise, slot-equivalents): the same over participant pairs //
         {MEASURED}
-    fairness (number, accounting cost; F): mean of |E - mean E| // agents
+    fairness (number, accounting cost; R, C): mean of |E - mean E| // agents
     fairness_least (number, accounting cost): least over optimal schedules, if known // agents
     fairness_greatest (number, accounting cost): greatest over optimal schedules, if known // agents
     is_fairness_sampled (truth; C): these two are over a sample of the schedules; empty if they are
@@ -243,13 +243,13 @@ AGENTS = Fact(
     cost (count, accounting cost; P): C, paid in the game, including failed rounds
     oracle_cost (count, accounting cost; P, tie-break C): C*, the agent's cost in the best schedule
         of exactly the scheduled meetings; of several the lexicographically smallest
-    excess_cost (count, accounting cost; F): E = C - C*; may be negative
+    excess_cost (count, accounting cost; R, C): E = C - C*; may be negative
     shown_excess_cost (count, shown cost): the same by the costs that agents are shown
     adjusted_excess_cost (number, accounting cost per meeting): with a penalty for failure
-    burden_gap (number, accounting cost; F): |E - mean E| over the game's agents
+    burden_gap (number, accounting cost; R, C): |E - mean E| over the game's agents
     messages_sent (count, messages; P): a group message counts once
     vps (precise, slot-equivalents; P): V, over all observers and rounds
-    excess_vps (precise, slot-equivalents; P, F): max(0, V - floor)
+    excess_vps (precise, slot-equivalents; P, R): max(0, V - floor)
     excess_vps_participants (precise, slot-equivalents): the same over participant pairs
     vps_kind baselines
     calls (count, calls; P): model calls in these games, including reflections

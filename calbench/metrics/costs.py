@@ -186,7 +186,7 @@ def adjusted_excess(
 
 
 def burden_gaps(excess_by_agent: Sequence[int]) -> tuple[float, ...]:
-    """Return ``|E_i - mean_j E_j|`` for every agent of the game, in accounting cost [F].
+    """Return ``|E_i - mean_j E_j|`` for every agent of the game, in accounting cost [R].
 
     The mean is over all agents, including those without a meeting. Sums are integers, so each
     value is the correctly rounded quotient.
@@ -196,7 +196,7 @@ def burden_gaps(excess_by_agent: Sequence[int]) -> tuple[float, ...]:
 
 
 def fairness(excess_by_agent: Sequence[int]) -> float:
-    """Return the mean burden gap of a game; 0 is even: (1, 1, 0, -1, -1) gives 0.8 [F]."""
+    """Return the mean burden gap of a game; 0 is even: (1, 1, 0, -1, -1) gives 0.8 [R]."""
     count, total = len(excess_by_agent), sum(excess_by_agent)
     return sum(abs(count * excess - total) for excess in excess_by_agent) / count**2
 

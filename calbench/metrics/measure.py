@@ -15,7 +15,7 @@ class MeasureSpec(BaseModel):
         belief_prior: an observer's belief that a slot is feasible, at the start of each round;
             0.5 [P, section 3.2].
         vps_floor: slot-equivalents that each agent-game leaks for free; 5 [P, appendix F.3].
-            Subtracted once from an agent's sum over the game [F].
+            Subtracted once from an agent's sum over the game [R].
         fairness_sample_limit: greatest number of optimal cost vectors in the sensitivity
             analysis of fairness; of more vectors, a seeded sample of this size is used [C].
         fairness_sensitivity: of games of more than 14 meetings, or with too many vectors to list,

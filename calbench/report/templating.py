@@ -23,6 +23,7 @@ MACROS = (
     "featured.jinja",
     "dictionary.jinja",
     "plane.jinja",
+    "environment.jinja",
 )
 """What every page may use, in ``calbench/report/templates``."""
 
@@ -42,6 +43,7 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "columns": ("results/columns.css", "results/columns.js"),
     "leaderboard": ("board/marks.css", "board/leaderboard.css", "board/leaderboard.js"),
     "comparisons": ("board/leaderboard.css", "board/comparisons.js"),
+    "method": ("method/environment.css",),
     "ratings": ("board/leaderboard.css",),
     "players": ("board/marks.css", "home/plane.css", "board/player.css"),
     "figures": ("figures/figures.css", "vendor/plotly.min.js", "figures/figures.js"),

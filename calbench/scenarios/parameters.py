@@ -1,6 +1,6 @@
 """What a suite is made from: the parameters of the paper's Table 3 and how to choose scenarios.
 
-Origins: [P] the paper says so, [R] behaviour of the public release, [F] fitted to the
+Origins: [P] the paper says so, [R] behaviour of the authors' public code, [F] fitted to the
 paper's numbers, [C] our choice.
 """
 
@@ -60,12 +60,12 @@ class ScenarioShape(Spec):
         num_prior_meetings: meetings from before the game [C: none].
         participants_per_prior_meeting: their size; absent: ``participants_per_meeting`` [C].
         prior_participant_lists: their fixed participants, one list per prior meeting [C].
-        pref_level: greatest accounting cost of an errand [P]; 1 is the uniform setting [F].
+        pref_level: greatest accounting cost of an errand [P]; 1 is the uniform setting [R].
         errand_cost_level: overrides ``pref_level`` for errands [P].
         errand_cost_floor: least accounting cost of an errand [C: 1].
         meeting_cost_level: greatest cost of a meeting, paid by each participant that moves it
-            [P]; 1 for every meeting of the paper [F].
-        shown_costs: what an agent is shown for accounting cost 1, 2, 3, ... [F: 1, 10, 100].
+            [P]; 1 for every meeting of the paper [R].
+        shown_costs: what an agent is shown for accounting cost 1, 2, 3, ... [R: 1, 10, 100].
         force_witness_errand: place errands in the witness slots first [P].
     """
 

@@ -113,3 +113,20 @@ def test_vendored_version_is_the_one_named() -> None:
 
     assert version is not None
     assert f"| {version[1]} |" in (VENDOR / "README.md").read_text()
+
+
+LEAST_TEXT = """Math.min(...[...document.querySelectorAll(".cb-environment text")].map(text => {
+    const drawing = text.ownerSVGElement;
+    const scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
+    return parseFloat(getComputedStyle(text).fontSize) * scale;
+}))"""
+"""Pixels of the smallest text of the drawn environment, as it is shown."""
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+def test_text_of_the_environment_can_be_read_at_any_width(
+    file_tab: Tab, size: tuple[int, int]
+) -> None:
+    file_tab.resize(size)
+
+    assert settled(file_tab.visit("method.html")).evaluate(LEAST_TEXT) >= 12

@@ -6,6 +6,7 @@ from inspect import signature
 from math import exp
 from pathlib import Path
 from typing import get_args
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -30,6 +31,7 @@ from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
 from calbench.metrics.speech.detectors import BOUND, UNIT
 from calbench.oracle.count import MOST_COUNTED_MEETINGS
 from calbench.protocols.registry import POLICIES
+from calbench.report.templating import Templates
 from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
 from calbench.scenarios.models import GREATEST_COST
 from calbench.scenarios.parameters import RECIPE, ScenarioParameters, ScenarioShape, SuiteSpec
@@ -233,6 +235,34 @@ def test_every_prompt_variant_is_named(variant: str) -> None:
     section = TEXT[TEXT.index("{#prompts}") : TEXT.index("{#envelope}")]
 
     assert f"`{variant}`" in section
+
+
+def test_pseudocode_names_every_limit_of_play() -> None:
+    section = TEXT[TEXT.index("{#algorithm}") : TEXT.index("{#observation}")]
+    of_protocols = {"sd_model"}
+
+    for name in Limits.model_fields.keys() - of_protocols:
+        assert re.search(rf"`{name}(?:=\w+)?`", section), name
+    for choice in get_args(Limits.model_fields["commit"].annotation):
+        assert f"`commit={choice}`" in section
+
+
+def test_environment_is_three_drawings_that_are_told_in_words_too() -> None:
+    template = Templates(SOURCES / "docs").macros("")
+    figure = template["environment"]()
+    tree = ET.fromstring(str(figure))  # noqa: S314 - made here
+    drawings = list(tree.iter("{http://www.w3.org/2000/svg}svg"))
+    ids = {node.get("id") for node in tree.iter() if node.get("id")}
+
+    assert len(drawings) == 3
+    for drawing in drawings:
+        assert drawing.get("role") == "img"
+        assert {drawing.get("aria-labelledby"), drawing.get("aria-describedby")} <= ids
+        title, told = drawing[0], drawing[1]
+        assert title.tag.endswith("title")
+        assert told.tag.endswith("desc")
+        assert title.text
+        assert told.text
 
 
 FOLD = re.compile(r"\n\n((?:.+\n)+)\n<details[^>]*>\n<summary>.*</summary>\n\n((?:.+\n)+)")

@@ -187,9 +187,9 @@ COLUMNS = columns(
     scheduled (count, meetings): of these, scheduled
     cost (count, accounting cost; P): paid by all agents
     oracle_cost (count, accounting cost; P): least cost of the scheduled meetings
-    excess_cost (count, accounting cost; F): cost - oracle_cost
+    excess_cost (count, accounting cost; R, C): cost - oracle_cost
     messages (count, messages; P): sent by all agents
-    excess_vps (precise, slot-equivalents; P, F): mean of max(0, V - floor) // measured agents
+    excess_vps (precise, slot-equivalents; P, R): mean of max(0, V - floor) // measured agents
     vps_kind
     """,
     of=[EXPERIMENT],

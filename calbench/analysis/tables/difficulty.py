@@ -68,7 +68,7 @@ PER_MEETING = "bytes per meeting"
     """
     setting tertile team
     games (count, games): games scored
-    excess_cost (estimate, accounting cost; F): mean over games, all agents together // games
+    excess_cost (estimate, accounting cost; R, C): mean over games, all agents together // games
     scheduled (estimate, share; P): share of meetings that were scheduled // meetings
     """,
     key="setting tertile team",

@@ -1,11 +1,19 @@
 """Teams: means of every measure, outcomes of games, and sensitivity to ties."""
 
 from functools import lru_cache
+from math import inf
 
+import numpy as np
 import pandas as pd
 
 from calbench.analysis.certainties import EXACT_MEASURES, exact_values, with_exact
-from calbench.analysis.estimates import ScenarioSums, group_totals, scenario_sums
+from calbench.analysis.estimates import (
+    ScenarioSums,
+    estimated_means,
+    group_totals,
+    numbers,
+    scenario_sums,
+)
 from calbench.analysis.measures import (
     BOUNDS,
     MEASURE_COLUMNS,
@@ -20,6 +28,7 @@ from calbench.facts.columns import columns, count, number, truth
 from calbench.facts.games import SHARES
 from calbench.facts.storage import Facts
 from calbench.metrics.outcomes import OUTCOMES
+from calbench.stats.spec import AnalysisSpec
 
 EXCLUDED_LIMIT_PERCENT = 5.0
 """Rows with a larger share of excluded games are flagged [C]."""
@@ -42,6 +51,13 @@ READABILITY = columns("""
     """)
 """Columns that say how many reflections a team's VPS rests on."""
 
+COST_RATIO = columns("""
+    cost_ratio (estimate, ratio; C): cost paid in all games, including failed rounds, over the least
+        cost of exactly the meetings that were scheduled in them: a ratio of sums, at least 1;
+        empty if these cost nothing // games
+    """)
+"""Columns of the ratio of realised to optimal cost."""
+
 
 def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with the share of excluded games, and whether it exceeds the limit.
@@ -59,13 +75,14 @@ def excluded_share(rows: pd.DataFrame) -> pd.DataFrame:
     setting team
     games (count, games): games scored
     scenarios (count, scenarios): distinct scenarios of these games
-    measure_columns vps_kind exact readability
+    measure_columns cost_ratio vps_kind exact readability
     vps_agreed (precise, slot-equivalents): mean of what the agreed meetings give away of
         themselves, see agent_games.csv // agent-games whose loss was measured
     """,
     key="setting team",
     of=[EXACT_MEASURES],
     measure_columns=MEASURE_COLUMNS,
+    cost_ratio=COST_RATIO,
     readability=READABILITY,
 )
 @lru_cache(maxsize=1)
@@ -82,7 +99,8 @@ def leaderboard(facts: Facts, settings: Settings) -> pd.DataFrame:
     played = facts.scored.groupby(TEAMS, sort=False)["scenario_id"].nunique().rename("scenarios")
     rows = counts.join(played).fillna({"scenarios": 0}).reset_index()
     readable = readable_shares(agents, ["team"])
-    for part in (means, sums.ranges(), kinds, readable, _agreed(agents)):
+    ratios = cost_ratios(facts.scored, settings.analysis)
+    for part in (means, sums.ranges(), ratios, kinds, readable, _agreed(agents)):
         rows = rows.merge(part, "left", TEAMS)
     return with_exact(rows.fillna({"reflections_asked": 0, "reflections_read": 0}))
 
@@ -93,6 +111,32 @@ def team_sums(facts: Facts, settings: Settings) -> ScenarioSums:
     agents = facts.of_games("agents")
     exact = exact_values(facts, agents, settings.measure.vps_floor)
     return scenario_sums(agents, ["team"], measured_values(agents, ["team"]), exact=exact)
+
+
+def cost_ratios(games: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
+    """Return what every team paid over what the same meetings cost at least.
+
+    Both are sums over games, so games whose optimum is 0 count with what was paid in them. The
+    interval is that of the mean of r + (paid - r optimum) / mean optimum, which is the ratio r
+    itself: what a game adds to it, to first order.
+
+    Args:
+        games: scored, with ``cost`` and ``oracle_cost``.
+        spec: confidence.
+
+    Returns:
+        ``setting``, ``team`` and the columns of the estimate; not a number where the optima of all
+        games add up to 0.
+    """
+    names = ["cost", "oracle_cost"]
+    sums = scenario_sums(games, ["team"], games[names])
+    (paid, best), played = sums.totals.sum(axis=0).T, (sums.counts[:, :, 0] > 0).sum(axis=0)
+    means = sums.groups.assign(ratio=paid / np.where(best > 0, best, np.nan), best=best / played)
+    ratio, best = numbers(games[TEAMS].merge(means, "left", TEAMS)[["ratio", "best"]]).T
+    added = ratio + (games["cost"].astype("float64") - ratio * games["oracle_cost"]) / best
+    values = pd.DataFrame({"cost_ratio": added.to_numpy(dtype=np.float64)}, games.index)
+    found = estimated_means(games, ["team"], values, spec, bounds={"cost_ratio": (1.0, inf)})
+    return found[[*TEAMS, *(column.name for column in COST_RATIO)]]
 
 
 def _agreed(agents: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +175,7 @@ def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
     setting team
     fairness_least (number, accounting cost): mean with the optimal schedule of each game that makes
         it least; empty if a game is left out // all agent-games
-    fairness (number, accounting cost; F): mean with the canonical schedule // all agent-games
+    fairness (number, accounting cost; R, C): mean with the canonical schedule // all agent-games
     fairness_greatest (number, accounting cost): mean with the optimal schedule of each game that
         makes it greatest; empty if a game is left out // all agent-games
     games (count, games): games scored

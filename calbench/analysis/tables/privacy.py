@@ -246,7 +246,7 @@ CHAIN = (GAME, "round", "target_agent", "observer_agent", "slot")
     f"""
     setting team
     prior (number1; P): belief at the start of each round
-    excess_vps (precise, slot-equivalents; P, F): mean of max(0, V - floor) with this prior // all
+    excess_vps (precise, slot-equivalents; P, R): mean of max(0, V - floor) with this prior // all
         agent-games of typed agents
     kendall_tau (number): tau-b of the setting's teams between this prior and {PAPERS}, by
         excess_vps; empty if it has fewer than two teams, or all are equal // typed teams of the

@@ -194,8 +194,8 @@ UNRATED = columns(
     games (count, games): games scored in which it took part
     agent_games (count, agent-games): its seats in these games
     coordination (number, percent; P): mean of S / M // agent-games with M > 0
-    excess_cost (number, accounting cost; F): mean of E // agent-games
-    excess_vps (number, slot-equivalents; P, F): mean of max(0, V - floor) // measured
+    excess_cost (number, accounting cost; R, C): mean of E // agent-games
+    excess_vps (number, slot-equivalents; P, R): mean of max(0, V - floor) // measured
     vps_kind settings_digest
     is_probing (truth; P): a variant told to probe for private facts
     """,

@@ -11,7 +11,7 @@ from calbench.analysis.estimates import group_totals
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.registry import TABLES, Settings, table
 from calbench.analysis.tables.comparisons import comparisons
-from calbench.analysis.tables.leaderboard import TEAMS, leaderboard
+from calbench.analysis.tables.leaderboard import COST_RATIO, TEAMS, leaderboard
 from calbench.analysis.tables.players import players, usage
 from calbench.analysis.verdicts import (
     DEGENERATE,
@@ -30,6 +30,9 @@ from calbench.stats.sums import Floats
 
 ORACLE, REFERENCE = "oracle", "reference"
 """Team and kind of the row of optimal schedules, which plays no games."""
+
+OF_RATIO = ("cost_ratio", "cost_ratio_interval")
+"""Columns of the ratio of costs that the oracle has: 1, unless its schedules cost nothing."""
 
 RANK_ENDS = ("_rank_low", "_rank_high", "_ranked", "_letters")
 """Columns of a measure by which teams are ranked, behind its name."""
@@ -76,11 +79,12 @@ USAGE_COLUMNS = columns("""
     games (count, games): games scored
     games_excluded (count, games): games with a provider fault or budget stop, in no mean
     scenarios (count, scenarios): distinct scenarios of these games
-    vps_kind exact measure_columns usage_columns
+    vps_kind exact measure_columns cost_ratio usage_columns
     """,
     key="setting team",
     of=[EXACT_MEASURES],
     measure_columns=MEASURE_COLUMNS,
+    cost_ratio=COST_RATIO,
     usage_columns=USAGE_COLUMNS,
 )
 def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
@@ -191,7 +195,7 @@ def _oracle(facts: Facts) -> pd.DataFrame:
     messages and privacy loss do not apply to it.
     """
     names = [f"{name}{end}" for name in OF_ORACLE for end in ("", "_n", "_interval")]
-    columns = [*TEAMS, "kinds", "scenarios", "exact", *names]
+    columns = [*TEAMS, "kinds", "scenarios", "exact", *names, *OF_RATIO]
     return pd.DataFrame(_oracle_rows(facts), columns=columns)
 
 
@@ -202,6 +206,7 @@ def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
         own = agents[agents["game"].isin(games.index)]
         num_seats, num_assigned = len(own), int((own["assigned"] > 0).sum())
         if num_assigned:
+            ratio = (1.0, EXACT) if games["optimum"].any() else (None, None)
             counts = dict.fromkeys(OF_ORACLE, num_assigned)
             counts |= {"excess_cost": num_seats, "fairness": num_seats}
             yield {
@@ -214,4 +219,5 @@ def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
                 "coordination": 100.0,
                 **{f"{name}_interval": EXACT for name in OF_ORACLE},
                 **{f"{name}_n": number for name, number in counts.items()},
+                **dict(zip(OF_RATIO, ratio, strict=True)),
             }

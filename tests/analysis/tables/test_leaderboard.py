@@ -6,16 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from calbench.analysis.estimates import ENDS
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.registry import Settings
 from calbench.analysis.tables import tables_of
+from calbench.analysis.tables.leaderboard import cost_ratios
 from calbench.domain.messages import Route, Text
 from calbench.facts.games import SCORES
-from calbench.facts.storage import Facts
-from calbench.metrics.game import VpsShare
+from calbench.facts.storage import REPLICATES, Facts
+from calbench.metrics.game import GameScore, VpsShare
 from calbench.stats.intervals import BOUND, KINDS, NONE, T, estimated
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import (
@@ -55,6 +59,7 @@ def test_leaderboard_has_exactly_the_public_columns(facts: Facts) -> None:
     assert first.split(",") == [
         *("setting", "team", "games", "scenarios"),
         *(name + end for name in NAMES for end in (*ENDS, "_least", "_greatest")),
+        *(f"cost_ratio{end}" for end in ENDS),
         *("vps_kind", "exact", "reflections_asked", "reflections_read", "readable_share"),
         *("is_vps_flagged", "is_vps_ranked", "vps_agreed", "metrics_version"),
     ]
@@ -159,6 +164,82 @@ def test_each_measure_divides_by_what_it_counts(tmp_path: Path) -> None:
     assert row["vps_kind"] == "protocol"
 
 
+def paying(cost: int, best: int, number: int, **changes: Any) -> GameScore:
+    """Return a game of two agents that paid so much, where the optimum costs ``best``."""
+    paid = agent(cost=cost, oracle_cost=best, excess_cost=cost - best)
+    return score(paid, agent(), scenario=f"s{number:02d}", **changes)
+
+
+def test_ratio_of_costs_adds_up_games_first(tmp_path: Path) -> None:
+    """A game whose optimum is 0 counts with what was paid in it."""
+    pairs = [(4, 2), (3, 0), (0, 0), (5, 4)]
+    games = [
+        *(paying(*pair, number) for number, pair in enumerate(pairs)),
+        *(paying(*pair, number, team="twice") for number, pair in enumerate(2 * pairs)),
+        *(paying(each, each, each, team="best") for each in range(5)),
+        *(paying(each, 0, each, team="nothing due") for each in range(5)),
+        paying(99, 1, 98, is_excluded=True),
+    ]
+    teams = ["imap", "twice", "best", "nothing due"]
+    rows = table_rows(facts_of_scores(tmp_path, games, teams), "leaderboard.csv", SAMPLE)
+
+    found = {row["team"]: tuple(row[f"cost_ratio{end}"] for end in ENDS) for row in rows}
+    ratio, mean_best = 12 / 6, 6 / 4
+    added = np.array([[ratio + (paid - ratio * best) / mean_best] for paid, best in pairs])
+    ends = estimated(Sums(added, np.ones_like(added)), SPEC)
+    assert found["imap"] == ("2.0000", "1.0000", shown(float(ends.high[0])), T)
+    assert ends.low[0] < 1  # which no game can be
+    assert found["twice"][0] == "2.0000"
+    assert float(found["twice"][2]) < float(found["imap"][2])
+    assert found["best"] == ("1.0000", "", "", "same")
+    assert found["nothing due"] == ("", "", "", NONE)
+
+
+PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=9)
+"""The optimum of some games, and what was paid beyond it."""
+
+
+@given(PAIRS, st.integers(2, 7))
+def test_ratio_of_costs_is_that_of_sums_and_has_no_unit(
+    pairs: list[tuple[int, int]], scale: int
+) -> None:
+    def row(factor: int) -> list[float]:
+        games = pd.DataFrame(
+            {
+                "setting": "uniform",
+                "team": "imap",
+                "scenario_id": [f"s{number}" for number in range(len(pairs))],
+                "cost": [factor * (best + more) for best, more in pairs],
+                "oracle_cost": [factor * best for best, _ in pairs],
+            }
+        )
+        (found,) = cost_ratios(games, SPEC).to_dict("records")
+        return [float(found[f"cost_ratio{end}"]) for end in ENDS[:3]]
+
+    best, more = (sum(each) for each in zip(*pairs, strict=True))
+    value, low, high = row(1)
+    assert np.isnan(value) == (best == 0)
+    assert row(scale) == pytest.approx([value, low, high], nan_ok=True)
+    if best:
+        assert value == pytest.approx((best + more) / best)
+        assert np.isnan(low) or 1 <= low < value + 1e-9 < high + 2e-9
+
+
+def test_ratio_of_costs_weighs_a_scenario_the_same_however_often_it_is_played() -> None:
+    games = pd.DataFrame(
+        {
+            "setting": "uniform",
+            "team": "imap",
+            "scenario_id": ["s0", "s0", "s0", "s1"],
+            "cost": [4, 4, 4, 1],
+            "oracle_cost": [2, 2, 2, 1],
+            REPLICATES: [3, 3, 3, 1],
+        }
+    )
+
+    assert cost_ratios(games, SPEC)["cost_ratio"].tolist() == pytest.approx([5 / 3])
+
+
 def test_games_are_counted_apart_from_scenarios_and_settings(tmp_path: Path) -> None:
     """The same scenario id in two settings is two scenarios."""
     games = [
@@ -175,7 +256,7 @@ def test_teams_with_only_excluded_games_have_no_numbers(tmp_path: Path) -> None:
     excluded = [with_outcome(play_team(canonical_scenario(9), "imap"), "budget_stop")]
     facts = facts_of(tmp_path, excluded, facts=SCORES)
     (line,) = lines_of(facts, "leaderboard.csv")
-    assert line == "uniform,imap,0,0" + "," * (6 * len(NAMES) + 3) + "0,0" + "," * 4
+    assert line == "uniform,imap,0,0" + "," * (6 * len(NAMES) + 7) + "0,0" + "," * 4
     (sensitivity,) = table_rows(facts, "sensitivity.csv")
     assert (sensitivity["fairness"], sensitivity["fairness_least"]) == ("", "")
     assert (sensitivity["games"], sensitivity["games_sampled"]) == ("0", "0")

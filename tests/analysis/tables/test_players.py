@@ -6,7 +6,7 @@ import pytest
 
 from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.leaderboard import READABILITY
+from calbench.analysis.tables.leaderboard import COST_RATIO, READABILITY
 from calbench.domain.messages import Text
 from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
@@ -122,7 +122,7 @@ def test_where_each_team_has_one_player_the_rows_are_those_of_the_leaderboard(
     settings = Settings(analysis=SPEC)
     board = table_rows(facts, "leaderboard.csv", settings)
     players = table_rows(facts, "players.csv", settings)
-    own = {"team", "vps_agreed", *(column.name for column in READABILITY)}
+    own = {"team", "vps_agreed", *(column.name for column in (*READABILITY, *COST_RATIO))}
     shared = [c.name for c in TABLES["leaderboard.csv"].columns if c.name not in own]
     assert [{name: row[name] for name in shared} for row in players] == [
         {name: row[name] for name in shared} for row in board

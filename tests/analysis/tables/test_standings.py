@@ -278,6 +278,8 @@ def test_the_oracle_pays_what_it_pays(tmp_path: Path) -> None:
         "excess_vps": ("", ""),
         "excess_vps_participants": ("", ""),
     }
+    assert (oracle["cost_ratio"], oracle["cost_ratio_interval"]) == ("1.0000", "exact")
+    assert rows[0]["cost_ratio"] == ""
     assert oracle["exact"].split() == [name for name in VALUE_BY_MEASURE if oracle[name]]
     for name in ("games", "games_excluded", "vps_kind", "calls", "price_usd", "excess_cost_low"):
         assert oracle[name] == ""

@@ -46,7 +46,11 @@ SHOWN = (*LEADING, "coordination", "messages", "fairness", PRICE_PER_GAME)
 REFLECTED = frozenset({"reflection", "expected"})
 """Those of language agents."""
 
+RATIO = "cost_ratio"
+"""The ratio of realised to optimal cost, of all games together."""
+
 COUNTED: Mapping[str, tuple[str, str]] = {
+    RATIO: ("leaderboard.csv", "Realised to optimal cost"),
     "scenarios": ("leaderboard.csv", "Scenarios"),
     "games": ("leaderboard.csv", "Games"),
     "games_excluded": ("outcomes.csv", "Games excluded"),
@@ -119,8 +123,8 @@ def _counted(name: str, title: str, table: str) -> Field:
         "title": title,
         "unit": column.unit,
         "shown": name in SHOWN,
-        "digits": 2 if name.startswith("price") else None,
-        "better": "",
+        "digits": 2 if column.kind == "number" else None,
+        "better": "lower" if name == RATIO else "",
         "vps": "",
         "interval": False,
         "definition": column.meaning,
