@@ -5,7 +5,7 @@ unique across kinds, prior meetings on the calendars of exactly their participan
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -405,10 +405,10 @@ class Scenario(Model):
         """Incoming meetings, then prior ones, in the order of the file."""
         return (*self.meetings, *self.prior_meetings)
 
-    @cached_property
-    def errands(self) -> tuple[tuple[AgentId, Slot, ErrandEntry], ...]:
+    @property
+    def errands(self) -> Iterator[tuple[AgentId, Slot, ErrandEntry]]:
         """Every errand with its owner and its slot, by agent, then slot."""
-        return tuple(
+        return (
             (AgentId(agent), Slot(slot), entry)
             for agent, calendar in enumerate(self.calendars)
             for slot, entry in enumerate(calendar)
