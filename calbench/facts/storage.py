@@ -257,12 +257,16 @@ class Facts:
         """Whether facts of this name were measured."""
         return _file(self._folder, name).is_file()
 
-    def frame(self, name: str) -> pd.DataFrame:
+    def frame(self, name: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return all rows of a fact that is not large, as they were written.
+
+        They are held, unless only some columns are wanted.
 
         Raises:
             FileError: there is none of that name, or it cannot be read.
         """
+        if columns is not None:
+            return read_parquet(self.path(name), [GAME, *columns])
         if name not in self._frames:
             self._frames[name] = read_parquet(self.path(name))
         return self._frames[name]

@@ -42,7 +42,7 @@ def exact_totals(totals: Floats) -> Floats:
     return found
 
 
-VALUES_AT_ONCE = 2**22
+VALUES_AT_ONCE = 2**20
 """Values that are added up at once, if columns are not longer [C]: bounds memory."""
 
 
