@@ -64,7 +64,7 @@ MOST_GAMES = 10_000
 
 
 PART_ROWS = 100_000
-"""Most rows of a table that are written at once [C], which bounds memory."""
+"""Most rows of a table that are written at once [C]: bounds memory, also that of its reader."""
 
 
 @dataclass(frozen=True)
@@ -149,12 +149,14 @@ class Table(Declared):
     make: Make
     needs: tuple[str, ...]
 
-    def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
-        """Yield its rows with the declared columns and types, not too many at once."""
+    def frames(
+        self, facts: Facts, settings: Settings, at_once: int = PART_ROWS
+    ) -> Iterator[pd.DataFrame]:
+        """Yield its rows with the declared columns and types, never more than so many at once."""
         made = self.make(facts, settings)
         for frame in [made] if isinstance(made, pd.DataFrame) else made:
-            for start in range(0, len(frame), PART_ROWS):
-                part = frame.iloc[start : start + PART_ROWS].reset_index(drop=True)
+            for start in range(0, len(frame), at_once):
+                part = frame.iloc[start : start + at_once].reset_index(drop=True)
                 yield cast(part.assign(**{VERSION: METRICS_VERSION}), self.columns)
 
     def write(self, facts: Facts, settings: Settings, folder: Path) -> None:
