@@ -312,6 +312,7 @@ MEETINGS = Fact(
     rejected_batches (count, batches; P): rejected in its round
     """),
     {"participants": spaced("participants"), "broken_meetings": spaced("broken_meetings")},
+    is_large=True,
 )
 """Every resolved round of every game, excluded ones too."""
 
@@ -328,6 +329,7 @@ ROUNDS = Fact(
     is_initiator (truth; P): the agent is the meeting's participant with the lowest id
     shown_excess_cost (count, shown cost): excess_cost by the costs that agents are shown
     """),
+    is_large=True,
 )
 """Every agent in every round of a scored game."""
 
@@ -351,6 +353,7 @@ REGRET = Fact(
     failed_rounds (count, accounting cost): charges in the round of a meeting that was not scheduled
     """),
     {"excess": "excess_cost"},
+    is_large=True,
 )
 """Causes of excess cost, for every agent and meeting of a scored game."""
 

@@ -201,7 +201,7 @@ def _oracle(facts: Facts) -> pd.DataFrame:
 
 def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
     known = facts.games.dropna(subset="optimum").drop_duplicates(["setting", "scenario_id"])
-    agents = facts.frame("agents")
+    agents = facts.frame("agents")[["game", "assigned"]]
     for setting, games in known.groupby("setting"):
         own = agents[agents["game"].isin(games.index)]
         num_seats, num_assigned = len(own), int((own["assigned"] > 0).sum())
