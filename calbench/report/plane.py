@@ -125,7 +125,7 @@ class Point:
     Attributes:
         name: of the team or model.
         kind: which kind of player it is.
-        across: excess VPS.
+        across: excess VPS, or coordination.
         up: cost.
         is_on_front: whether no other row of the panel is better in both.
     """
@@ -178,7 +178,11 @@ class Drawing:
 
 
 def drawn(
-    points: Sequence[Point], others: Sequence[Point] = (), *, is_from_zero: bool = True
+    points: Sequence[Point],
+    others: Sequence[Point] = (),
+    *,
+    is_from_zero: bool = True,
+    is_log1p: bool = True,
 ) -> Drawing:
     """Place the points of a panel, with names that lie neither on marks nor on each other.
 
@@ -186,10 +190,11 @@ def drawn(
         points: what it shows.
         others: of panels with which it shares the upward axis.
         is_from_zero: whether the other axis begins at 0.
+        is_log1p: whether it is one of excess VPS.
     """
     reach = _reach(point.across for point in points)
     room = ALONE if len(points) == 1 else ROOM
-    across = scale(reach, LEFT, RIGHT, is_log1p=True, is_from_zero=is_from_zero, room=room)
+    across = scale(reach, LEFT, RIGHT, is_log1p=is_log1p, is_from_zero=is_from_zero, room=room)
     every = {*points, *others}
     room = ALONE if len(every) == 1 else ROOM
     up = scale(_reach(point.up for point in every), BOTTOM, TOP, room=room)
