@@ -83,13 +83,13 @@ def test_everybody_on_the_papers_tasks_has_one_plane_and_no_front(release: Site)
     assert len(theirs) == 7
     assert {"imap", "secure-sum", "candid"} < {mark.name for mark in ours}
     assert not panel.has_front
-    assert {row["beside"] for row in panel.rows if row["source"] == "paper"} == {"mixed teams"}
-    assert len({row["vps_kind"] for row in panel.rows}) > 1  # so privacy is not an axis here
+    assert {each["beside"] for each in panel.rows if each["source"] == "paper"} == {"mixed teams"}
+    assert len({each["vps_kind"] for each in panel.rows}) > 1  # so privacy is not an axis here
     printed = Tables(PUBLISHED).rows("table1.csv", setting=panel.setting)
-    shown = {row["player"]: row for row in panel.rows}
-    for row in printed:
+    shown = {each["player"]: each for each in panel.rows}
+    for their in printed:
         for measure in ("coordination", "excess_cost", "messages", "fairness", "excess_vps"):
-            assert shown[row["player"]][measure] == row[measure]
+            assert shown[their["player"]][measure] == their[measure]
 
 
 def test_panels_are_protocols_speakers_models_and_the_papers(tmp_path: Path) -> None:
