@@ -45,7 +45,7 @@ from calbench.scenarios.difficulty import completed
 from calbench.scenarios.labels import LABEL_BANK
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import published_suite, read_suite
-from calbench.traces.models import GameConfig, Kind, Limits, Seat, Team, Trace
+from calbench.traces.models import PUBLISHED, GameConfig, Kind, Limits, Seat, Team, Trace
 
 __all__ = ["Results", "load_suite", "play", "play_game", "read_results", "read_run", "score_game"]
 
@@ -87,7 +87,7 @@ def play(
     *,
     team: str = "own",
     players: str | Sequence[str] = "own",
-    channels: Sequence[Channel] = ("dm",),
+    channels: Sequence[Channel] = CHANNELS,
     limits: Limits | Mapping[str, Any] | None = None,
     uses_language: bool = False,
     reflection: bool = False,
@@ -114,8 +114,9 @@ def play(
         scenario: from :func:`load_suite`.
         team: the id of the team on the record.
         players: who plays on the record: one name for all, or one for each agent.
-        channels: the open channels.
-        limits: turns, retries and caps; the paper's by default.
+        channels: the open channels; all by default.
+        limits: turns, retries, caps and rules, where they are not those of the paper's published
+            games.
         uses_language: whether the agents are shown private labels, as language models are.
         reflection: whether agents that use language are asked after every round what they
             came to believe (``Phase.REFLECTION``, answered with ``Reply.beliefs``).
@@ -155,7 +156,7 @@ def play_game(
     scenario: Scenario,
     team: str | Sequence[Player],
     *,
-    channels: Sequence[Channel] = ("dm",),
+    channels: Sequence[Channel] = CHANNELS,
     limits: Limits | Mapping[str, Any] | None = None,
     uses_language: bool = False,
     reflection: bool = False,
@@ -179,8 +180,9 @@ def play_game(
     Args:
         scenario: from :func:`load_suite`.
         team: who plays.
-        channels: the open channels.
-        limits: turns, retries and caps; the paper's by default.
+        channels: the open channels; all by default.
+        limits: turns, retries, caps and rules, where they are not those of the paper's published
+            games.
         uses_language: whether your objects are shown private labels, as language models are.
         reflection: whether players that use language are asked after every round what they
             came to believe.
@@ -242,7 +244,7 @@ def _limits(limits: Limits | Mapping[str, Any] | None) -> Limits:
     if isinstance(limits, Limits):
         return limits
     try:
-        return Limits.model_validate({} if limits is None else dict(limits))
+        return Limits.model_validate({**PUBLISHED.model_dump(), **(limits or {})})
     except ValidationError as error:
         raise ConfigError(f"limits: {first_problem(error)}") from error
 

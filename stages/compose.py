@@ -36,22 +36,21 @@ def main() -> None:
 def site_experiments() -> list[RunSpec]:
     """Return the experiments on the site, in the order of its pages."""
     found = [composed([f"+experiment={name}"]) for name in known_names("experiment")]
-    specs = [whole(run_spec(each)) for each in found if each.site is not None]
+    specs = [ours(run_spec(each)) for each in found if each.site is not None]
     return sorted(specs, key=lambda spec: (role(spec).order, spec.name))
 
 
-def whole(spec: RunSpec) -> RunSpec:
-    """Return an experiment of the site, which plays its whole suite with our prompts.
+def ours(spec: RunSpec) -> RunSpec:
+    """Return an experiment of the site, which plays with our prompts.
 
     Raises:
-        ConfigError: it would play a part of it, or with others.
+        ConfigError: it would play with others.
     """
-    for key, value in {"subset": spec.subset, "prompts.path": spec.prompts.path}.items():
-        if value is not None:
-            raise ConfigError(
-                f"conf/experiment/{spec.name}.yaml: {key} is for runs of your own; leave it out of "
-                "an experiment of the site"
-            )
+    if spec.prompts.path is not None:
+        raise ConfigError(
+            f"conf/experiment/{spec.name}.yaml: prompts.path is for runs of your own; leave it out "
+            "of an experiment of the site"
+        )
     return spec
 
 
@@ -61,8 +60,9 @@ def role(spec: RunSpec) -> Role:
 
 
 def drawn(spec: RunSpec) -> dict[str, Any]:
-    """Return the suites of an experiment, each with its setting."""
-    return {"suites": [[name, suite.model_dump(mode="json")] for name, suite in spec.suites]}
+    """Return the suites of an experiment, each with its setting, and the part that is played."""
+    suites = [[name, suite.model_dump(mode="json")] for name, suite in spec.suites]
+    return {"suites": suites, **spec.model_dump(mode="json", include={"subset"})}
 
 
 def played(spec: RunSpec) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from contextlib import nullcontext
 
 from calbench.console import progress, warn
 from calbench.scenarios.difficulty import unproven
+from calbench.scenarios.parameters import Subset
 from calbench.scenarios.storage import write_suite
-from calbench.scenarios.suites import Named, build_suites, together
+from calbench.scenarios.suites import Named, build_suites, chosen_ids, together
 from stages import paths
 
 READ = (paths.DATA / "cohorts",)
@@ -13,9 +14,10 @@ READ = (paths.DATA / "cohorts",)
 
 
 class Suites(paths.Part):
-    """The suites of an experiment."""
+    """The suites of an experiment, and the part of them that it plays."""
 
     suites: tuple[Named, ...]
+    subset: Subset | None
 
 
 def main() -> None:
@@ -27,7 +29,9 @@ def main() -> None:
         found = build_suites(list(suites.values()), lambda _: nullcontext(pool), done=tick)
     built = dict(zip(suites, found, strict=True))
     for name, part in parts.items():
-        scenarios = together([built[key(suite)] for suite in part.suites])
+        whole = together([built[key(suite)] for suite in part.suites])
+        chosen = chosen_ids(whole, part.subset)
+        scenarios = [scenario for scenario in whole if scenario.scenario_id in chosen]
         if line := unproven(scenarios):
             warn(line)
         write_suite(paths.suite(name), scenarios)

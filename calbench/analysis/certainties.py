@@ -124,7 +124,7 @@ def exact_values(facts: Facts, agents: pd.DataFrame, floor: float) -> pd.DataFra
     for each in CERTAINTIES:
         is_so = is_alone & (agents["player"] == each.player)
         if each.holds is not None and is_so.any():
-            meetings = facts.frame("meetings")
+            meetings = facts.frame("meetings", ["participants"])
             own = meetings[meetings[GAME].isin(agents.loc[is_so, GAME].unique())]
             is_so &= agents[GAME].map(each.holds(own, floor)).eq(other=True)
         found.loc[is_so, list(each.measures)] = True

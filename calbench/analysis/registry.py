@@ -63,6 +63,10 @@ MOST_GAMES = 10_000
 """Most games of a run whose tables of single games and agents are CSV [C], beyond it Parquet."""
 
 
+PART_ROWS = 100_000
+"""Most rows of a table that are written at once [C]: bounds memory, also that of its reader."""
+
+
 @dataclass(frozen=True)
 class Declared:
     """Declaration of a table.
@@ -145,13 +149,15 @@ class Table(Declared):
     make: Make
     needs: tuple[str, ...]
 
-    def frames(self, facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
-        """Yield its rows with the declared columns and types."""
+    def frames(
+        self, facts: Facts, settings: Settings, at_once: int = PART_ROWS
+    ) -> Iterator[pd.DataFrame]:
+        """Yield its rows with the declared columns and types, never more than so many at once."""
         made = self.make(facts, settings)
-        for part in [made] if isinstance(made, pd.DataFrame) else made:
-            if not part.empty:
-                rows = part.reset_index(drop=True).assign(**{VERSION: METRICS_VERSION})
-                yield cast(rows, self.columns)
+        for frame in [made] if isinstance(made, pd.DataFrame) else made:
+            for start in range(0, len(frame), at_once):
+                part = frame.iloc[start : start + at_once].reset_index(drop=True)
+                yield cast(part.assign(**{VERSION: METRICS_VERSION}), self.columns)
 
     def write(self, facts: Facts, settings: Settings, folder: Path) -> None:
         """Write it below a folder, whole or not at all.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import TypeVar, dataclass_transform
 
 from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 T = TypeVar("T")
 
@@ -42,6 +43,16 @@ def recorded(cls: type[T]) -> type[T]:
     """Make a frozen, keyword-only value class for values that reach a file."""
     make: Callable[[type[T]], type[T]] = dataclass(frozen=True, kw_only=True)
     return make(_strict(cls))
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+def checked(cls: type[T]) -> type[T]:
+    """Make a value class like :func:`recorded` that is checked as a model is, also when it is made.
+
+    With slots it takes a tenth of a model's memory: for small values that wait by the million.
+    """
+    made: type[T] = pydantic_dataclass(frozen=True, kw_only=True, slots=True, config=STRICT)(cls)  # type: ignore[assignment]
+    return made
 
 
 def _strict(cls: type[T]) -> type[T]:

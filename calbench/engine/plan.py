@@ -97,7 +97,8 @@ class Plan:
             with self.path.open("ab") as file:
                 for job in jobs:
                     if id(job.scenario) not in self.scenarios:
-                        self.scenarios[id(job.scenario)] = _put(file, job.scenario.written)
+                        line = job.scenario.model_dump_json().encode()  # it is written once
+                        self.scenarios[id(job.scenario)] = _put(file, line)
                     config = job.config.written
                     if config not in self.configs:
                         self.configs[config] = _put(file, config)

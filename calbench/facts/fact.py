@@ -92,7 +92,8 @@ class Fact:
         columns: what a row holds; every frame also has ``game``, the number of the game.
         found: where the value of a column is, by its name; else it is an attribute of that name.
         within: attribute of a row, with a dot, which has those attributes.
-        is_large: whether it grows with messages: read in batches, never whole.
+        is_large: whether it has more rows than games have agents: read in batches, or by column,
+            never whole.
 
     Raises:
         ValueError: ``found`` names no column.

@@ -74,6 +74,11 @@ def _as_declared(values: pd.Series, column: Column) -> pd.Series:
     return values if values.dtype == dtype else values.astype(dtype)
 
 
+def kept(rows: pd.DataFrame, is_kept: "pd.Series[bool]") -> pd.DataFrame:
+    """Return the rows that are kept; where all are, the frame itself and no copy of it."""
+    return rows if is_kept.all() else rows[is_kept]
+
+
 def empty(columns: Sequence[Column]) -> pd.DataFrame:
     """Return a frame without rows."""
     return pd.DataFrame({c.name: pd.Series(dtype=_dtype(c)) for c in columns})
@@ -241,12 +246,20 @@ def arrow_table(frame: pd.DataFrame, columns: Sequence[Column]) -> "pa.Table":
 
 
 def from_arrow(table: "pa.Table") -> pd.DataFrame:
-    """Return an Arrow table of declared columns as a frame."""
+    """Return an Arrow table of declared columns as a frame.
+
+    Equal texts are one object, if pandas holds them as objects.
+    """
     import pyarrow as pa
 
     types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-    found: pd.DataFrame = table.to_pandas(types_mapper=types.get)
-    return found
+    is_of_objects = pd.get_option("mode.string_storage") == "python"
+    texts = [field.name for field in table.schema if is_of_objects and field.type == pa.string()]
+    for name in texts:
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, name, table[name].dictionary_encode())
+    found: pd.DataFrame = table.unify_dictionaries().to_pandas(types_mapper=types.get)
+    return found.astype(dict.fromkeys(texts, "str"))
 
 
 def parquet_writer(file: Any, schema: "pa.Schema") -> Any:

@@ -14,6 +14,7 @@ from calbench.metrics.game import AgentGame
 from calbench.metrics.outcomes import OUTCOMES, ROLES
 from calbench.metrics.usage import PROBLEMS, ReplyCounts
 from calbench.scenarios.difficulty import obstacles
+from calbench.traces.models import PUBLISHED, Limits
 
 FRACTION_DIGITS = 10
 """Decimals of feasible fractions, which can be very small [C]."""
@@ -71,6 +72,13 @@ def _rules(game: MeasuredGame) -> str:
     return digest(config)[:RULES_DIGITS]
 
 
+def _limits(game: MeasuredGame) -> str:
+    limits = game.trace.config.limits
+    named = {"published": PUBLISHED, "text": Limits()}
+    other = f"other {digest(limits.model_dump(mode='json'))[:RULES_DIGITS]}"
+    return next((name for name, known in named.items() if limits == known), other)
+
+
 GAMES = Fact(
     "games",
     lambda game: [game],
@@ -101,6 +109,8 @@ GAMES = Fact(
     vps_kind
     scenario_digest (text): SHA-256 of what defines a game on the scenario
     channels (list; P): open ones, separated by spaces
+    limits (text; C): published, those of the paper's published games; text, those of its text; or
+        other, with a digest
     agents (count, agents): of the game
     slots (count, slots): of a calendar
     optimum (count, accounting cost; P): least cost of all meetings; empty if impossible
@@ -137,6 +147,7 @@ GAMES = Fact(
         "excess_vps_participants": _over_agents(_mean_of_known, "excess_vps_participants"),
         "scenario_digest": "trace.scenario.play_digest",
         "channels": spaced("trace.config.channels"),
+        "limits": _limits,
         "agents": "trace.scenario.num_agents",
         "slots": "trace.scenario.num_slots",
         "optimum": "score.optimum.optimum",
@@ -311,6 +322,7 @@ MEETINGS = Fact(
     rejected_batches (count, batches; P): rejected in its round
     """),
     {"participants": spaced("participants"), "broken_meetings": spaced("broken_meetings")},
+    is_large=True,
 )
 """Every resolved round of every game, excluded ones too."""
 
@@ -327,6 +339,7 @@ ROUNDS = Fact(
     is_initiator (truth; P): the agent is the meeting's participant with the lowest id
     shown_excess_cost (count, shown cost): excess_cost by the costs that agents are shown
     """),
+    is_large=True,
 )
 """Every agent in every round of a scored game."""
 
@@ -350,6 +363,7 @@ REGRET = Fact(
     failed_rounds (count, accounting cost): charges in the round of a meeting that was not scheduled
     """),
     {"excess": "excess_cost"},
+    is_large=True,
 )
 """Causes of excess cost, for every agent and meeting of a scored game."""
 

@@ -121,22 +121,20 @@ def _cuts(lengths: Ints) -> Iterator[tuple[int, int]]:
 
 
 def _rows(spool: Any, places: Ints) -> pa.Table:
-    """Return the rows of some games; those that lie one behind the other are one slice.
+    """Return the rows of some games, read batch by batch: a slice for each game takes far more.
 
     Args:
         spool: a file of record batches.
         places: batch, first row and number of rows of each game, ``[game, 3]``.
     """
-    filled = places[places[:, 2] > 0]
-    batch, start, length = filled.T
-    follows = (batch[1:] == batch[:-1]) & (start[1:] == start[:-1] + length[:-1])
-    firsts = np.flatnonzero(np.append(True, ~follows)) if len(filled) else np.zeros(0, np.int64)
-    rows = np.add.reduceat(length, firsts) if len(filled) else firsts
-    batches = {number: spool.get_batch(number) for number in set(batch.tolist())}
-    slices = [
-        batches[number].slice(first, count)
-        for number, first, count in zip(
-            batch[firsts].tolist(), start[firsts].tolist(), rows.tolist(), strict=True
-        )
+    first, start, length = places.T
+    batch = np.repeat(first, length)
+    row = np.arange(len(batch)) + np.repeat(start - np.cumsum(length) + length, length)
+    by_batch = np.argsort(batch, kind="stable")
+    numbers, firsts = np.unique(batch[by_batch], return_index=True)
+    parts = [
+        spool.get_batch(number).take(pa.array(row[own]))
+        for number, own in zip(numbers.tolist(), np.split(by_batch, firsts)[1:], strict=True)
     ]
-    return pa.Table.from_batches(slices, spool.schema).combine_chunks()
+    table = pa.Table.from_batches(parts, spool.schema).combine_chunks()
+    return table.take(pa.array(np.argsort(by_batch)))

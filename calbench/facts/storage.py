@@ -19,7 +19,14 @@ import pyarrow as pa
 
 from calbench.errors import FileError, OutputError
 from calbench.facts.fact import Fact, Values
-from calbench.facts.frames import arrow_schema, from_arrow, parquet_writer, read_arrow, read_parquet
+from calbench.facts.frames import (
+    arrow_schema,
+    from_arrow,
+    kept,
+    parquet_writer,
+    read_arrow,
+    read_parquet,
+)
 from calbench.facts.spool import Ints, Rows, Spool
 from calbench.files import written_atomically
 from calbench.traces.outlines import trace_name
@@ -204,7 +211,7 @@ class Facts:
         """Read facts from the folder that :class:`FactsWriter` wrote."""
         self._folder = folder
         self._frames: dict[str, pd.DataFrame] = {}
-        self._of_games: dict[tuple[str, ...], pd.DataFrame] = {}
+        self._scored: dict[str, pd.DataFrame] = {}
 
     @cached_property
     def games(self) -> pd.DataFrame:
@@ -244,18 +251,22 @@ class Facts:
     @cached_property
     def scored(self) -> pd.DataFrame:
         """The games that count."""
-        return self.games[~self.games["is_excluded"].astype(bool)]
+        return kept(self.games, ~self.games["is_excluded"].astype(bool))
 
     def has(self, name: str) -> bool:
         """Whether facts of this name were measured."""
         return _file(self._folder, name).is_file()
 
-    def frame(self, name: str) -> pd.DataFrame:
+    def frame(self, name: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return all rows of a fact that is not large, as they were written.
+
+        They are held, unless only some columns are wanted.
 
         Raises:
             FileError: there is none of that name, or it cannot be read.
         """
+        if columns is not None:
+            return read_parquet(self.path(name), [GAME, *columns])
         if name not in self._frames:
             self._frames[name] = read_parquet(self.path(name))
         return self._frames[name]
@@ -274,12 +285,10 @@ class Facts:
         Raises:
             FileError: as :meth:`frame`.
         """
-        columns = tuple(columns)
-        key = (name, *columns)
-        if key not in self._of_games:
+        if name not in self._scored:
             rows = self.frame(name)
-            self._of_games[key] = self.named(rows[rows[GAME].isin(self.scored.index)], columns)
-        return self._of_games[key]
+            self._scored[name] = kept(rows, rows[GAME].isin(self.scored.index))
+        return self.named(self._scored[name], columns)
 
     def of_all_games(self, name: str, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return the same rows, excluded games too."""

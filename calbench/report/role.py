@@ -12,24 +12,6 @@ SETTINGS = "settings"
 Id = Annotated[str, Field(pattern=ID_PATTERN)]
 
 
-class Variant(BaseModel):
-    """One way in which a team plays a protocol of the paper's Table 2.
-
-    Attributes:
-        team: its id in the experiment.
-        protocol: name in the table.
-        published_team: id under which the numbers of others are published.
-        label: what distinguishes it from other variants.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    team: Id
-    protocol: str
-    published_team: Id
-    label: str
-
-
 class Role(BaseModel):
     """What an experiment is for.
 
@@ -40,7 +22,6 @@ class Role(BaseModel):
         title: what tables and pages call it; absent: by its name.
         is_ranked: whether its teams are in the leaderboard, comparisons and ratings.
         games: scenarios of each setting whose games the trace browser has.
-        variants: teams that reproduce rows of the paper's Table 2.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -50,4 +31,3 @@ class Role(BaseModel):
     title: str | None = None
     is_ranked: bool = True
     games: Annotated[int, Field(ge=0)] | Literal["all"] = "all"
-    variants: tuple[Variant, ...] = ()

@@ -221,7 +221,7 @@ def _everything(_: GameKey) -> bool:
 
 def _games_of(view: View, teams: Collection[str]) -> Callable[[GameKey], bool]:
     """Return which games are in a view: those of some teams on its scenarios."""
-    setting, _ = view.place
+    setting, *_ = view.place
 
     def is_chosen(key: GameKey) -> bool:
         return key.setting == setting and key.team in teams and key.scenario_id in view.digests

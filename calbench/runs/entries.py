@@ -19,8 +19,11 @@ from calbench.runs.slices import renamed_trace, run_name, team_of_run
 from calbench.traces.catalog import Catalog
 from calbench.traces.outlines import trace_name
 
-Place = tuple[str, str]
-"""Setting and channels: only games of one place are compared."""
+Place = tuple[str, str, str]
+"""Setting, channels and limits: only games of one place are compared."""
+
+PLACE = ["setting", "channels", "limits"]
+"""Their columns."""
 
 
 class Staged(NamedTuple):
@@ -39,7 +42,7 @@ class Entry:
     Attributes:
         run: its number among the runs.
         team: name on the site.
-        place: setting and channels.
+        place: setting, channels and limits.
         digests: what defines a game on each scenario that the team played, by scenario id.
     """
 
@@ -145,10 +148,8 @@ def _staged(game: RecordedGame, team: str, folder: Path, catalog: Catalog) -> St
 
 
 def _entries(number: int, facts: Facts) -> list[Entry]:
-    columns = ["team", "setting", "channels", "scenario_id", "scenario_digest"]
+    columns = ["team", *PLACE, "scenario_id", "scenario_digest"]
     found: dict[tuple[str, Place], dict[str, str]] = {}
-    for team, setting, channels, scenario_id, digest in facts.games[columns].itertuples(
-        index=False
-    ):
-        found.setdefault((team, (setting, channels)), {})[scenario_id] = digest
+    for team, *place, scenario_id, digest in facts.games[columns].itertuples(index=False):
+        found.setdefault((team, (*place,)), {})[scenario_id] = digest
     return [Entry(number, team, place, digests) for (team, place), digests in found.items()]

@@ -4,6 +4,7 @@ They are those that the pipeline computed here, or those that come with the pack
 view for every set of scenarios that a run played.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,11 +16,11 @@ from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.datapackage import NAME
 from calbench.analysis.output import write_tables
 from calbench.analysis.registry import Settings
-from calbench.analysis.summary import in_words
-from calbench.analysis.summary.runs import CHANNEL_WORDS
+from calbench.analysis.summary.runs import conditions
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES, known_names
 from calbench.config.spec import RunSpec
+from calbench.domain.messages import CHANNELS
 from calbench.engine.jobs import plan_jobs
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
@@ -27,7 +28,7 @@ from calbench.llm.prices import read_prices
 from calbench.pool import Pool, mapped
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import SETTINGS, Role
-from calbench.runs.entries import Entry, Place, Run
+from calbench.runs.entries import PLACE, Entry, Place, Run
 from calbench.scenarios.storage import published_suite
 from calbench.tree import in_tree
 
@@ -65,8 +66,8 @@ class Results:
         return Facts(self.facts or self.tables)
 
     @cached_property
-    def scenarios(self) -> Mapping[tuple[str, str], Digests]:
-        """The scenarios of its games, by setting and channels."""
+    def scenarios(self) -> Mapping[Place, Digests]:
+        """The scenarios of its games, by setting, channels and limits."""
         return {} if self.facts is None else scenarios_of(self.measured)
 
     @cached_property
@@ -92,12 +93,12 @@ class Published:
     has_games: bool = True
 
 
-def scenarios_of(facts: Facts) -> dict[tuple[str, str], dict[str, str]]:
-    """Return the scenarios of the games of facts, by setting and channels."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    names = ["setting", "channels", "scenario_id", "scenario_digest"]
-    for setting, channels, scenario_id, digest in facts.games[names].itertuples(index=False):
-        found.setdefault((setting, channels), {})[scenario_id] = digest
+def scenarios_of(facts: Facts) -> dict[Place, dict[str, str]]:
+    """Return the scenarios of the games of facts, by setting, channels and limits."""
+    found: dict[Place, dict[str, str]] = {}
+    names = [*PLACE, "scenario_id", "scenario_digest"]
+    for *place, scenario_id, digest in facts.games[names].itertuples(index=False):
+        found.setdefault((*place,), {})[scenario_id] = digest
     return found
 
 
@@ -203,19 +204,22 @@ def _write(results: Results) -> None:
     write_tables(results.measured, results.tables, results.settings)
 
 
+USUAL = conditions(" ".join(CHANNELS), "published")
+"""What titles do not name."""
+
 LONGEST_NAME = 56
 """Most characters of the name of a view, before a number that tells it from another [C]."""
 
 
 @dataclass(frozen=True)
 class View:
-    """Teams of runs and published ones on the same scenarios, over the same channels.
+    """Teams of runs and published ones on the same scenarios, channels and limits.
 
     Attributes:
         name: of the experiment that shows it; that of a published one if it takes its place.
         title: what pages call it.
         part: how many scenarios of the published ones it has, in words; empty: all, or others.
-        place: setting and channels.
+        place: setting, channels and limits.
         digests: its scenarios, with what defines a game on each.
         published: published experiments with games on all of them; the first is the one whose
             page shows the view, if it takes its place.
@@ -260,7 +264,7 @@ def _check(entry: Entry, runs: Sequence[Run], published: Sequence[Results]) -> N
     setting = entry.place[0]
     known: dict[str, set[str]] = {}
     for each in published:
-        for (name, _), digests in each.scenarios.items():
+        for (name, _, _), digests in each.scenarios.items():
             if name == setting:
                 for scenario_id, digest in digests.items():
                     known.setdefault(scenario_id, set()).add(digest)
@@ -280,16 +284,16 @@ def _view(
     runs: Sequence[Run],
     taken: set[str],
 ) -> View:
-    setting, channels = place
+    setting, channels, limits = place
     whole = [each for each in fitting if len(each.scenarios[place]) == len(digests)]
     held: dict[str, Any] = {"place": place, "digests": digests, "entries": entries}
     if whole and whole[0].role.page == SETTINGS:
         first = [whole[0], *(each for each in fitting if each is not whole[0])]
         return View(whole[0].name, setting, "", published=first, is_whole=True, **held)
     title, name = setting, setting
-    if channels != "dm":
-        title += f", {in_words(channels.split(), CHANNEL_WORDS)}"
-        name += f"-{channels.replace(' ', '-')}"
+    if (words := conditions(channels, limits)) != USUAL:
+        title += f", {words}"
+        name += "-" + re.sub(r"[^a-z]+", "-", words)
     part = ""
     if fitting and not whole:
         total = len(fitting[0].scenarios[place])

@@ -5,7 +5,7 @@ unique across kinds, prior meetings on the calendars of exactly their participan
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -24,6 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from calbench.domain.calendars import Booking, Calendar, Errand, Meeting, item_ids
 from calbench.domain.canonical import digest, plain
+from calbench.domain.frequent import STRICT, checked
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 from calbench.oracle.problem import PriorMeeting, Problem
 from calbench.scenarios.bounds import (
@@ -68,10 +69,11 @@ def is_absent(value: object) -> bool:
 class Model(BaseModel):
     """Base of everything that reaches a file: immutable, strict, without unknown keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, **STRICT)
 
 
-class ErrandEntry(Model):
+@checked
+class ErrandEntry:
     """An errand in a calendar. ``cost`` counts in the accounting, ``shown_cost`` is seen."""
 
     errand_id: Natural
@@ -80,14 +82,16 @@ class ErrandEntry(Model):
     blocked: bool
 
 
-class MeetingEntry(Model):
+@checked
+class MeetingEntry:
     """A prior meeting in the calendar of one of its participants."""
 
     meeting_id: Positive
     cost: Cost
 
 
-class PriorMeetingEntry(Model):
+@checked
+class PriorMeetingEntry:
     """A meeting from before the game."""
 
     meeting_id: Positive
@@ -96,7 +100,8 @@ class PriorMeetingEntry(Model):
     cost: Cost
 
 
-class IncomingMeetingEntry(Model):
+@checked
+class IncomingMeetingEntry:
     """A meeting to be scheduled. The first of ``speaker_order`` speaks first."""
 
     meeting_id: Positive
@@ -400,10 +405,10 @@ class Scenario(Model):
         """Incoming meetings, then prior ones, in the order of the file."""
         return (*self.meetings, *self.prior_meetings)
 
-    @cached_property
-    def errands(self) -> tuple[tuple[AgentId, Slot, ErrandEntry], ...]:
+    @property
+    def errands(self) -> Iterator[tuple[AgentId, Slot, ErrandEntry]]:
         """Every errand with its owner and its slot, by agent, then slot."""
-        return tuple(
+        return (
             (AgentId(agent), Slot(slot), entry)
             for agent, calendar in enumerate(self.calendars)
             for slot, entry in enumerate(calendar)

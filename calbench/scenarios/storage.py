@@ -290,7 +290,7 @@ def _first_problem(error: ValidationError) -> tuple[str | None, str, str]:
     match first["type"]:
         case "missing":
             return field, "is missing", "add it"
-        case "extra_forbidden":
+        case "extra_forbidden" | "unexpected_keyword_argument":
             return field, "is not a known key", "remove it or correct its name"
         case "scenario":
             return first["ctx"]["place"], first["ctx"]["problem"], "correct it"

@@ -42,20 +42,40 @@ def exact_totals(totals: Floats) -> Floats:
     return found
 
 
-def grouped_sums(values: Sequence[float] | Floats, groups: Ints, num_groups: int) -> Sums:
+VALUES_AT_ONCE = 2**20
+"""Values that are added up at once, if columns are not longer [C]: bounds memory."""
+
+
+def grouped_sums(
+    values: Sequence[float] | Floats,
+    groups: Ints,
+    num_groups: int,
+    at_once: int = VALUES_AT_ONCE,
+) -> Sums:
     """Add up values by group, each sum rounded once.
 
     Args:
         values: ``[value]``, or ``[value, column]``; not a number where one does not count.
         groups: the group of each, from 0; below 0 for none.
         num_groups: number of groups.
+        at_once: bounds memory; the sums do not depend on it.
 
     Returns:
         Totals and counts, ``[group]`` or ``[group, column]``.
     """
     given = np.asarray(values, dtype=np.float64)
+    columns = given[:, np.newaxis] if given.ndim == 1 else given
+    width = max(1, at_once // max(len(given), 1))
+    parts = [
+        _grouped_sums(columns[:, start : start + width], groups, num_groups)
+        for start in range(0, max(columns.shape[1], 1), width)
+    ]
     shape = (num_groups, *given.shape[1:])
-    given = given[:, np.newaxis] if given.ndim == 1 else given
+    return Sums(*(np.hstack(each).reshape(shape) for each in zip(*parts, strict=True)))
+
+
+def _grouped_sums(given: Floats, groups: Ints, num_groups: int) -> Sums:
+    """Add up some columns, ``[value, column]``, of :func:`grouped_sums`."""
     counted = ~np.isnan(given) & (groups >= 0)[:, np.newaxis]
     exact = _add_exactly(np.where(counted, given, 0.0))
     cells = groups[:, np.newaxis] * given.shape[1] + np.arange(given.shape[1])
@@ -70,6 +90,7 @@ def grouped_sums(values: Sequence[float] | Floats, groups: Ints, num_groups: int
     ends = [*starts[1:].tolist(), len(ordered)]
     for cell, start, end in zip(cells.tolist(), starts.tolist(), ends, strict=False):
         totals[cell] = fsum(ordered[start:end])
+    shape = (num_groups, len(exact))
     return Sums(totals.reshape(shape), counts.astype(np.float64).reshape(shape))
 
 

@@ -142,6 +142,10 @@ class Limits(Model):
     commit: Annotated[Literal["seat", "team"], Field(exclude_if=_is_by_seat)] = "seat"
 
 
+PUBLISHED = Limits(max_turns_per_round=100, decision_retries=1, agent_cap=100, commit="team")
+"""Limits and rules of the paper's published games, ``conf/limits/authors.yaml`` [R]."""
+
+
 class GameConfig(Model):
     """What defines a game, apart from its scenario.
 

@@ -32,7 +32,6 @@ from tests.facts.measured import facts_of
 from tests.facts.scored import agent, facts_of_scores, score
 
 FOUND_BY_NO_PLAYER = {
-    "authors.csv",
     "difficulty_predictors.csv",
     "further_slices.csv",
     "judge/judge_more_precise_than_reflection.csv",

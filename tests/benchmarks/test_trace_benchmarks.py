@@ -30,7 +30,7 @@ PER_TASK = 25
 def spec_games() -> tuple[list[Job], list[Trace]]:
     """Return a thousand games of one team, played on the scenarios of a suite under other ids."""
     spec = compose(
-        ["suite=uniform", "teams=[imap]", "suite.num_scenarios=20", "suite.tertiles=false"]
+        ["suite=former-uniform", "teams=[imap]", "suite.num_scenarios=20", "suite.tertiles=false"]
     )
     scenarios = [
         scenario.updated(scenario_id=f"{scenario.scenario_id}-{again}")

@@ -122,7 +122,7 @@ REFUSED_BEFORE: dict[str, tuple[str, str]] = {
     ),
     "near suite": (
         "suite=unifrm",
-        "suite: there is no 'unifrm'; did you mean uniform or paper-uniform?",
+        "suite: there is no 'unifrm'; did you mean uniform or former-uniform?",
     ),
     "no override": (
         "varied",
@@ -134,7 +134,10 @@ REFUSED_BEFORE: dict[str, tuple[str, str]] = {
     ),
     "near team": ("teams=[imapp]", "teams: there is no 'imapp'; did you mean imap?"),
     "near protocol": ("protocol=imapp", "protocol: there is no 'imapp'; did you mean imap?"),
-    "near shape": ("scenario=unifrm", "scenario: there is no 'unifrm'; did you mean uniform?"),
+    "near shape": (
+        "scenario=unifrm",
+        "scenario: there is no 'unifrm'; did you mean uniform or paper-uniform?",
+    ),
     "nothing near": ("xyzzy", "xyzzy: is neither a subcommand nor key=value; see calbench --help"),
     "hostile word": (
         "a\x1b[31m",

@@ -77,10 +77,10 @@ def test_help_says_of_each_choice_what_it_is(command: Command, group: str) -> No
 
 def test_first_sentence_describes_a_file() -> None:
     assert described("suite")["uniform"] == (
-        "The canonical uniform suite: every errand costs 1 (paper, section 3)"
+        "The canonical uniform suite, the paper's 45 tasks: every errand costs 1 (paper, section 3)"
     )
     assert described("experiment")["reproduction"] == (
-        "The protocols of the paper's Table 2 on five draws of both canonical suites"
+        "The protocols of the paper's Table 2 on five fresh draws of both canonical suites"
     )
 
 

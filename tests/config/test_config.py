@@ -25,8 +25,9 @@ ENTRANT = "model=gpt-5.4-mini"
 SMALL_DATA = compose(SMALL).model_dump()
 
 CHANNEL_BY_EXPERIMENT = {
+    **dict.fromkeys(("erring", "language-private", "probes", "probes-adversarial", "slices"), "dm"),
+    **dict.fromkeys(("smollm2", "smollm2-v1"), "dm"),
     "language-everyone": "all_agent_groupchat",
-    "language-participants": "participant_groupchat",
     "smollm2-everyone": "all_agent_groupchat",
     "smollm2-participants": "participant_groupchat",
 }
@@ -45,8 +46,8 @@ def test_experiment_composes_to_a_typed_run(experiment: str) -> None:
     assert spec.out == f"build/runs/{experiment}"
     assert spec.teams
     assert spec.suites
-    one = (CHANNEL_BY_EXPERIMENT.get(experiment, "dm"),)
-    assert spec.channels.open_channels == (CHANNELS if experiment == "table2" else one)
+    one = CHANNEL_BY_EXPERIMENT.get(experiment)
+    assert spec.channels.open_channels == ((one,) if one else CHANNELS)
 
 
 @pytest.mark.heavy
@@ -188,7 +189,13 @@ def test_missing_key_is_refused_and_named(key: str) -> None:
 
 
 def test_command_composes_what_the_stages_compose(command: Command) -> None:
-    overrides = ["+experiment=varied", "teams=[imap,silent]", "jobs=2", "suite.seed=7"]
+    overrides = [
+        "+experiment=varied",
+        "teams=[imap,silent]",
+        "jobs=2",
+        "suite.seed=7",
+        "limits=paper",
+    ]
     ended = command(*overrides, "--cfg", "job", "--resolve")
     assert ended.status == 0
     shown = yaml.safe_load(ended.out)

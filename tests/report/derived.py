@@ -2,14 +2,9 @@
 
 import csv
 import shutil
-from pathlib import Path
 
-from calbench.analysis.measures import HEADLINE
-from calbench.analysis.tables import TABLES
-from calbench.analysis.tables.difficulty import FAIRNESS_ENDS
-from calbench.metrics.measure import METRICS_VERSION
+from calbench.config.composition import compose
 from calbench.report.experiment import Experiment
-from calbench.report.tables import read_table
 from tests.report.samples import role_of
 from tests.report.written import text_rows
 
@@ -32,7 +27,7 @@ def rename(results: Experiment, name: str, teams: dict[str, str]) -> Experiment:
 
 def draws(results: Experiment, name: str) -> Experiment:
     """Make a few differing draws of each team that plays for Table 2 out of one row."""
-    teams = [variant.team for variant in role_of(name).variants]
+    teams = [team.team_id for team in compose([f"+experiment={name}"]).teams]
     tables = results.folder.parent / f"{name}-tables"
     tables.mkdir()
     shutil.copyfile(results.folder / "datapackage.json", tables / "datapackage.json")
@@ -47,32 +42,4 @@ def draws(results: Experiment, name: str) -> Experiment:
                     if "excess_cost" in row:
                         changed["excess_cost"] = f"{0.2 + 0.1 * seed:.4f}"
                     writer.writerow({**row, **changed})
-    with (tables / "draws.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(
-            file, [column.name for column in TABLES["draws.csv"].columns], lineterminator="\n"
-        )
-        writer.writeheader()
-        for team in teams:
-            for measure in (*HEADLINE, *FAIRNESS_ENDS):
-                found = _values(tables, team, measure)
-                if found:
-                    ends = {"least": min(found), "greatest": max(found)}
-                    cells = {"mean": sum(found) / SEEDS, **ends}
-                    writer.writerow(
-                        {
-                            "setting": "uniform",
-                            "team": team,
-                            "suites": SEEDS,
-                            "measure": measure,
-                            "metrics_version": METRICS_VERSION,
-                            **{name: f"{cell:.4f}" for name, cell in cells.items()},
-                        }
-                    )
     return Experiment(name, results.suite, tables, tables / "no-traces", role_of(name))
-
-
-def _values(tables: Path, team: str, measure: str) -> list[float]:
-    """Return a measure of each draw of a team, where it has it."""
-    table = "sensitivity.csv" if measure in FAIRNESS_ENDS else "leaderboard.csv"
-    rows = [row for row in read_table(tables / table) if row["team"] == team]
-    return [float(row[measure]) for row in rows if row[measure]]

@@ -20,7 +20,7 @@ from calbench.errors import UnavailableError
 from calbench.llm.completion import Completion, Request
 from calbench.report.experiment import Experiment
 from calbench.scenarios.storage import write_suite
-from calbench.scenarios.suites import build_suites, together
+from calbench.scenarios.suites import build_suites, chosen_ids, together
 from tests.llm.asking import price
 from tests.report.hostile import spoil
 from tests.report.samples import HOSTILE_TEXTS, results_in
@@ -28,6 +28,15 @@ from tests.report.samples import HOSTILE_TEXTS, results_in
 MODEL = "openai/tiny"
 
 HOSTILE_WORDS = HOSTILE_TEXTS[:5]
+
+FORMER = (
+    "suite=former-uniform",
+    "suite.setting=uniform",
+    "suite@more_suites.varied=former-varied",
+    "more_suites.varied.setting=varied",
+    "subset=null",
+)
+"""Suites of the canonical settings that can be small."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,7 @@ def make_language(
         [
             f"+experiment={name}",
             *([f"teams=[{','.join(teams)}]"] if teams else []),
+            *(FORMER if suites else ()),
             *(part for suite in suites for part in _few(suite, num_scenarios or 0)),
             "analysis.permutations=99",
             f"analysis.confidence={confidence}",
@@ -93,7 +103,7 @@ def make_cohort(folder: Path, num_scenarios: int = 3) -> Experiment:
     spec = compose(
         [
             "name=smollm2",
-            "suite=uniform",
+            "suite=former-uniform",
             "suite.setting=smollm2",
             *_few("suite", num_scenarios),
             "teams=[my-model]",
@@ -111,7 +121,9 @@ def _few(suite: str, num_scenarios: int) -> tuple[str, str]:
 
 def _played(folder: Path, spec: RunSpec, spoilt: Sequence[str] = ()) -> Experiment:
     results = results_in(folder, spec.name)
-    scenarios = together(build_suites(spec.suites))
+    whole = together(build_suites(spec.suites))
+    chosen = chosen_ids(whole, spec.subset)
+    scenarios = [scenario for scenario in whole if scenario.scenario_id in chosen]
     write_suite(results.suite, scenarios)
     jobs = plan_jobs(scenarios, spec.game_configs, results.traces)
     has_model = any(job.waits for job in jobs)

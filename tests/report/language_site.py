@@ -12,7 +12,7 @@ from tests.report.samples import PUBLISHED, make_results, results_in, write_page
 from tests.report.unpacking import page_data
 from tests.sharing import once
 
-OTHERS = ("language-participants", "language-everyone")
+OTHERS = ("language-private", "language-everyone")
 """Experiments of speakers that are heard by more than one agent."""
 
 

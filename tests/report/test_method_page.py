@@ -36,7 +36,7 @@ from calbench.protocols.registry import POLICIES
 from calbench.report.templating import Templates
 from calbench.scenarios.labels import KINDS, MAX_CHARS, TIERS, read_label_bank
 from calbench.scenarios.models import GREATEST_COST
-from calbench.scenarios.parameters import ScenarioParameters, ScenarioShape, SuiteSpec
+from calbench.scenarios.parameters import RECIPE, ScenarioParameters, ScenarioShape, SuiteSpec
 from calbench.scenarios.sampling import FIRST_ERRAND_ID, MAX_PLACEMENTS
 from calbench.stats.agreement import LEAST_CORRELATED, LEAST_UNITS, MOST_DEALT, REACHED
 from calbench.stats.differences import FEWEST_PAIRED
@@ -44,7 +44,7 @@ from calbench.stats.intervals import FEWEST_UNITS, MOST_ALIKE, MOST_REACHED, TAI
 from calbench.stats.plackett_luce import constants
 from calbench.stats.spec import AnalysisSpec, RatingSpec
 from calbench.traces.events import Event
-from calbench.traces.models import Limits
+from calbench.traces.models import PUBLISHED, Limits
 from tests.report.samples import SOURCES
 from tests.studies.coverage import DRAWS, GOAL
 from tests.studies.detectors import FOLDS, LEAST, OTHERS_COUNT, RULED_SHARE, STRENGTH
@@ -68,15 +68,28 @@ def suite_default(name: str) -> object:
     ("constant", "value"),
     [
         ("scenarios of a canonical suite", suite_default("num_scenarios")),
-        ("candidates for the thirds", suite_default("num_candidates")),
+        (
+            "candidates of a canonical suite; for the thirds of sampled ones",
+            f"{RECIPE['num_candidates']}; {suite_default('num_candidates')}",
+        ),
         ("first errand id", FIRST_ERRAND_ID),
         ("attempts to place all meetings", MAX_PLACEMENTS),
         ("tiers of labels", ", ".join(TIERS)),
         ("labels for errands; for meetings, bank `v1`", "; ".join(map(str, SIZES))),
         ("longest label, characters", MAX_CHARS),
         ("most meetings with an exact feasible count", MOST_COUNTED_MEETINGS),
-        ("sweeps of talk per round, `max_turns_per_round`", Limits().max_turns_per_round),
-        ("retries of a batch, `decision_retries`", Limits().decision_retries),
+        (
+            "sweeps of talk per round, `max_turns_per_round`",
+            PUBLISHED.max_turns_per_round,
+        ),
+        (
+            "retries of a batch, `decision_retries`",
+            PUBLISHED.decision_retries,
+        ),
+        (
+            "these in `limits=paper`: sweeps; retries; messages per agent",
+            f"{Limits().max_turns_per_round}; {Limits().decision_retries}; unlimited",
+        ),
         ("modulus of secure sum", f"2^40 - {2**40 - MODULUS}"),
         ("prior belief", MeasureSpec().belief_prior),
         ("movement of a reflection that counts as one slot", GREATEST_MOVEMENT),

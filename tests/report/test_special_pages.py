@@ -13,7 +13,7 @@ from calbench.report.experiment import Experiment
 from calbench.report.figures.plane import WELFARE_SETTINGS
 from calbench.report.tables import read_table
 from tests.report.by_hand import HOSTILE
-from tests.report.derived import SEEDS, draws, rename
+from tests.report.derived import draws, rename
 from tests.report.samples import PUBLISHED, SOURCES, make_results, write_pages
 from tests.report.written import figure, navigation, text_rows
 
@@ -56,51 +56,21 @@ def docs(
     return out / "docs"
 
 
-def test_means_of_the_draws_are_the_tables_own(docs: Path) -> None:
-    rows = read_table(docs / "tables" / "table2.csv")
-    (mine,) = [
-        r for r in rows if (r["experiment"], r["team"]) == ("reproduction", "imap")
-        if r["measure"] == "excess_cost"
-    ]  # fmt: skip
-
-    assert [mine[name] for name in ("suites", "mean", "least", "greatest")] == [
-        str(SEEDS), "0.2500", "0.2000", "0.3000",
-    ]  # fmt: skip
-    page = (docs / "results" / "reproduction.md").read_text()
-    assert all(f'<data value="{mine[name]}">' in page for name in ("mean", "least", "greatest"))
-
-
-def test_numbers_of_others_are_shown_with_their_source_and_never_averaged(docs: Path) -> None:
-    page = (docs / "results" / "reproduction.md").read_text()
-    rows = read_table(PUBLISHED / "table2.csv")
-
-    assert {row["source"] for row in rows} == {"paper", "release"}
-    for row in rows:
-        assert row["note"].startswith(("arXiv 2605.09823v2, Table 2", "authors' first public"))
-        for name in HEADLINE:
-            is_shown = row["setting"] == "uniform" and row[name]  # the only one that was played
-            assert not is_shown or f'<data value="{row[name]}">' in page
-    assert {row["experiment"] for row in read_table(docs / "tables" / "table2.csv")} == {
-        "reproduction", "reproduction-cap4",
-    }  # fmt: skip
-
-
 def test_every_published_number_is_held_against_drawn_suites(docs: Path) -> None:
-    rows = read_table(docs / "tables" / "table2_cells.csv")
-    found = {(r["source"], r["setting"], r["experiment"], r["team"], r["measure"]): r for r in rows}
+    rows = read_table(docs / "tables" / "table2_draws.csv")
+    found = {(r["setting"], r["experiment"], r["team"], r["measure"]): r for r in rows}
 
-    paper = [row for row in read_table(PUBLISHED / "table2.csv") if row["source"] == "paper"]
+    paper = read_table(PUBLISHED / "table2.csv")
     shown = {(r["setting"], r["published_team"], r["measure"], r["published"]) for r in rows}
     assert {(r["setting"], r["team"], name, r[name]) for r in paper for name in HEADLINE} <= shown
-    cost = found["paper", "uniform", "reproduction", "dsm-private", "excess_cost"]
+    cost = found["uniform", "reproduction", "dsm-private", "excess_cost"]
     assert cost["published"] == "0.98"
     assert abs(float(cost["z"])) < 3
-    capped = found["paper", "uniform", "reproduction-cap4", "sd-map", "coordination"]
-    assert capped["plays_as"] == "release"
-    assert float(found["paper", "uniform", "reproduction", "sd-map", "coordination"]["z"]) < -9
-    vps = found["paper", "uniform", "reproduction", "dsm-private", "excess_vps"]
+    capped = found["uniform", "reproduction-cap4", "sd-map", "coordination"]
+    assert capped["plays_as"] == "variant"
+    assert float(found["uniform", "reproduction", "sd-map", "coordination"]["z"]) < -9
+    vps = found["uniform", "reproduction", "dsm-private", "excess_vps"]
     assert (vps["constant"], vps["p"]) == ("same", "")
-    assert ("release", "uniform", "reproduction", "sd-map", "coordination") not in found
     page = (docs / "results" / "reproduction.md").read_text()
     for row in rows:
         if row["setting"] == "uniform" and row["z"]:

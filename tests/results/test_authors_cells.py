@@ -7,7 +7,7 @@ from statistics import fmean
 import pytest
 
 from calbench.analysis.registry import Settings
-from calbench.analysis.summary.exact import OPEN, table2_exact
+from calbench.analysis.summary.exact import OPEN, table2_cells
 from calbench.analysis.summary.runs import Runs, RunTables
 from calbench.analysis.tables import TABLES
 from calbench.config.composition import compose_team
@@ -19,12 +19,10 @@ from calbench.metrics.game import GameScore, score_game
 from calbench.oracle.replayed import Burden, replayed
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.suites import sample_candidate
-from calbench.traces.models import GameConfig, Limits, Trace
+from calbench.traces.models import PUBLISHED, GameConfig, Limits, Trace
 from calbench.tree import DATA
 from tests.facts.measured import facts_of, values_of
 from tests.scenarios.test_recipe import UNIFORM, VARIED, half
-
-LIMITS = Limits(max_turns_per_round=100, decision_retries=1, agent_cap=100, commit="team")
 
 CELLS = {
     ("uniform", "imap"): ("100.0", ".26", "2.00", None, "12.40"),
@@ -54,14 +52,14 @@ def tasks(setting: str) -> tuple[Scenario, ...]:
     pools = [divmod(int(seed) - first, 1000) for seed in seeds.split()]
     drawn = (sample_candidate(half(levels), 100 * pool + place) for pool, place in pools)
     return tuple(
-        scenario.updated(scenario_id=f"{setting}-{number:03}", setting=f"paper-{setting}")
+        scenario.updated(scenario_id=f"{setting}-{number:03}", setting=setting)
         for number, scenario in enumerate(drawn)
     )
 
 
 @cache
 def games(setting: str, team: str) -> list[tuple[Trace, GameScore]]:
-    config = GameConfig(team=compose_team(team), channels=CHANNELS, limits=LIMITS)
+    config = GameConfig(team=compose_team(team), channels=CHANNELS, limits=PUBLISHED)
     traces = [played(scenario, config) for scenario in tasks(setting)]
     return [(trace, score_game(trace)) for trace in traces]
 
@@ -137,7 +135,7 @@ def test_the_published_table_says_so_cell_by_cell(tmp_path: Path) -> None:
     for path in ("authors.csv", "leaderboard.csv"):
         TABLES[path].write(facts, Settings(), tmp_path)
     run = RunTables("table2", tmp_path)
-    rows = table2_exact(Runs([], [], [], [run], DATA / "published"))
+    rows = table2_cells(Runs([], [], [], [run], DATA / "published"))
     assert (
         rows["equal"].sum() == sum(bool(cell) for cells in CELLS.values() for cell in cells) == 24
     )

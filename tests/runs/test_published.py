@@ -46,7 +46,7 @@ def test_packed_results_are_those_of_the_release(tmp_path: Path) -> None:
     assert made == {name: known.get(name) for name in made}
     ranked = [each.name for each in published.results if each.facts is not None]
     assert ranked == [
-        *("uniform", "varied", "language", "language-participants", "language-everyone", "smollm2"),
+        *("uniform", "varied", "language", "language-private", "language-everyone", "smollm2"),
         *("erring", "smollm2-participants", "smollm2-everyone"),
     ]
     of_scores = [path for path, table in TABLES.items() if not table.needs]

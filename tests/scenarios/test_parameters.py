@@ -85,7 +85,7 @@ def test_suite_files_of_conf_fit_and_survive_a_dump(name: str) -> None:
 
 def test_suite_files_of_conf_are_those_promised() -> None:
     assert set(SUITES) == {
-        *("uniform", "varied", "paper-uniform", "paper-varied"),
+        *("uniform", "varied", "former-uniform", "former-varied"),
         *("blocked0", "prior", "smollm2", "taste"),
         *("density-060", "density-075", "density-090", "large-10", "large-20", "large-50"),
         *("scale-05", "scale-10", "scale-20", "scale-50"),

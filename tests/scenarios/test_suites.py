@@ -56,8 +56,9 @@ def fraction_of(scenario: Scenario) -> float:
 
 
 @pytest.fixture(scope="module", params=["uniform", "varied"])
-def canonical(request: pytest.FixtureRequest) -> tuple[SuiteSpec, tuple[Scenario, ...]]:
-    spec = spec_of(request.param)
+def former(request: pytest.FixtureRequest) -> tuple[SuiteSpec, tuple[Scenario, ...]]:
+    """A former canonical suite under the name that it had."""
+    spec = spec_of(f"former-{request.param}").model_copy(update={"setting": request.param})
     return spec, build_suite(spec)
 
 
@@ -86,10 +87,10 @@ def test_tertile_choice_takes_distinct_candidates_from_easy_to_hard(
         assert (values[0], values[-1]) == (max(fractions), min(fractions))
 
 
-def test_canonical_suite_has_fifteen_of_each_tertile_in_order(
-    canonical: tuple[SuiteSpec, tuple[Scenario, ...]],
+def test_former_suite_has_fifteen_of_each_tertile_in_order(
+    former: tuple[SuiteSpec, tuple[Scenario, ...]],
 ) -> None:
-    spec, suite = canonical
+    spec, suite = former
     assert [s.scenario_id for s in suite] == [f"{spec.setting}-{n:03d}" for n in range(45)]
     tertiles = [s.difficulty.tertile for s in suite if s.difficulty is not None]
     assert tertiles == ["easy"] * 15 + ["medium"] * 15 + ["hard"] * 15
@@ -99,28 +100,28 @@ def test_canonical_suite_has_fifteen_of_each_tertile_in_order(
     assert all(s.seed < 2**53 for s in suite)
 
 
-def test_canonical_suite_holds_the_hardest_and_the_easiest_candidate(
-    canonical: tuple[SuiteSpec, tuple[Scenario, ...]],
+def test_former_suite_holds_the_hardest_and_the_easiest_candidate(
+    former: tuple[SuiteSpec, tuple[Scenario, ...]],
 ) -> None:
-    spec, suite = canonical
+    spec, suite = former
     fractions = [fraction_of(with_difficulty(sample_candidate(spec, n))) for n in range(150)]
     assert (fraction_of(suite[0]), fraction_of(suite[-1])) == (max(fractions), min(fractions))
 
 
-def test_canonical_suite_draws_density_and_blocked_for_each_agent(
-    canonical: tuple[SuiteSpec, tuple[Scenario, ...]],
+def test_former_suite_draws_density_and_blocked_for_each_agent(
+    former: tuple[SuiteSpec, tuple[Scenario, ...]],
 ) -> None:
-    _, suite = canonical
+    _, suite = former
     params = [s.params for s in suite if s.params is not None]
     assert {density for p in params for density in p["density"]} == {0.60, 0.75, 0.90}
     assert {blocked for p in params for blocked in p["blocked"]} == {2, 4, 6}
     assert len({tuple(p["density"]) for p in params}) > 30
 
 
-def test_canonical_suite_carries_oracles_between_best_and_worst(
-    canonical: tuple[SuiteSpec, tuple[Scenario, ...]],
+def test_former_suite_carries_oracles_between_best_and_worst(
+    former: tuple[SuiteSpec, tuple[Scenario, ...]],
 ) -> None:
-    spec, suite = canonical
+    spec, suite = former
     for scenario in suite:
         oracle = scenario.oracle
         assert oracle is not None
@@ -133,10 +134,10 @@ def test_canonical_suite_carries_oracles_between_best_and_worst(
             assert oracle.witness_cost == 15
 
 
-def test_canonical_suite_gives_the_golden_bytes(
-    canonical: tuple[SuiteSpec, tuple[Scenario, ...]], tmp_path: Path
+def test_former_suite_gives_the_golden_bytes(
+    former: tuple[SuiteSpec, tuple[Scenario, ...]], tmp_path: Path
 ) -> None:
-    spec, suite = canonical
+    spec, suite = former
     path = tmp_path / "suite.jsonl"
     write_suite(path, suite)
     assert read_suite(path) == suite
@@ -158,7 +159,7 @@ def test_suite_scenarios_are_reproduced_by_their_seed_and_parameters() -> None:
 
 
 def test_suite_reports_progress() -> None:
-    spec, steps = spec_of("uniform"), Counter[str]()
+    spec, steps = spec_of("former-uniform"), Counter[str]()
     done, drawn = (partial(steps.update, [name]) for name in ("done", "drawn"))
     few = spec.model_copy(update={"num_candidates": 50})
     build_suites([("named", few)], done=done, drawn=drawn)
@@ -170,10 +171,10 @@ def test_suites_are_the_same_wherever_they_are_built(tmp_path: Path) -> None:
     write_suite(file, [make_scenario([".E2.", "E3.."], [(1, 0)])])
     few = {"num_scenarios": 7, "num_candidates": 30}
     suites = [
-        ("one", spec_of("varied").model_copy(update=few)),
+        ("one", spec_of("former-varied").model_copy(update=few)),
         ("mine", SuiteSpec(setting="mine", path=str(file))),
         ("taken", spec_of("taste").model_copy(update={"tertiles": False})),
-        ("other", spec_of("varied").model_copy(update=few)),
+        ("other", spec_of("former-varied").model_copy(update=few)),
     ]
     expected: list[float] = []
 

@@ -19,14 +19,19 @@ PARTS = (
 FEW: dict[str, dict[str, Any]] = {
     "uniform": {
         "defaults": [
-            {"override /suite": "uniform"},
+            {"override /suite": "former-uniform"},
             {"override /teams": ["imap", "sd-map", "dsm-welfare", "silent", "example-agent"]},
         ],
-        "suite": {"num_scenarios": 3, "num_candidates": 3},
+        "suite": {"setting": "uniform", "num_scenarios": 3, "num_candidates": 3},
     },
     "language": {
-        "suite": {"num_scenarios": 2, "num_candidates": 2},
-        "more_suites": {"varied": {"num_scenarios": 2, "num_candidates": 2}},
+        "defaults": [
+            {"/suite@more_suites.varied": "former-varied"},
+            {"override /suite": "former-uniform"},
+            {"override /teams": ["candid", "guarded", "oversharer", "mixed-scripted"]},
+        ],
+        "suite": {"setting": "uniform", "num_scenarios": 2, "num_candidates": 2},
+        "more_suites": {"varied": {"setting": "varied", "num_scenarios": 2, "num_candidates": 2}},
     },
     "smollm2-v1": {},
 }

@@ -126,7 +126,6 @@ def test_no_output_of_a_stage_is_in_git() -> None:
 UNUSED = {
     **dict.fromkeys(("executor", "fresh", "jobs", "out", "traces"), "how and where a run is made"),
     **dict.fromkeys(("budget", "games_at_once", "preflight", "models"), "how models are asked"),
-    "subset": "of a user's own runs: compose refuses it",
 }
 """Parameters on which nothing of the site depends."""
 

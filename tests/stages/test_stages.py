@@ -81,12 +81,17 @@ def test_compose_stage_writes_what_the_command_composes(
 
 def test_compose_stage_refuses_what_is_for_runs_of_ones_own() -> None:
     stage = importlib.import_module("stages.compose")
-    assert stage.whole(tiny("replicates=2")) == tiny("replicates=2")
-    with pytest.raises(ConfigError, match=r"tiny.yaml: subset is for runs"):
-        stage.whole(tiny("subset=2"))
+    assert stage.ours(tiny("replicates=2")) == tiny("replicates=2")
     own = tiny().model_copy(update={"prompts": PromptsSpec(version="v1", path="mine")})
     with pytest.raises(ConfigError, match=r"tiny.yaml: prompts.path is for runs"):
-        stage.whole(own)
+        stage.ours(own)
+
+
+def test_an_experiment_plays_the_part_of_its_suite_that_it_names(run_stage: Stage) -> None:
+    give(tiny("suite.num_scenarios=3", "subset=[tiny-002]"))
+    run_stage("generate")
+    (scenario,) = read_suite(paths.suite("tiny"))
+    assert scenario.scenario_id == "tiny-002"
 
 
 def test_stages_play_and_measure_every_replicate(run_stage: Stage, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.analysis.measures import HEADLINE
-from calbench.analysis.summary.pool import POOL, POOLED
+from calbench.analysis.summary.pool import POOL
 from calbench.stats.predictive import (
     deviations,
     drawn_means,
@@ -175,7 +175,8 @@ def pooled(rows: pd.DataFrame) -> tuple[Sums, Ints]:
     """Return the sums of all teams of a setting, ``[scenario, team and mean]``, and its strata."""
     teams = [own.sort_values("scenario") for _, own in rows.groupby(["experiment", "team"])]
     totals, counts = (
-        np.hstack([own[[f"{name}{end}" for name in POOLED]] for own in teams]) for end in ("", "_n")
+        np.hstack([own[[f"{name}{end}" for name in HEADLINE]] for own in teams])
+        for end in ("", "_n")
     )
     strata, _ = pd.factorize(teams[0]["tertile"])
     return Sums(totals, counts.astype(np.float64)), strata
@@ -191,7 +192,7 @@ def improbable(sums: Sums, strata: Ints, suite: Ints) -> tuple[list[bool], list[
     found = {mean: deviations(drawn, mean, 2) for mean in varying}
     singles = [single_test(offsets[mean], each).p_value < 0.05 for mean, each in found.items()]
     rows = []
-    for first in range(0, len(printed), len(POOLED)):
+    for first in range(0, len(printed), len(HEADLINE)):
         own = [mean for mean in varying if first <= mean < first + len(HEADLINE)]
         test = joint_test(offsets[own], np.column_stack([found[mean] for mean in own]))
         rows.append(test.p_value < 0.05)

@@ -13,22 +13,18 @@ import pandas as pd
 
 from calbench.analysis.estimates import group_totals
 from calbench.analysis.measures import HEADLINE, MEASURE_BY_NAME
-from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, PLACE, POOL, unpacked
+from calbench.analysis.summary.pool import AS_RELEASED, COLUMNS, PLACE, POOL, unpacked
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.console import progress, say
-from calbench.domain.ids import MeetingId
-from calbench.domain.randomness import derived_seed
 from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.errors import CalbenchError
 from calbench.facts.frames import cast, csv_text
 from calbench.files import read_bytes, write_atomically
-from calbench.metrics.costs import fairness
+from calbench.metrics.authors import AuthorsScore, authors_score
 from calbench.metrics.game import GameScore, score_game
-from calbench.metrics.measure import MeasureSpec
 from calbench.oracle.cache import OracleCache
-from calbench.oracle.ties import CostVectors
 from calbench.pool import finished
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
@@ -72,36 +68,37 @@ def rows_of(task: Task, found: tuple[RunSpec, ...]) -> pd.DataFrame:
     (suite,) = build_suites([(setting, spec)])
     start = number * spec.num_scenarios
     return scenario_rows(
-        (name, start + index, score, any_fairness)
+        (name, start + index, score, released)
         for index, scenario in enumerate(suite)
-        for name, score, any_fairness in games(scenario, found)
+        for name, score, released in games(scenario, found)
     )
 
 
 def scenario_rows(
-    scores: Iterable[tuple[str, int, GameScore, float]],
+    scores: Iterable[tuple[str, int, GameScore, AuthorsScore]],
 ) -> pd.DataFrame:
     """Return the rows of games, one for each.
 
     Args:
-        scores: experiment, number of the scenario, score, and fairness against an optimal
-            schedule taken at random.
+        scores: experiment, number of the scenario, score, and the score in the measures of the
+            authors' release.
 
     Raises:
         CalbenchError: a game is excluded; games of typed agents never are.
     """
     agents = []
-    for experiment, scenario, score, any_fairness in scores:
+    for experiment, scenario, score, released in scores:
         if score.is_excluded:
             raise CalbenchError(f"{score.team_id} on {score.scenario_id}: the game is excluded")
         place = {"experiment": experiment, "scenario": scenario, "tertile": score.tertile}
-        names = {"setting": score.setting, "team": score.team_id, ARBITRARY: any_fairness}
+        names = {"setting": score.setting, "team": score.team_id}
+        means = {name: getattr(released, own) for name, own in AS_RELEASED.items()}
         for agent in score.agents:
             of_agent = {name: getattr(agent, name) for name in _OF_AGENT}
-            agents.append({**place, **names, **of_agent})
+            agents.append({**place, **names, **of_agent, **means})
     rows = pd.DataFrame(agents)
-    values = pd.DataFrame({name: MEASURE_BY_NAME[name].value(rows) for name in HEADLINE})
-    values = values.assign(**{ARBITRARY: rows[ARBITRARY]})
+    ours = {name: MEASURE_BY_NAME[name].value(rows) for name in HEADLINE if name not in AS_RELEASED}
+    values = pd.DataFrame({name: ours.get(name, rows.get(name)) for name in HEADLINE})
     counts = values.notna().astype("float64").add_suffix("_n")
     by = [*PLACE, "tertile"]
     return cast(group_totals(rows[by].join(values).join(counts), by), COLUMNS)
@@ -110,9 +107,6 @@ def scenario_rows(
 _OF_AGENT = (
     "assigned",
     "scheduled",
-    "excess_cost",
-    "messages_sent",
-    "burden_gap",
     "excess_vps",
 )
 """Of an agent's game: what the measures are made from."""
@@ -138,42 +132,23 @@ def write_pool(folder: Path, rows: pd.DataFrame) -> None:
     write_atomically(folder / POOL, packed)
 
 
-def games(scenario: Scenario, found: tuple[RunSpec, ...]) -> Iterator[tuple[str, GameScore, float]]:
-    """Yield the games of every team on a scenario, each with fairness by an arbitrary tie."""
+def games(
+    scenario: Scenario, found: tuple[RunSpec, ...]
+) -> Iterator[tuple[str, GameScore, AuthorsScore]]:
+    """Yield the games of every team on a scenario, measured by us and as the release measures.
+
+    Raises:
+        CalbenchError: the release's measures are not defined on the scenario.
+    """
     oracle = OracleCache()
     for spec in found:
         for config in spec.game_configs:
             seats = seat_policies(config.team, scenario.num_agents, config.limits)
-            trace = run(scenario, config, seats)
-            score = score_game(trace, measure=spec.measure, oracle=oracle)
-            yield spec.name, score, fairness_of_any(scenario, score, oracle, spec.measure)
-
-
-def fairness_of_any(
-    scenario: Scenario, score: GameScore, oracle: OracleCache, measure: MeasureSpec
-) -> float:
-    """Return the fairness of a game against an optimal schedule taken at random [C].
-
-    Each cost vector of optimal schedules has the same chance. The draw depends on the scenario
-    and on what was scheduled, so teams that scheduled the same are held against the same one.
-
-    Raises:
-        CalbenchError: the vectors are too many to be listed.
-    """
-    placed = tuple(sorted(MeetingId(m.meeting_id) for m in score.meetings if m.is_scheduled))
-    answer = oracle.cost_vectors(
-        scenario.problem,
-        placed,
-        scenario.seed,
-        measure.fairness_sample_limit,
-        "exact",
-        score.oracle_cost,
-    )
-    if not isinstance(answer, CostVectors) or answer.is_sample:
-        raise CalbenchError(f"{scenario.scenario_id}: its optimal schedules cannot be listed")
-    drawn = derived_seed(scenario.seed, "optimal schedule", *placed) % len(answer.vectors)
-    paid = [agent.cost for agent in score.agents]
-    return fairness([cost - best for cost, best in zip(paid, answer.vectors[drawn], strict=True)])
+            score = score_game(run(scenario, config, seats), measure=spec.measure, oracle=oracle)
+            released = authors_score(score, scenario)
+            if released is None:
+                raise CalbenchError(f"{scenario.scenario_id}: the paper's measures are not defined")
+            yield spec.name, score, released
 
 
 def main(_: list[str]) -> None:

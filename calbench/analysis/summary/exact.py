@@ -6,14 +6,9 @@ from typing import Any
 import pandas as pd
 
 from calbench.analysis.measures import HEADLINE
+from calbench.analysis.summary.pool import AS_RELEASED
 from calbench.analysis.summary.runs import Runs, RunTables, summary
-from calbench.analysis.summary.table2 import HALVES, RELEASE_PLAYS, published_rows
-
-SUITE_OF_HALF = {half: f"paper-{half}" for half in HALVES}
-"""Settings with the paper's own tasks."""
-
-OWN = {"excess_cost": "excess", "messages": "messages", "fairness": "fairness"}
-"""Those that are measured as the authors' release does, and their columns there."""
+from calbench.analysis.summary.table2 import HALVES, SINGLE, published_rows
 
 ENDS = ("least", "greatest")
 
@@ -25,7 +20,7 @@ OPEN = {
 
 
 @summary(
-    "table2_exact.csv",
+    "table2_cells.csv",
     """
     setting
     team (text; P): of the published row
@@ -40,7 +35,7 @@ OPEN = {
     """,
     key="setting team measure",
 )
-def table2_exact(runs: Runs) -> pd.DataFrame:
+def table2_cells(runs: Runs) -> pd.DataFrame:
     """Each number of the paper's Table 2 beside ours on the paper's own 90 tasks."""
     published = published_rows(runs)
     found = [cell for run in runs.drawn for half in HALVES for cell in _cells(run, half, published)]
@@ -54,13 +49,13 @@ def _cells(run: RunTables, half: str, published: pd.DataFrame) -> Iterator[dict[
     rows = published[(published["source"] == "paper") & (published["setting"] == half)]
     for row in rows.to_dict("records"):
         name = str(row["team"])
-        team = RELEASE_PLAYS[name][1] if name in RELEASE_PLAYS else name
+        team = SINGLE.get(name, name)
         if team in theirs:
             played = {measure: ours[team][measure] for measure in HEADLINE}
-            played |= {name: theirs[team][column] for name, column in OWN.items()}
+            played |= {name: theirs[team][column] for name, column in AS_RELEASED.items()}
             for measure, value in played.items():
                 names = {"setting": half, "team": name, "measure": measure}
-                ends = [theirs[team].get(f"{OWN.get(measure)}_{end}") for end in ENDS]
+                ends = [theirs[team].get(f"{AS_RELEASED.get(measure)}_{end}") for end in ENDS]
                 yield {**names, **_cell(name, measure, str(row[measure]), value, ends)}
 
 
@@ -68,7 +63,7 @@ def _by_team(rows: pd.DataFrame, half: str) -> dict[str, dict[Hashable, Any]]:
     """Return the rows on the paper's tasks of one half."""
     if rows.empty:
         return {}
-    own = rows[rows["setting"] == SUITE_OF_HALF[half]]
+    own = rows[rows["setting"] == half]
     return {str(row["team"]): row for row in own.to_dict("records")}
 
 

@@ -18,31 +18,27 @@ from calbench.facts.columns import columns
 POOL = "pool.csv.xz"
 """The file in the folder of the pool."""
 
-ARBITRARY = "fairness_arbitrary"
-"""Fairness against an optimal schedule taken at random, in addition to the measures."""
-
-POOLED = (*HEADLINE, ARBITRARY)
-"""The means for which a pool has sums."""
+AS_RELEASED: Mapping[str, str] = {
+    "excess_cost": "excess", "messages": "messages", "fairness": "fairness",
+}  # fmt: skip
+"""Measures of Table 2 that the authors' release takes in its own way, and their names there [R]."""
 
 PLACE = ["experiment", "setting", "team", "scenario"]
 
 COLUMNS = columns(
-    f"""
+    """
     experiment (text): experiment whose team and limits play
     setting team
     scenario (count): number of the scenario in its setting, from 0; the same for all teams
     tertile (text; P): difficulty by feasible fraction
     sums
-    {ARBITRARY} (fine, accounting cost): the sum of fairness against an optimal schedule taken at
-        random
-    {ARBITRARY}_n (count, agent-games): in this sum: all agent-games
     """,
     sums=(
         column
         for each in map(MEASURE_BY_NAME.__getitem__, HEADLINE)
         for column in columns(f"""
-    {each.name} (fine, {each.unit}; {each.origin}): sum of: {each.definition}
-    {each.name}_n (count, agent-games): in this sum: {each.denominator}
+    {each.name} (fine, {each.unit}; R): its sum over agents, as the authors' release measures
+    {each.name}_n (count, agent-games): in this sum
     """)
     ),
 )

@@ -22,7 +22,12 @@ from calbench.stats.letters import LETTERS, letter
 
 EXPERIMENT = text("experiment", "experiment of the row")
 
-CHANNEL = text("channel", "channels of the agents; rows of two channels are never compared", "C")
+CHANNEL = text(
+    "channel",
+    "channels of the agents, and limits unless they are those of the paper's published games; rows "
+    "that differ in it are never compared",
+    "C",
+)
 
 CHANNEL_WORDS: Mapping[str, str] = {
     "dm": "private messages",
@@ -30,6 +35,9 @@ CHANNEL_WORDS: Mapping[str, str] = {
     "all_agent_groupchat": "to all agents",
 }
 """Channels in words, for tables and pages."""
+
+LIMITS_WORDS: Mapping[str, str] = {"published": "", "text": "limits of the paper's text"}
+"""Limits in words; all but the usual ones are named."""
 
 KIND_WORDS: Mapping[str, str] = {
     "protocol": "protocol",
@@ -50,6 +58,14 @@ NOT_PUBLISHED = ", not published"
 def in_words(names: Iterable[str], words: Mapping[str, str]) -> str:
     """Return names in words, joined by "and"."""
     return " and ".join(words.get(name, name) for name in names)
+
+
+def conditions(channels: str, limits: str) -> str:
+    """Return in words on which channels, and by which unusual limits, games were played."""
+    names = channels.split()
+    words = "all channels" if {*CHANNEL_WORDS} <= {*names} else in_words(names, CHANNEL_WORDS)
+    other = LIMITS_WORDS.get(limits, "other limits")
+    return f"{words}, {other}" if other else words
 
 
 def evenly(names: Sequence[str], most: int) -> list[str]:
@@ -216,11 +232,11 @@ def leaderboard(runs: Runs) -> pd.DataFrame:
     if rows.empty:
         return rows
     views, taken = [], set[tuple[str, str]]()
-    by = ["setting", "channels", "suite_digest"]
+    by = ["setting", "channels", "limits", "suite_digest"]
     run_by_name = {run.name: run for run in runs.compared}
-    for (setting, channels, _), found_rows in rows.groupby(by, sort=False):
+    for (setting, channels, limits, _), found_rows in rows.groupby(by, sort=False):
         own = _joint(found_rows, run_by_name)
-        channel = in_words(str(channels).split(), CHANNEL_WORDS)
+        channel = conditions(str(channels), str(limits))
         if part := run_by_name[own["experiment"].iloc[0]].part:
             channel = f"{channel}, {part}"
         if (str(setting), channel) in taken:

@@ -1,4 +1,4 @@
-"""Our draws of the canonical suites compared with published numbers of the paper's Table 2."""
+"""Fresh draws by the paper's recipe compared with the printed numbers of its Table 2."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.summary.pool import ARBITRARY, POOLED, unpacked
-from calbench.analysis.summary.runs import EXPERIMENT, Runs, summary, together, without_version
+from calbench.analysis.measures import HEADLINE
+from calbench.analysis.summary.pool import unpacked
+from calbench.analysis.summary.runs import EXPERIMENT, Runs, summary
 from calbench.errors import FileError
-from calbench.facts.columns import columns, text
+from calbench.facts.columns import columns
 from calbench.facts.frames import read_text
 from calbench.files import read_bytes
 from calbench.stats.predictive import (
@@ -41,39 +42,26 @@ SEED = 0
 LEVEL = 0.05
 """Share of numbers that would be called improbable by chance alone [C]."""
 
-FAIRNESS_NAME = "fairness"
+SINGLE: Mapping[str, str] = {"dsm-welfare": "dsm-welfare-single"}
+"""Teams of ours that play a protocol by the rules of the published table, where the name of the
+protocol is that of another: one accepted offer ends DSM-welfare's search [R]."""
 
-FAIRNESS: Mapping[str, str] = {"canonical": FAIRNESS_NAME, "arbitrary": ARBITRARY}
-"""The two ways to choose among optimal schedules, and their columns in the pool."""
+RULES, VARIANT = PLAYS = ("rules", "variant")
 
-TIES = text(
-    "ties",
-    "which of several optimal schedules fairness is measured against: canonical or arbitrary",
-    "C",
-)
-
-TEXT, RELEASE = VARIANTS = ("text", "release")
-
-RELEASE_PLAYS: Mapping[str, tuple[str, str]] = {
-    "dsm-welfare": ("reproduction", "dsm-welfare-single"),
-    "sd-map": ("reproduction-cap4", "sd-map"),
-}
-"""Experiment and team that play a protocol as the authors' release does [R], where that is not
-what the paper's text describes: one batch, and talk that ends after 4 sweeps."""
+DRAWN = "reproduction"
+"""The experiment whose limits are those of the published games."""
 
 HALVES = ("uniform", "varied")
 """The settings of Table 2, in its order [P]."""
 
-ROW_KEY = "source setting published_team experiment team"
+ROW_KEY = "setting published_team experiment team"
 
 ROW = columns(
     """
-    source (text): paper or release
     setting
     published_team (text): protocol of the published row
     experiment team
-    plays_as (text; C): text, as the paper describes the protocol; release, as the authors' code
-        plays it; or both words
+    plays_as (text; C): rules, those of the published games; or variant, another setting of ours
     """,
     of=[EXPERIMENT],
 )
@@ -86,24 +74,6 @@ def published_protocol(team: str, published: "pd.Series[str]") -> str | None:
     return max(fits, key=len, default=None)
 
 
-@summary(
-    "table2.csv",
-    (EXPERIMENT, *without_version("draws.csv")),
-    key="experiment setting team measure",
-)
-def table2(runs: Runs) -> pd.DataFrame:
-    """The paper's protocols on several draws of each suite, in the order of its Table 2."""
-    rows = together("draws.csv", runs.drawn)
-    published = published_rows(runs)
-    if rows.empty or published.empty:
-        return pd.DataFrame()
-    names = published["team"].drop_duplicates(ignore_index=True)
-    order = {name: place for place, name in enumerate(names)}
-    protocols = rows["team"].map(lambda team: order.get(published_protocol(team, names) or ""))
-    rows = rows.assign(protocol=protocols).dropna(subset="protocol")
-    return rows.sort_values(["setting", "protocol"], kind="stable")
-
-
 def published_rows(runs: Runs) -> pd.DataFrame:
     """Return the published rows of Table 2 as printed."""
     path = runs.published / "table2.csv"
@@ -111,11 +81,11 @@ def published_rows(runs: Runs) -> pd.DataFrame:
 
 
 @summary(
-    "table2_cells.csv",
+    "table2_draws.csv",
     """
     row
-    measure (text): a measure, or fairness_arbitrary: against an optimal schedule at random
-    published (text; P, R): the number as printed
+    measure (text; R): a measure of Table 2, as the authors' release measures
+    published (text; P): the number as printed
     mean (number, of the measure): over the pool // scenarios of the pool
     sd (number, of the measure): root mean square of the mean of a drawn suite, rounded as printed,
         minus the mean of the scenarios not drawn // draws
@@ -127,8 +97,8 @@ def published_rows(runs: Runs) -> pd.DataFrame:
     key=f"{ROW_KEY} measure",
     row=ROW,
 )
-def table2_cells(runs: Runs) -> pd.DataFrame:
-    """Each published number of Table 2 against what one suite of 45 scenarios of ours would give.
+def table2_draws(runs: Runs) -> pd.DataFrame:
+    """Each published number of Table 2 against what one fresh suite of 45 would give.
 
     10,000 suites are drawn from a pool of many scenarios, as many from each third of difficulty.
     """
@@ -138,7 +108,7 @@ def table2_cells(runs: Runs) -> pd.DataFrame:
 @summary(
     "table2_rows.csv",
     """
-    row ties
+    row
     cells (count, numbers): of the row that vary in the pool
     below (count, numbers): of these with p below .05
     constant (count, numbers): of the row for which the pool gives always the same
@@ -146,29 +116,25 @@ def table2_cells(runs: Runs) -> pd.DataFrame:
     distance (number2, sd): Mahalanobis distance of the cells that vary
     p (number): share of draws at least as far away // draws
     """,
-    key=f"{ROW_KEY} ties",
-    of=[TIES],
+    key=ROW_KEY,
     row=ROW,
 )
 def table2_rows(runs: Runs) -> pd.DataFrame:
     """Each published row of Table 2 as a whole, against the same draws."""
-    return pd.DataFrame([line.together(ties) for line in _lines(runs) for ties in FAIRNESS])
+    return pd.DataFrame([line.together() for line in _lines(runs)])
 
 
 @summary(
     "table2_counts.csv",
     """
-    source (text): paper or release
-    variants (text): of ours: text, as the paper describes them, or release, as it plays
-    ties
+    plays_as (text; C): as in table2_draws.csv
     rows (count, rows): compared
     rows_below (count, rows): of these with p below .05 as a whole
     cells (count, numbers): of these rows that vary in the pool
     below (count, numbers): of these with p below .05
     expected (number, numbers): below .05 if all were drawn as ours are // cells
     """,
-    key="source variants ties",
-    of=[TIES],
+    key="plays_as",
 )
 def table2_counts(runs: Runs) -> pd.DataFrame:
     """How many numbers of Table 2 were compared, and how many would be below .05 by chance."""
@@ -176,13 +142,11 @@ def table2_counts(runs: Runs) -> pd.DataFrame:
     if rows.empty:
         return rows
     found = []
-    for variants in VARIANTS:
-        played = rows[[variants in each.split() for each in rows["plays_as"]]]
-        for (source, ties), own in played.groupby(["source", "ties"], sort=False):
-            sums = own[["cells", "below"]].sum()
-            of_rows = {"rows": len(own), "rows_below": int((own["p"] < LEVEL).sum())}
-            names = {"source": source, "variants": variants, "ties": ties}
-            found.append({**names, **of_rows, **sums, "expected": LEVEL * int(sums["cells"])})
+    for plays_as, own in rows.groupby("plays_as"):
+        sums = own[["cells", "below"]].sum()
+        of_rows = {"rows": len(own), "rows_below": int((own["p"] < LEVEL).sum())}
+        expected = LEVEL * int(sums["cells"])
+        found.append({"plays_as": plays_as, **of_rows, **sums, "expected": expected})
     return pd.DataFrame(found)
 
 
@@ -190,14 +154,14 @@ def table2_counts(runs: Runs) -> pd.DataFrame:
     "table2_rises.csv",
     """
     but_setting
-    measure (text): a measure, or fairness_arbitrary: against an optimal schedule at random
-    published (number, of the measure; P, R): varied minus uniform, as printed
+    measure (text; R): a measure of Table 2, as the authors' release measures
+    published (number, of the measure; P): varied minus uniform, as printed
     mean (number, of the measure): the same over the pools // scenarios of the pools
-    sd (number, of the measure): as in table2_cells.csv, of the difference // draws
+    sd (number, of the measure): as in table2_draws.csv, of the difference // draws
     z (number2, sd): (published - mean) / sd
     p (number): two-sided: share of draws at least as far away as published // draws
     """,
-    key="source published_team experiment team measure",
+    key="published_team experiment team measure",
     but_setting=(column for column in ROW if column.name != "setting"),
 )
 def table2_rises(runs: Runs) -> pd.DataFrame:
@@ -275,12 +239,10 @@ class _Line:
                 test = single_test(cell.offset, cell.deviations)
                 yield {**row, "sd": sd, "z": test.distance, "p": test.p_value, "constant": None}
 
-    def together(self, ties: str) -> dict[str, object]:
-        """Return the row as a whole, with one of the two ways to measure fairness."""
-        left_out = {name for way, name in FAIRNESS.items() if way != ties}
-        used = [cell for cell in self.cells if cell.measure not in left_out]
-        varying = [(c, c.deviations) for c in used if c.deviations is not None]
-        still = [cell for cell in used if cell.deviations is None]
+    def together(self) -> dict[str, object]:
+        """Return the row as a whole."""
+        varying = [(c, c.deviations) for c in self.cells if c.deviations is not None]
+        still = [cell for cell in self.cells if cell.deviations is None]
         test = None
         if varying:
             offsets = np.array([cell.offset for cell, _ in varying])
@@ -288,7 +250,6 @@ class _Line:
         singles = [single_test(cell.offset, each) for cell, each in varying]
         return {
             **self.names,
-            "ties": ties,
             "cells": len(varying),
             "below": sum(each.p_value < LEVEL for each in singles),
             "constant": len(still),
@@ -309,31 +270,24 @@ def _lines(runs: Runs) -> list[_Line]:
         protocol = published_protocol(team, published["team"])
         if experiment not in names or protocol is None:
             continue
-        variants = _variants(protocol, experiment, team)
+        is_by_rules = (experiment, team) == (DRAWN, SINGLE.get(protocol, protocol))
         theirs = published[(published["setting"] == setting) & (published["team"] == protocol)]
-        for _, row in theirs.iterrows():
-            if row["source"] == RELEASE and variants == TEXT:
-                continue  # the release is compared with what plays as it does
-            place = {"source": row["source"], "setting": setting, "published_team": protocol}
-            ours = {"experiment": experiment, "team": team, "plays_as": variants}
-            found.append(_Line({**place, **ours}, drawn, list(_cells(row, drawn))))
+        line = {
+            "setting": setting,
+            "published_team": protocol,
+            "experiment": experiment,
+            "team": team,
+            "plays_as": RULES if is_by_rules else VARIANT,
+        }
+        found += [_Line(line, drawn, list(_cells(row, drawn))) for _, row in theirs.iterrows()]
     return sorted(
         found,
         key=lambda line: (
             line.names["setting"],
             order[str(line.names["published_team"])],
-            line.names["source"],
-            line.names["plays_as"] == TEXT,
+            line.names["plays_as"],
         ),
     )
-
-
-def _variants(protocol: str, experiment: str, team: str) -> str:
-    """Return as what a team of ours plays a protocol: as the text has it, the release, or both."""
-    as_release = RELEASE_PLAYS.get(protocol)
-    if as_release is None:
-        return f"{TEXT} {RELEASE}"
-    return RELEASE if as_release == (experiment, team) else TEXT
 
 
 @lru_cache(maxsize=1)
@@ -354,18 +308,18 @@ def _drawn(path: Path, packed: bytes) -> list[tuple[tuple[str, str, str], Drawn]
         for (experiment, team), own in rows.groupby(["experiment", "team"], sort=False):
             ordered = own.sort_values("scenario")
             sums = Sums(
-                ordered[list(POOLED)].to_numpy(dtype=np.float64),
-                ordered[[f"{name}_n" for name in POOLED]].to_numpy(dtype=np.float64),
+                ordered[list(HEADLINE)].to_numpy(dtype=np.float64),
+                ordered[[f"{name}_n" for name in HEADLINE]].to_numpy(dtype=np.float64),
             )
             found.append(((str(setting), str(experiment), str(team)), drawn_means(sums, units)))
     return found
 
 
 def _cells(published: "pd.Series[str]", drawn: Drawn) -> Iterator[_Cell]:
-    """Yield the numbers of a published row, fairness twice."""
+    """Yield the numbers of a published row."""
     constant = is_constant(drawn)
-    for place, measure in enumerate(POOLED):
-        text_of = published[FAIRNESS_NAME if measure == ARBITRARY else measure]
+    for place, measure in enumerate(HEADLINE):
+        text_of = published[measure]
         if isinstance(text_of, str):
             value = _printed(text_of)
             found: Floats | None = None

@@ -1,6 +1,6 @@
 """Further results of the paper by player: regret, first speakers, talk and moves (appendix G)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -184,13 +184,19 @@ def initiator(facts: Facts, settings: Settings) -> pd.DataFrame:
     return _compared(facts, settings, INITIATORS, _meetings(facts)["is_initiator"])
 
 
+def _rounds(facts: Facts, *names: str) -> Iterator[pd.DataFrame]:
+    """Yield columns of the rounds of some games, with ``place``, that of the seat."""
+    games = scored_seats(facts)["game"].to_numpy(np.int64)
+    for rounds in facts.batches("rounds", ["agent_id", *names]):
+        first = np.searchsorted(games, rounds.pop("game").to_numpy(np.int64))
+        yield rounds.assign(place=first + rounds.pop("agent_id").to_numpy(np.int64))
+
+
 @lru_cache(maxsize=1)
 def _meetings(facts: Facts) -> pd.DataFrame:
     """Return the participants of every meeting, with ``place``, that of the seat."""
-    seat, rounds = ["game", "agent_id"], facts.frame("rounds")
-    places = scored_seats(facts)[seat].reset_index(names="place")
-    names = [*seat, "role", "is_initiator", *QUANTITIES]
-    return places.merge(rounds.loc[rounds["role"] != "outsider", names], "inner", seat)
+    found = _rounds(facts, "role", "is_initiator", *QUANTITIES)
+    return pd.concat([rows[rows["role"] != "outsider"] for rows in found], ignore_index=True)
 
 
 def _compared(
@@ -231,7 +237,7 @@ def _meetings_and_games(facts: Facts, is_lead: Truths) -> tuple[pd.DataFrame, pd
         by_meeting[f"{quantity}/rest"] = np.where(is_lead, np.nan, quantities[:, column])
         by_game[f"{quantity}/difference"] = means[:, 1, column] - means[:, 0, column]
     names = seats[["setting", "scenario_id", REPLICATES, NUMBER]]
-    rows = names.iloc[[*place, *range(len(seats))]].reset_index(drop=True)
+    rows = names.iloc[np.append(place, np.arange(len(seats)))].reset_index(drop=True)
     return rows, pd.concat([pd.DataFrame(by_meeting), pd.DataFrame(by_game)], ignore_index=True)
 
 
@@ -270,9 +276,9 @@ def _estimates(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> pd.Data
 )
 def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Messages by meeting and role in it (appendix G.3)."""
-    names = ["game", "agent_id", "setting", "scenario_id", REPLICATES, NUMBER]
-    identity = scored_seats(facts)[names]
-    rows = identity.merge(facts.frame("rounds"), "inner", ["game", "agent_id"])
+    rounds = pd.concat(_rounds(facts, "round", "role", "messages"), ignore_index=True)
+    seats = scored_seats(facts)[["setting", "scenario_id", REPLICATES, NUMBER]]
+    rows = seats.iloc[rounds.pop("place")].reset_index(drop=True).join(rounds)
     values = rows[["messages"]].astype("float64")
     found = player_means(facts, settings, rows, values, "round", "role")
     found["role_place"] = found["role"].map(ROLES.index)

@@ -1,5 +1,7 @@
 """Single games, their agents and their meetings."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
@@ -51,9 +53,9 @@ def agent_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
 
 
 @table("meetings.csv", (SCENARIO, TEAM, *MEETINGS.columns), key="team scenario_id meeting_id")
-def meetings(facts: Facts, _settings: Settings) -> pd.DataFrame:
+def meetings(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every meeting of every game recorded, in the order of the rounds."""
-    return facts.of_all_games("meetings")
+    return map(facts.named, facts.batches("meetings"))
 
 
 TYPICAL_BY = MEASURE_BY_NAME["adjusted_excess_cost"]

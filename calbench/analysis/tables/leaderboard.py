@@ -140,8 +140,9 @@ def cost_ratios(games: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
 
 
 def _agreed(agents: pd.DataFrame) -> pd.DataFrame:
-    known = agents[~is_mixed(agents, ["team"])].dropna(subset="vps_agreed")
-    totals = group_totals(known[[*TEAMS, "vps_agreed"]].assign(number=1), TEAMS)
+    own = agents[[*TEAMS, "vps_agreed"]]
+    known = own[~is_mixed(agents, ["team"])].dropna(subset="vps_agreed")
+    totals = group_totals(known.assign(number=1), TEAMS)
     return totals.assign(vps_agreed=totals["vps_agreed"] / totals["number"]).drop(columns="number")
 
 
@@ -161,7 +162,7 @@ def _agreed(agents: pd.DataFrame) -> pd.DataFrame:
 )
 def outcomes(facts: Facts, settings: Settings) -> pd.DataFrame:
     """How the meetings of every team ended, and how many of its games were excluded."""
-    meetings = facts.of_all_games("meetings", TEAMS)
+    meetings = facts.named(facts.frame("meetings", ["outcome"]), TEAMS)
     ended = {outcome: (meetings["outcome"] == outcome).astype(int) for outcome in OUTCOMES}
     counts = meetings[TEAMS].assign(meetings=1, **ended).groupby(TEAMS).sum().reset_index()
     teams = excluded_share(leaderboard(facts, settings)[[*TEAMS, "games", "games_excluded"]])
@@ -220,7 +221,9 @@ def sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
 def vps_shares(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Privacy loss of typed agents, by kind of message and channel."""
     agents = facts.of_games("agents", TEAMS)
-    typed = agents[agents["vps_kind"] == "protocol"].groupby(TEAMS).size().rename("typed")
+    typed = (
+        agents.loc[agents["vps_kind"] == "protocol", TEAMS].groupby(TEAMS).size().rename("typed")
+    )
     by = [*TEAMS, "source", "channel"]
     found = group_totals(
         facts.of_games("shares", ["team_place", *TEAMS])[[*by, "team_place", "vps"]],

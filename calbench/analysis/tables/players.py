@@ -18,6 +18,7 @@ from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import EXCLUDED_PERCENT, IS_FLAGGED, excluded_share
 from calbench.domain.observations import DECISION
 from calbench.facts.columns import chosen, count, listed
+from calbench.facts.frames import kept
 from calbench.facts.games import AGENTS
 from calbench.facts.messages import CALLS, READ
 from calbench.facts.storage import GAME, Facts
@@ -92,7 +93,7 @@ def all_seats(facts: Facts) -> pd.DataFrame:
 def scored_seats(facts: Facts) -> pd.DataFrame:
     """Return the agents of scored games, with the columns of :func:`all_seats`."""
     seats = all_seats(facts)
-    return seats[~seats["is_excluded"].astype(bool)].reset_index(drop=True)
+    return kept(seats, ~seats["is_excluded"].astype(bool)).reset_index(drop=True)
 
 
 @lru_cache(maxsize=1)
@@ -130,10 +131,10 @@ def players(facts: Facts, settings: Settings) -> pd.DataFrame:
     sums = scenario_sums(scored, [NUMBER], values, exact=exact)
     means, ranges = sums.means(settings.analysis, bounds=BOUNDS), sums.ranges()
     own = scored.groupby(NUMBER)
-    games = everyone.drop_duplicates([NUMBER, "game"]).groupby(NUMBER)["is_excluded"]
+    games = everyone[[NUMBER, "game", "is_excluded"]].drop_duplicates().groupby(NUMBER)
     found = pd.DataFrame(
         {
-            "games_excluded": games.sum(),
+            "games_excluded": games["is_excluded"].sum(),
             "games": own["game"].nunique(),
             "scenarios": own["scenario_id"].nunique(),
             "agent_games": own.size(),

@@ -138,7 +138,8 @@ def _totals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 )
 def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Privacy loss of typed agents, by scored game (paper, appendix F.5)."""
-    typed = facts.frame("agents").query("not uses_language")[GAME]
+    agents = facts.frame("agents")
+    typed = agents.loc[~agents["uses_language"].astype(bool), GAME]
     rows = facts.scored.reset_index(drop=True).merge(pair_totals(facts), "left", GAME)
     is_measured = rows[GAME].isin(typed)
     total, participants = (
@@ -172,7 +173,8 @@ def game_summary(facts: Facts, _settings: Settings) -> pd.DataFrame:
 def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Privacy loss of every typed agent of every scored game (paper, appendix F.5)."""
     floor = settings.measure.vps_floor
-    agents = facts.of_games("agents", NAMES_OF_GAME).query("not uses_language")
+    names = [GAME, *NAMES_OF_GAME, "agent_id", "uses_language"]
+    agents = facts.of_games("agents", NAMES_OF_GAME)[names].query("not uses_language")
     rows = agents.rename(columns={"agent_id": "target_agent"}).merge(
         pair_totals(facts, "target_agent"), "left", [GAME, "target_agent"]
     )
@@ -266,6 +268,7 @@ def prior_sensitivity(facts: Facts, settings: Settings) -> pd.DataFrame:
     linear in the prior, with the product of its ``1 - k`` as slope.
     """
     agents = facts.of_games("agents", ["setting", "team"])
+    agents = agents[["setting", "team", GAME, "agent_id", "uses_language"]]
     speaks = agents.groupby(["setting", "team"])["uses_language"].transform("any")
     typed = agents[~speaks.astype(bool)]
     own, key = settings.measure.belief_prior, [GAME, "target_agent"]

@@ -1,5 +1,6 @@
 """Ratings of players that met in mixed teams, and players without a rating."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
@@ -25,6 +26,9 @@ SCOPE = columns("""
     settings_digest (text): of the settings that define the player, first 8 digits
     """)
 """Columns that tables of ratings share."""
+
+RAW = ("assigned", "scheduled", "excess_cost", "excess_vps", "vps_kind")
+"""What is averaged of a seat of an unrated player."""
 
 REFERENCE = "reference"
 """Kind of the silent seat that is rated beside the players."""
@@ -217,8 +221,8 @@ UNRATED = columns(
 def ratings_unrated(facts: Facts, _settings: Settings) -> pd.DataFrame:
     """Means of unrated players: protocols, baselines, scripted speakers, probing variants."""
     agents = facts.of_games("agents", GAME_COLUMNS)
-    own = agents[~is_in_pool(agents, "models")]
     by = ["setting", *IDENTITY]
+    own = agents.loc[~is_in_pool(agents, "models"), [*by, "game", *RAW]]
     rows = [
         dict(zip(by, key, strict=True)) | _raw_means(seats)
         for key, seats in own.groupby(by, dropna=False, sort=False)
@@ -231,21 +235,23 @@ def _raw_means(seats: pd.DataFrame) -> dict[str, float | str | None]:
     """Return the means over a player's seats, exact before they are rounded once."""
     known = seats[seats["assigned"] > 0]
     kind, loss = joint_kind(seats["vps_kind"]), seats["excess_vps"].dropna()
-    shares = map(Fraction, known["scheduled"].tolist(), known["assigned"].tolist())
+    shares = Counter(zip(known["scheduled"].tolist(), known["assigned"].tolist(), strict=True))
     return {
         "games": seats["game"].nunique(),
         "agent_games": len(seats),
-        "coordination": _mean(100 * share for share in shares),
-        "excess_cost": _mean(map(Fraction, seats["excess_cost"].tolist())),
-        "excess_vps": nan if kind == MIXED else _mean(map(Fraction, loss.tolist())),
+        "coordination": _mean((100 * Fraction(*each), n) for each, n in shares.items()),
+        "excess_cost": _mean(Counter(seats["excess_cost"].tolist()).items()),
+        "excess_vps": nan if kind == MIXED else _mean(Counter(loss.tolist()).items()),
         "vps_kind": kind,
     }
 
 
-def _mean(values: Iterable[Fraction]) -> float:
-    """Return a mean, not a number of nothing."""
-    listed_values = list(values)
-    return float(sum(listed_values) / len(listed_values)) if listed_values else nan
+def _mean(counts: Iterable[tuple[float | Fraction, int]]) -> float:
+    """Return the mean of values with the number of each; not a number of nothing."""
+    total, number = Fraction(0), 0
+    for value, count in counts:
+        total, number = total + Fraction(value) * count, number + count
+    return float(total / number) if number else nan
 
 
 def _placed(rows: pd.DataFrame) -> pd.DataFrame:

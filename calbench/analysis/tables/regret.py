@@ -1,5 +1,7 @@
 """Causes of excess cost, and when the optimum became unreachable."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from calbench.analysis.estimates import ENDS, estimated_means, estimated_shares
@@ -29,9 +31,9 @@ def _split_columns(denominator: str, of: str = "") -> tuple[Column, ...]:
     (SETTING, TEAM, SCENARIO, *REGRET.columns),
     key="setting team scenario_id meeting_id agent_id",
 )
-def regret(facts: Facts, _settings: Settings) -> pd.DataFrame:
+def regret(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Excess cost of every agent by meeting and cause."""
-    return facts.of_games("regret")
+    return map(facts.named, facts.batches("regret"))
 
 
 @table(
@@ -44,10 +46,15 @@ def optimum_unreachable(facts: Facts, _settings: Settings) -> pd.DataFrame:
     return facts.scored
 
 
+def _split(facts: Facts, by: list[str]) -> pd.DataFrame:
+    """Return the sums of excess cost and its parts by game, or more closely."""
+    batches = facts.batches("regret", ["agent_id", *SPLIT])
+    return pd.concat([rows.groupby(by)[SPLIT].sum() for rows in batches])
+
+
 def _split_by_game(facts: Facts) -> pd.DataFrame:
     """Return the scored games with excess cost and its parts, all agents together."""
-    totals = facts.frame("regret").groupby("game")[SPLIT].sum()
-    games = facts.scored.join(totals)
+    games = facts.scored.join(_split(facts, ["game"]))
     return games.assign(**{name: games[name].fillna(0).astype("float64") for name in SPLIT})
 
 
@@ -82,7 +89,7 @@ def regret_by_game(facts: Facts, _settings: Settings) -> pd.DataFrame:
 def regret_by_team(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Excess cost of every team and its parts, and how often its optimum became unreachable."""
     agents = facts.of_games("agents")
-    totals = facts.frame("regret").groupby(["game", "agent_id"])[SPLIT].sum().reset_index()
+    totals = _split(facts, ["game", "agent_id"]).reset_index()
     split = agents[["game", "agent_id"]].merge(totals, "left", ["game", "agent_id"])[SPLIT]
     values = split.fillna(0).astype("float64")
     found = estimated_means(agents, ["team"], values, settings.analysis)

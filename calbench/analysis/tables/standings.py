@@ -72,6 +72,8 @@ USAGE_COLUMNS = columns("""
     setting
     suite_digest (text): SHA-256 over the scenarios; rows of two digests are not comparable
     channels (list): open ones, separated by spaces; only rows with the same ones are comparable
+    limits (text; C): published, those of the paper's published games; text, those of its text; or
+        other, with a digest; likewise
     team
     kinds (list): of its players, separated by spaces; reference is the oracle, which has none
     games (count, games): games scored
@@ -103,14 +105,13 @@ def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
 
 
 def _suites(facts: Facts) -> pd.DataFrame:
-    """Return a digest of the scenarios of each setting, and the channels of its first game."""
+    """Return a digest of each setting's scenarios; channels and limits of its first game."""
     games = facts.games.groupby("setting")
     digests = games["scenario_digest"].agg(
         lambda found: sha256("".join(sorted(set(found))).encode()).hexdigest()
     )
-    return pd.DataFrame(
-        {"suite_digest": digests, "channels": games["channels"].first()}
-    ).reset_index()
+    first = games[["channels", "limits"]].first()
+    return first.assign(suite_digest=digests).reset_index()
 
 
 def _kinds(facts: Facts, settings: Settings) -> pd.DataFrame:
@@ -200,7 +201,7 @@ def _oracle(facts: Facts) -> pd.DataFrame:
 
 def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
     known = facts.games.dropna(subset="optimum").drop_duplicates(["setting", "scenario_id"])
-    agents = facts.frame("agents")
+    agents = facts.frame("agents")[["game", "assigned"]]
     for setting, games in known.groupby("setting"):
         own = agents[agents["game"].isin(games.index)]
         num_seats, num_assigned = len(own), int((own["assigned"] > 0).sum())

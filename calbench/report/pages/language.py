@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from calbench.analysis.summary import in_words
-from calbench.analysis.summary.runs import CHANNEL_WORDS
+from calbench.analysis.summary.runs import conditions
 from calbench.facts.beliefs import MAGNITUDES
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.speech.cases import OUTCOMES as PLAYED
@@ -117,7 +116,9 @@ def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
 def channel_of(experiment: Experiment) -> str:
     """Return who hears a message, in words (standings.csv)."""
     rows = experiment.tables.rows("standings.csv")
-    return in_words(rows[0]["channels"], CHANNEL_WORDS) if rows else experiment.title
+    return (
+        conditions(" ".join(rows[0]["channels"]), rows[0]["limits"]) if rows else experiment.title
+    )
 
 
 def _rows(shown: Sequence[Experiment], name: str) -> Iterator[Row]:

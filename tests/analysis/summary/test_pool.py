@@ -2,15 +2,22 @@
 
 import lzma
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, POOL, POOLED
+from calbench.analysis.measures import HEADLINE
+from calbench.analysis.summary.pool import COLUMNS, POOL
 from calbench.errors import CalbenchError, FileError
+from calbench.metrics.authors import AuthorsScore
 from tests.cli.runs import REPO
 from tests.facts.scored import agent, score
 from tests.studies.predictive import read_pool, scenario_rows, write_pool
+
+_NONE: dict[str, Any] = dict.fromkeys(AuthorsScore.__slots__, 0)
+
+RELEASED = AuthorsScore(**{**_NONE, "excess": 1.25, "messages": 3.5, "fairness": 0.75})
 
 
 def test_a_row_holds_the_sums_of_a_game(tmp_path: Path) -> None:
@@ -23,7 +30,7 @@ def test_a_row_holds_the_sums_of_a_game(tmp_path: Path) -> None:
               excess_vps=0.0),
         tertile="hard",
     )  # fmt: skip
-    write_pool(tmp_path, scenario_rows([("one", 7, played, 0.75)]))
+    write_pool(tmp_path, scenario_rows([("one", 7, played, RELEASED)]))
     (row,) = read_pool(tmp_path / POOL).to_dict("records")
     assert row == {
         "experiment": "one",
@@ -33,22 +40,20 @@ def test_a_row_holds_the_sums_of_a_game(tmp_path: Path) -> None:
         "tertile": "hard",
         "coordination": pytest.approx(200 / 3, abs=1e-6),
         "coordination_n": 2,
-        "excess_cost": 3.0,
+        "excess_cost": 3.75,
         "excess_cost_n": 3,
-        "messages": 3.0,
-        "messages_n": 1,
-        "fairness": 3.0,
+        "messages": 10.5,
+        "messages_n": 3,
+        "fairness": 2.25,
         "fairness_n": 3,
         "excess_vps": 2.25,
         "excess_vps_n": 3,
-        ARBITRARY: 2.25,
-        f"{ARBITRARY}_n": 3,
     }
 
 
 def test_an_excluded_game_is_refused() -> None:
     with pytest.raises(CalbenchError, match="imap on s0: the game is excluded"):
-        scenario_rows([("one", 0, score(agent(), is_excluded=True), 0.0)])
+        scenario_rows([("one", 0, score(agent(), is_excluded=True), RELEASED)])
 
 
 @pytest.mark.parametrize(
@@ -71,8 +76,8 @@ def test_the_kept_pool_has_every_scenario_for_every_team() -> None:
     assert len(places) == 12
     assert rows.groupby(["setting", "scenario"])["tertile"].nunique().max() == 1
     assert (rows.groupby(["setting", "experiment", "team", "tertile"]).size() == 600).all()
-    sums = places[[f"{name}{end}" for name in POOLED for end in ("", "_n")]].sum()
+    sums = places[[f"{name}{end}" for name in HEADLINE for end in ("", "_n")]].sum()
     vps = sums["excess_vps"] / sums["excess_vps_n"]
     assert vps["uniform", "reproduction", "imap"] == pytest.approx(12.4, abs=0.01)
     assert vps["varied", "reproduction", "dsm-private"] == 0
-    assert np.isfinite(rows[list(POOLED)].to_numpy()).all()
+    assert np.isfinite(rows[list(HEADLINE)].to_numpy()).all()

@@ -6,8 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calbench.analysis.summary import SUMMARY, Runs, RunTables
-from calbench.analysis.summary.pool import ARBITRARY, COLUMNS, POOL, POOLED
+from calbench.analysis.measures import HEADLINE
+from calbench.analysis.summary import SUMMARY, Runs
+from calbench.analysis.summary.pool import COLUMNS, POOL
 from calbench.analysis.summary.table2 import published_protocol
 from calbench.errors import FileError
 from calbench.facts.frames import cast
@@ -16,37 +17,21 @@ from tests.studies.predictive import write_pool
 
 HEADER = "source,setting,team,coordination,excess_cost,messages,fairness,excess_vps"
 
-TABLES = ("table2_cells.csv", "table2_rows.csv", "table2_rises.csv", "table2_counts.csv")
+TABLES = ("table2_draws.csv", "table2_rows.csv", "table2_rises.csv", "table2_counts.csv")
 
 SCENARIOS = 90
 
 
 def published(folder: Path, *rows: str) -> Path:
-    (folder / "published").mkdir()
+    (folder / "published").mkdir(parents=True)
     (folder / "published" / "table2.csv").write_text("\n".join([HEADER, *rows, ""]))
     return folder / "published"
-
-
-def drawn(team: str, measure: str, least: float, greatest: float, setting: str = "uniform") -> Row:
-    return {
-        "setting": setting,
-        "team": team,
-        "suites": 3,
-        "measure": measure,
-        "mean": (least + greatest) / 2,
-        "least": least,
-        "greatest": greatest,
-    }
-
-
-def reproduction(folder: Path, draws: Sequence[Row], name: str = "reproduction") -> RunTables:
-    return run_of(folder, name, draws=draws)
 
 
 def pool_rows(team: str, experiment: str = "reproduction", setting: str = "uniform") -> list[Row]:
     """Return a team's part of a pool: VPS and messages constant, one meeting in ten failed.
 
-    Excess of scenario i is i % 5 for one agent; arbitrary ties make fairness higher by 1.
+    Excess of scenario i is i % 5 for one agent.
     """
     rows: list[Row] = []
     for number in range(SCENARIOS):
@@ -56,10 +41,9 @@ def pool_rows(team: str, experiment: str = "reproduction", setting: str = "unifo
             "messages": 2.0,
             "fairness": (7 * number) % 4,
             "excess_vps": 0.3,
-            ARBITRARY: (7 * number) % 4 + 1,
         }
         place = {"experiment": experiment, "setting": setting, "team": team, "scenario": number}
-        counts = {f"{name}_n": 1 for name in POOLED}
+        counts = {f"{name}_n": 1 for name in HEADLINE}
         rows.append({**place, "tertile": ("easy", "hard", "medium")[number % 3], **sums, **counts})
     return rows
 
@@ -74,16 +58,15 @@ def runs_with(folder: Path, pool: Sequence[Row], *theirs: str, **names: str) -> 
 
 def cells(runs: Runs) -> dict[str, dict[str, str]]:
     """Return the cells of the only row, by measure."""
-    return {row["measure"]: row for row in summary_rows("table2_cells.csv", runs)}
+    return {row["measure"]: row for row in summary_rows("table2_draws.csv", runs)}
 
 
 def test_numbers_like_ours_are_probable_and_others_are_not(tmp_path: Path) -> None:
     theirs = "paper,uniform,imap,95.0,2.00,,2.5,"
     found = cells(runs_with(tmp_path, pool_rows("imap"), theirs))
-    assert list(found) == ["coordination", "excess_cost", "fairness", ARBITRARY]
-    assert [found[name]["mean"] for name in found] == ["95.0000", "2.0000", "1.5000", "2.5000"]
+    assert list(found) == ["coordination", "excess_cost", "fairness"]
+    assert [found[name]["mean"] for name in found] == ["95.0000", "2.0000", "1.5000"]
     assert (found["excess_cost"]["z"], found["excess_cost"]["p"]) == ("0.00", "1.0000")
-    assert (found[ARBITRARY]["z"], found[ARBITRARY]["p"]) == ("0.00", "1.0000")
     # s² (1/45 + 1/45), s² = 1.25 * 90/89: half of the pool against the other half.
     assert float(found["fairness"]["sd"]) == pytest.approx(0.237, abs=0.02)
     assert float(found["fairness"]["z"]) == pytest.approx(1 / 0.237, rel=0.1)
@@ -92,38 +75,44 @@ def test_numbers_like_ours_are_probable_and_others_are_not(tmp_path: Path) -> No
 
 
 def test_what_the_pool_never_varies_is_told_apart(tmp_path: Path) -> None:
-    theirs = ["paper,uniform,imap,,,2.00,,0.4", "release,uniform,imap,,,2,,0.30"]
-    runs = runs_with(tmp_path, pool_rows("imap"), *theirs)
-    rows = summary_rows("table2_cells.csv", runs)
-    assert [(row["source"], row["measure"], row["constant"]) for row in rows] == [
-        ("paper", "messages", "same"),
-        ("paper", "excess_vps", "other"),
-        ("release", "messages", "same"),
-        ("release", "excess_vps", "same"),
+    pool = [*pool_rows("imap"), *pool_rows("imap", setting="varied")]
+    theirs = ["paper,uniform,imap,,,2.00,,0.4", "paper,varied,imap,,,2,,0.30"]
+    runs = runs_with(tmp_path, pool, *theirs)
+    rows = summary_rows("table2_draws.csv", runs)
+    assert [(row["setting"], row["measure"], row["constant"]) for row in rows] == [
+        ("uniform", "messages", "same"),
+        ("uniform", "excess_vps", "other"),
+        ("varied", "messages", "same"),
+        ("varied", "excess_vps", "same"),
     ]
     assert {row[name] for row in rows for name in ("sd", "z", "p")} == {""}
     lines = summary_rows("table2_rows.csv", runs)
     assert [(line["constant"], line["constant_other"], line["p"]) for line in lines] == [
-        ("2", "1", ""), ("2", "1", ""), ("2", "0", ""), ("2", "0", ""),
+        ("2", "1", ""), ("2", "0", ""),
     ]  # fmt: skip
 
 
-def test_a_row_is_tested_as_a_whole_with_either_fairness(tmp_path: Path) -> None:
-    theirs = "paper,uniform,imap,95.0,2.00,2.00,2.5,0.3"
-    canonical, arbitrary = summary_rows(
-        "table2_rows.csv", runs_with(tmp_path, pool_rows("imap"), theirs)
-    )
-    assert (canonical["ties"], arbitrary["ties"]) == ("canonical", "arbitrary")
-    for line, below in ((canonical, "1"), (arbitrary, "0")):
+def test_a_row_is_tested_as_a_whole(tmp_path: Path) -> None:
+    theirs = "paper,uniform,imap,95.0,2.00,2.00,{},0.3"
+    rows = [
+        summary_rows(
+            "table2_rows.csv", runs_with(tmp_path / like, pool_rows("imap"), theirs.format(like))
+        )
+        for like in ("2.5", "1.5")
+    ]
+    for (line,), below in zip(rows, ("1", "0"), strict=True):
         assert [line[name] for name in ("cells", "below", "constant")] == ["3", below, "2"]
-    assert 0.0001 <= float(canonical["p"]) < 0.005
-    assert float(canonical["distance"]) > 3
-    assert (arbitrary["distance"], arbitrary["p"]) == ("0.00", "1.0000")
+    ((far,), (near,)) = rows
+    assert 0.0001 <= float(far["p"]) < 0.005
+    assert float(far["distance"]) > 3
+    assert (near["distance"], near["p"]) == ("0.00", "1.0000")
 
 
-def test_like_is_compared_with_like_and_counted(tmp_path: Path) -> None:
+def test_rules_of_the_published_games_are_told_from_variants_and_counted(tmp_path: Path) -> None:
     pool = [
         *pool_rows("imap"),
+        *pool_rows("dsm-welfare"),
+        *pool_rows("dsm-welfare-single"),
         *pool_rows("sd-map"),
         *pool_rows("sd-map", "reproduction-cap4"),
         *pool_rows("silent"),
@@ -132,26 +121,26 @@ def test_like_is_compared_with_like_and_counted(tmp_path: Path) -> None:
     ]
     theirs = [
         "paper,uniform,sd-map,,2.0,,,",
+        "paper,uniform,dsm-welfare,,9.0,,,",
         "paper,uniform,imap,,9.0,,,",
-        "release,uniform,sd-map,,9.0,,,",
         "paper,varied,imap,,2.0,,,",
     ]
     runs = runs_with(tmp_path, pool, *theirs)
-    rows = summary_rows("table2_cells.csv", runs)
-    names = ("source", "setting", "experiment", "team", "plays_as")
+    rows = summary_rows("table2_draws.csv", runs)
+    names = ("setting", "experiment", "team", "plays_as")
     assert [tuple(row[name] for name in names) for row in rows] == [
-        ("paper", "uniform", "reproduction-cap4", "sd-map", "release"),
-        ("paper", "uniform", "reproduction", "sd-map", "text"),
-        ("release", "uniform", "reproduction-cap4", "sd-map", "release"),
-        ("paper", "uniform", "reproduction", "imap", "text release"),
-        ("paper", "varied", "reproduction", "imap", "text release"),
+        ("uniform", "reproduction", "sd-map", "rules"),
+        ("uniform", "reproduction-cap4", "sd-map", "variant"),
+        ("uniform", "reproduction", "dsm-welfare-single", "rules"),
+        ("uniform", "reproduction", "dsm-welfare", "variant"),
+        ("uniform", "reproduction", "imap", "rules"),
+        ("varied", "reproduction", "imap", "rules"),
     ]
     counts = summary_rows("table2_counts.csv", runs)
-    shown = ("source", "variants", "rows", "rows_below", "cells", "below", "expected")
-    assert [tuple(row[name] for name in shown) for row in counts if row["ties"] == "canonical"] == [
-        ("paper", "text", "3", "1", "3", "1", "0.1500"),
-        ("paper", "release", "3", "1", "3", "1", "0.1500"),
-        ("release", "release", "1", "1", "1", "1", "0.0500"),
+    shown = ("plays_as", "rows", "rows_below", "cells", "below", "expected")
+    assert [tuple(row[name] for name in shown) for row in counts] == [
+        ("rules", "4", "2", "4", "2", "0.2000"),
+        ("variant", "2", "1", "2", "1", "0.1000"),
     ]
 
 
@@ -163,13 +152,12 @@ def test_rises_are_between_the_halves_of_the_same_row(tmp_path: Path) -> None:
     theirs = [
         "paper,uniform,imap,,2.0,2.0,,",
         "paper,varied,imap,,5.0,2.0,,",
-        "release,varied,imap,,5.0,,,",
     ]
     runs = runs_with(tmp_path, [*pool_rows("imap"), *dearer], *theirs)
     (rise,) = summary_rows("table2_rises.csv", runs)
-    names = ("source", "experiment", "team", "measure", "published", "mean")
+    names = ("experiment", "team", "measure", "published", "mean")
     assert [rise[name] for name in names] == [
-        "paper", "reproduction", "imap", "excess_cost", "3.0000", "4.0000",
+        "reproduction", "imap", "excess_cost", "3.0000", "4.0000",
     ]  # fmt: skip
     # Independent suites: s² of excess is 2 * 90/89, three times as wide in the varied half.
     assert float(rise["sd"]) == pytest.approx((2 * 90 / 89 * 10 * 2 / 45) ** 0.5, rel=0.05)
@@ -185,30 +173,6 @@ def test_numbers_of_a_changed_pool_are_not_those_before(tmp_path: Path) -> None:
     assert cells(runs)["excess_cost"]["constant"] == "other"
 
 
-def test_rows_stand_in_the_order_of_the_published_table(tmp_path: Path) -> None:
-    run = reproduction(
-        tmp_path,
-        [
-            drawn(team, "excess_cost", 0.0, 1.0, setting)
-            for setting in ("uniform", "varied")
-            for team in ("dsm-welfare-single", "dsm", "imap", "silent", "dsm-welfare")
-        ],
-    )
-    capped = reproduction(tmp_path, [drawn("imap", "excess_cost", 2.0, 3.0)], "capped")
-    theirs = published(tmp_path, "paper,uniform,imap,,0.5,,,", "paper,uniform,dsm-welfare,,7,,,")
-    table2 = summary_rows("table2.csv", runs_of(drawn=[run, capped], published=theirs))
-    assert [(row["experiment"], row["setting"], row["team"]) for row in table2] == [
-        ("reproduction", "uniform", "imap"),
-        ("capped", "uniform", "imap"),
-        ("reproduction", "uniform", "dsm-welfare-single"),
-        ("reproduction", "uniform", "dsm-welfare"),
-        ("reproduction", "varied", "imap"),
-        ("reproduction", "varied", "dsm-welfare-single"),
-        ("reproduction", "varied", "dsm-welfare"),
-    ]
-    assert {row["suites"] for row in table2} == {"3"}
-
-
 def test_a_variant_is_called_after_its_protocol() -> None:
     names = pd.Series(["dsm", "dsm-welfare", "imap"])
     assert published_protocol("dsm-welfare-single", names) == "dsm-welfare"
@@ -218,16 +182,14 @@ def test_a_variant_is_called_after_its_protocol() -> None:
     assert published_protocol("my-imap", names) is None
 
 
-@pytest.mark.parametrize("path", ["table2.csv", *TABLES])
+@pytest.mark.parametrize("path", TABLES)
 def test_without_draws_pool_or_published_numbers_there_is_no_table(
     tmp_path: Path, path: str
 ) -> None:
-    run = reproduction(tmp_path, [drawn("imap", "excess_cost", 0.0, 1.0)])
+    run = run_of(tmp_path, "reproduction")
     theirs = published(tmp_path, "paper,uniform,imap,,0.5,,,")
-    for given in (runs_of(drawn=[run]), runs_of(published=theirs)):
-        assert len(SUMMARY[path].make(given).columns) == 0
-    if path in TABLES:
-        assert len(SUMMARY[path].make(runs_of(drawn=[run], published=theirs)).columns) == 0
+    for given in ({"drawn": [run]}, {"published": theirs}, {"drawn": [run], "published": theirs}):
+        assert len(SUMMARY[path].make(runs_of(**given)).columns) == 0
 
 
 @pytest.mark.parametrize(
