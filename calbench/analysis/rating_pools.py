@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import fsum, isnan
+from math import fsum, inf, isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +49,9 @@ class Rating:
             :data:`PRICE_OF_SILENCE` of the seats that it is compared with.
         in_mmr: whether the MMR counts it, by which players are ranked.
         in_paper: whether the MMR of the paper's formula counts it.
+        weight: in the MMR of the authors' code.
+        tolerance: scores that are so close to the best of their group tie with it, and ranks
+            alone count [R]; without it, the library's margins count.
         is_privacy: whether only seats whose loss was measured in one way are compared.
     """
 
@@ -59,6 +62,8 @@ class Rating:
     in_mmr: bool = False
     in_paper: bool = False
     is_privacy: bool = False
+    weight: float = 0.0
+    tolerance: float = 0.0
 
 
 def _coordination(agents: pd.DataFrame) -> "pd.Series[float]":
@@ -141,9 +146,34 @@ RATINGS = (
         in_mmr=True,
         is_privacy=True,
     ),
+    Rating(
+        "authors_coordination",
+        "share of its meetings that were scheduled",
+        _coordination,
+        _nothing,
+        weight=0.40,
+        tolerance=0.2,
+    ),
+    Rating(
+        "authors_excess",
+        "lower excess above the burden of a best schedule that is played",
+        _less("excess_in_margins"),
+        _nothing,
+        weight=0.35,
+        tolerance=1.0,
+    ),
+    Rating(
+        "authors_vps",
+        "lower VPS above the floor",
+        _less("excess_vps"),
+        _nothing,
+        weight=0.25,
+        tolerance=1.0,
+        is_privacy=True,
+    ),
 )
-"""Three ratings and in addition the excess in the accounting [P, appendix E; C], and two that
-charge for meetings that were not scheduled [C]."""
+"""Three ratings and in addition the excess in the accounting [P, appendix E; C], two that charge
+for meetings that were not scheduled [C], and three by ranks with ties [R]."""
 
 RATING_NAMES = tuple(rating.name for rating in RATINGS)
 
@@ -216,6 +246,26 @@ def game_starts(seats: pd.DataFrame) -> Ints:
     """Return the first row of each game in :func:`pool_seats`, and the end of the last one."""
     games = seats.groupby(list(GAME_COLUMNS), sort=False).ngroup().to_numpy()
     return np.append(np.flatnonzero(np.diff(games, prepend=-1)), len(seats))
+
+
+TIE_DIGITS = 9
+"""Decimals of a gap between scores that is compared with a tolerance: last bits are rounding."""
+
+
+def tied(scores: Sequence[float | None], tolerance: float) -> tuple[float | None, ...]:
+    """Return scores in which those of a group are the best one's [R].
+
+    From the best score down, a seat joins the group while it is at most ``tolerance`` behind the
+    group's first one; with 0 nothing changes.
+    """
+    if not tolerance:
+        return tuple(scores)
+    first, found = inf, dict[float | None, float | None]({None: None})
+    for score in sorted((each for each in set(scores) if each is not None), reverse=True):
+        if round(first - score, TIE_DIGITS) > tolerance:
+            first = score
+        found[score] = first
+    return tuple(found[score] for score in scores)
 
 
 class GameEvent(NamedTuple):

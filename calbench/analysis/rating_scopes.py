@@ -18,13 +18,14 @@ from calbench.analysis.rating_pools import (
     events_of,
     game_starts,
     pool_seats,
+    tied,
     with_players,
 )
 from calbench.metrics.players import Player
 from calbench.stats.plackett_luce import Event, rated_seats
 from calbench.stats.ratings import Ratings, further_ranks, margin_of, ranges_of, rate
 from calbench.stats.spec import DEFAULT_RATINGS, RatingSpec
-from calbench.stats.sums import Ints
+from calbench.stats.sums import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,15 +262,8 @@ def _rated(
         if any(rated_seats(game.event, rating) for rating in range(len(RATINGS)))
     ]
     margins = _margins(met)
-    events = [replace(game.event, margins=_margins_of(game, margins)) for game in met]
-    joined = [
-        Event(
-            (len(kinds), *event.players),
-            tuple((own, *others) for own, others in zip(game.silent, event.scores, strict=True)),
-            event.margins,
-        )
-        for game, event in zip(met, events, strict=True)
-    ]
+    events = [_with_ties(game.event, _margins_of(game, margins)) for game in met]
+    joined = [_with_ties(_joined(game, len(kinds)), _margins_of(game, margins)) for game in met]
     place = {scenario: unit for unit, scenario in enumerate(sorted({g.scenario for g in met}))}
     units = np.array([place[game.scenario] for game in met], dtype=np.int64)
     in_mmr = [rating.in_mmr for rating in RATINGS]
@@ -278,6 +272,19 @@ def _rated(
     rows = [[*key, *row] for key, row in margins.items()]
     games = RatedGames(events, units, codes, spec)
     return found, pd.DataFrame(rows, columns=MARGIN_COLUMNS), games
+
+
+def _with_ties(event: Event, margins: tuple[float, ...]) -> Event:
+    """Return an event with margins, and with ties in the ratings that have them instead."""
+    scores = zip(RATINGS, event.scores, strict=True)
+    return Event(event.players, tuple(tied(own, r.tolerance) for r, own in scores), margins)
+
+
+def _joined(game: GameEvent, guest: int) -> Event:
+    """Return a game with a silent guest in one more seat, the first."""
+    pairs = zip(game.silent, game.event.scores, strict=True)
+    players = (guest, *game.event.players)
+    return replace(game.event, players=players, scores=tuple((own, *each) for own, each in pairs))
 
 
 def _margins(games: Sequence[GameEvent]) -> dict[MarginKey, MarginRow]:
@@ -289,6 +296,8 @@ def _margins(games: Sequence[GameEvent]) -> dict[MarginKey, MarginRow]:
     for setting in sorted(by_setting):
         own = by_setting[setting]
         for number, rating in enumerate(RATINGS):
+            if rating.tolerance:
+                continue
             for kind in sorted({_measured_by(rating, game) for game in own}):
                 events = [game.event for game in own if _measured_by(rating, game) == kind]
                 ranges = ranges_of(events, number)
@@ -307,7 +316,9 @@ def _measured_by(rating: Rating, game: GameEvent) -> str:
 def _margins_of(game: GameEvent, margins: Mapping[MarginKey, MarginRow]) -> tuple[float, ...]:
     setting = game.scenario.setting
     return tuple(
-        margins[MarginKey(setting, rating.name, _measured_by(rating, game))].margin
+        0.0
+        if rating.tolerance
+        else margins[MarginKey(setting, rating.name, _measured_by(rating, game))].margin
         for rating in RATINGS
     )
 
@@ -333,8 +344,16 @@ def _standings(ratings: Ratings, kinds: Sequence[str], spec: RatingSpec) -> pd.D
         "mmr": ratings.mmr,
         "mmr_spread": ratings.mmr_spread,
         "mmr_paper": spec.mmr_start + spec.mmr_scale * ratings.ordinal[in_paper].mean(axis=0),
+        "mmr_authors": spec.mmr_start + spec.mmr_scale * _weighted(ratings),
     }
     for row, name in enumerate(RATING_NAMES):
         for end in ("events", "mu", "sigma", "ordinal", "spread"):
             columns[f"{name}_{end}"] = getattr(ratings, end)[row]
     return pd.DataFrame(columns)
+
+
+def _weighted(ratings: Ratings) -> Floats:
+    """Return the ordinals of every player, weighted as in the authors' code [R]."""
+    places = [place for place, rating in enumerate(RATINGS) if rating.weight]
+    weights = np.array([RATINGS[place].weight for place in places])
+    return np.asarray(weights @ ratings.ordinal[places])

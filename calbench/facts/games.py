@@ -9,7 +9,7 @@ from calbench.domain.canonical import digest
 from calbench.domain.ids import ItemId
 from calbench.facts.columns import columns, count, text
 from calbench.facts.fact import Fact, Find, MeasuredGame, spaced
-from calbench.metrics.authors import AuthorsScore, authors_score
+from calbench.metrics.authors import AuthorsScore, authors_score, excess_in_margins
 from calbench.metrics.game import AgentGame
 from calbench.metrics.outcomes import OUTCOMES, ROLES
 from calbench.metrics.usage import PROBLEMS, ReplyCounts
@@ -168,21 +168,28 @@ GAMES = Fact(
 
 
 class Seat(NamedTuple):
-    """One agent of a game, its player's name without the variant, and the meetings it moved."""
+    """One agent of a game, its player's name without the variant, and the meetings it moved.
+
+    With its excess as the release's ratings have it, where several players met.
+    """
 
     agent: AgentGame
     base_player: str
     moved_meetings: frozenset[ItemId]
     moved_copies: frozenset[ItemId]
+    margins: float | None
 
 
 def _seats(game: MeasuredGame) -> Iterator[Seat]:
-    for agent in game.score.agents:
+    agents, found = game.score.agents, None
+    if game.is_scored and len({agent.player for agent in agents}) > 1:
+        found = excess_in_margins(game.score, game.trace.scenario)
+    for agent, margins in zip(agents, found or [None] * len(agents), strict=True):
         own = [each for each in game.score.rounds if each.agent_id == agent.agent_id]
         nothing = frozenset[ItemId]()
         meetings = nothing.union(*(each.moved_meetings for each in own))
         copies = nothing.union(*(each.moved_copies for each in own))
-        yield Seat(agent, _base_player(game, agent), meetings, copies)
+        yield Seat(agent, _base_player(game, agent), meetings, copies, margins)
 
 
 def _base_player(game: MeasuredGame, agent: AgentGame) -> str:
@@ -266,6 +273,8 @@ AGENTS = Fact(
     copies_moved (count, meetings): distinct copies of failed meetings that it moved
     cost_range (count, accounting cost; P, reconstructed): Cmax - Cmin, its cost in the worst less
         that in the best complete schedule; may be negative; empty if there is none
+    excess_in_margins (fine, margins; R): max(0, D) as in authors.csv, over 1 or, where errands
+        differ in cost, 2, at most 5; of games of several players, where D is defined
     """,
         of=[DIGEST],
         baselines=BASELINES,
@@ -290,6 +299,7 @@ AGENTS = Fact(
         **{problem: _unread(place) for place, problem in enumerate(PROBLEMS)},
         "meetings_moved": lambda seat: len(seat.moved_meetings),
         "copies_moved": lambda seat: len(seat.moved_copies),
+        "excess_in_margins": "margins",
     },
     within="agent.",
 )

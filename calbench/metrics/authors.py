@@ -13,7 +13,7 @@ from calbench.domain.ids import MeetingId
 from calbench.metrics.costs import fairness
 from calbench.metrics.game import GameScore
 from calbench.oracle.programme import MOST_EXACT_MEETINGS
-from calbench.oracle.replayed import Burden, replayed
+from calbench.oracle.replayed import Burden, Replayed, replayed
 from calbench.scenarios.models import Scenario
 
 
@@ -59,10 +59,7 @@ def authors_score(score: GameScore, scenario: Scenario) -> AuthorsScore | None:
         ``None`` where they are not defined, with prior meetings, and beyond 14 meetings, where best
         schedules are too many.
     """
-    if scenario.prior_meetings or len(scenario.meetings) > MOST_EXACT_MEETINGS:
-        return None
-    done = [MeetingId(each.meeting_id) for each in score.meetings if each.is_scheduled]
-    found = replayed(scenario.problem.restricted(done), scenario.seed)
+    found = _burdens(score, scenario)
     if found is None:
         return None
     paid = [agent.cost for agent in score.agents]
@@ -82,6 +79,40 @@ def authors_score(score: GameScore, scenario: Scenario) -> AuthorsScore | None:
         messages=fmean(agent.messages_sent / max(1, agent.scheduled) for agent in score.agents),
         is_sampled=found.is_sample,
     )
+
+
+RATED_MARGINS = 5
+"""Margins of excess beyond which the release's ratings tell nothing apart [R]."""
+
+
+def excess_in_margins(score: GameScore, scenario: Scenario) -> tuple[float, ...] | None:
+    """Return what the release's ratings compare: each agent's max(0, D) in margins, at most 5 [R].
+
+    A margin is an accounting cost of 1 where all errands cost the same, else of 2.
+
+    Args:
+        score: of the game.
+        scenario: of the game.
+
+    Returns:
+        By agent; ``None`` where :func:`authors_score` is not defined.
+    """
+    found = _burdens(score, scenario)
+    if found is None:
+        return None
+    costs = {cost for own in scenario.problem.errand_costs for cost in own if cost is not None}
+    margin = 1 if len(costs) < 2 else 2
+    gaps = (agent.cost - best for agent, best in zip(score.agents, found.burden, strict=True))
+    return tuple(min(max(0, gap) / margin, RATED_MARGINS) for gap in gaps)
+
+
+def _burdens(score: GameScore, scenario: Scenario) -> Replayed | None:
+    """Return the burdens of the meetings that were scheduled, where they are defined."""
+    problem = scenario.problem
+    if problem.prior_meetings or len(problem.meetings) > MOST_EXACT_MEETINGS:
+        return None
+    done = [MeetingId(each.meeting_id) for each in score.meetings if each.is_scheduled]
+    return replayed(problem.restricted(done), scenario.seed)
 
 
 def _against(paid: Sequence[int], burden: Burden) -> tuple[float, float]:

@@ -1,18 +1,27 @@
 import csv
 import math
+from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openskill.models import PlackettLuce
 
-from calbench.analysis.rating_pools import ALL, RATINGS
+from calbench.analysis.rating_pools import ALL, RATINGS, tied
 from calbench.analysis.rating_scopes import Scope, meetings_of
 from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
 from calbench.config.composition import compose
-from calbench.metrics.game import GameScore
+from calbench.domain.randomness import derived_seed
+from calbench.metrics.game import AgentGame, GameScore
 from calbench.stats.spec import AnalysisSpec, RatingSpec
 from tests.analysis.rated_games import Took, chance_games, facts_of, player, rated_score, scope_of
 
@@ -116,7 +125,11 @@ def test_seats_without_a_value_are_left_out_of_that_rating_alone() -> None:
     found = by_name(rated(games)).sort_index()
     counts = found[[f"{rating.name}_events" for rating in RATINGS]].to_numpy().tolist()
     # A seat without meetings has none of which it could have agreed on some.
-    assert counts == [[2, 2, 2, 0, 2, 0], [1, 2, 2, 2, 1, 1], [2, 2, 2, 2, 2, 1]]
+    assert counts == [
+        [2, 2, 2, 0, 2, 0, 2, 2, 0],
+        [1, 2, 2, 2, 1, 1, 1, 2, 2],
+        [2, 2, 2, 2, 2, 1, 2, 2, 2],
+    ]
     assert math.isnan(value(found, "a", "rank"))
     assert not math.isnan(value(found, "b", "rank"))
 
@@ -124,10 +137,14 @@ def test_seats_without_a_value_are_left_out_of_that_rating_alone() -> None:
 def test_scores_are_better_where_less_is_lost() -> None:
     # One game a rating: b is better in exactly that.
     same: dict[str, Any] = {"scheduled": 2, "excess": 2, "vps": 2.0}
+    adjusted, private = ["adjusted_excess_cost"], ["excess_vps", "excess_vps_per_meeting"]
+    costs = ["shown_excess_cost", "excess_cost", *adjusted]
     for better, names in (
-        ({"scheduled": 3}, ["coordination", "adjusted_excess_cost", "excess_vps_per_meeting"]),
-        ({"excess": 1}, ["shown_excess_cost", "excess_cost", "adjusted_excess_cost"]),
-        ({"vps": 1.0}, ["excess_vps", "excess_vps_per_meeting"]),
+        ({"scheduled": 3}, ["coordination", *adjusted, private[1], "authors_coordination"]),
+        ({"excess": 1}, costs),  # one is within the authors' tolerance
+        ({"excess": 0}, [*costs, "authors_excess"]),
+        ({"vps": 1.0}, private),
+        ({"vps": 0.5}, [*private, "authors_vps"]),
     ):
         found = by_name(rated([rated_score("s", Took("a", **same), Took("b", **same | better))]))
         for rating in RATINGS:
@@ -268,7 +285,7 @@ def test_equal_raw_means_share_a_place_in_their_setting(tmp_path: Path) -> None:
 def test_a_rating_without_an_event_has_no_range(tmp_path: Path) -> None:
     tables(tmp_path, [rated_score("s-0", Took("a", vps=None), Took("b", vps=None))])
     found = {row["rating"]: row for row in rows(tmp_path / "ratings_margins.csv")}
-    assert list(found) == [rating.name for rating in RATINGS]
+    assert list(found) == [rating.name for rating in RATINGS if not rating.tolerance]
     vps = found["excess_vps"]
     assert (vps["events"], vps["median_range"], vps["greatest_range"], vps["margin"]) == (
         "0", "", "", "0.0000"
@@ -283,6 +300,78 @@ def test_margins_move_ratings() -> None:
     ]
     found = by_name(rated(games))
     assert value(found, "b", "excess_cost_mu") != pytest.approx(value(found, "a", "excess_cost_mu"))
+
+
+def by_openskill(games: list[GameScore], spec: RatingSpec) -> dict[str, float]:
+    """Return the authors' MMR by calls of OpenSkill: places with ties, and plain weighted sums."""
+    names = sorted({seat.player.name for each in games for seat in each.agents})
+    rated_by: list[tuple[float, float, Callable[[AgentGame], float | None]]] = [
+        (0.40, 0.2, lambda seat: seat.scheduled / seat.assigned),
+        (0.35, 1.0, lambda seat: -min(max(0, seat.cost), 5)),
+        (0.25, 1.0, lambda seat: None if seat.excess_vps is None else -seat.excess_vps),
+    ]
+    bits = np.random.PCG64(derived_seed(spec.seed, "rating orders", "models", "uniform"))
+    orders = [np.argsort(bits.random_raw(len(games)), kind="stable") for _ in range(spec.orders)]
+    model, total = PlackettLuce(), dict.fromkeys(names, 0.0)
+    for order in orders:
+        for weight, tolerance, score in rated_by:
+            skills = {name: model.rating() for name in names}
+            for game in (games[place] for place in order):
+                seats = [seat for seat in game.agents if score(seat) is not None]
+                seats.sort(key=lambda seat: -(score(seat) or 0.0))
+                places, first = [0], score(seats[0]) or 0.0
+                for seat in seats[1:]:
+                    is_next = round(first - (score(seat) or 0.0), 9) > tolerance
+                    first = (score(seat) or 0.0) if is_next else first
+                    places.append(places[-1] + is_next)
+                before = [[deepcopy(skills[seat.player.name])] for seat in seats]
+                after = model.rate(before, ranks=[float(place) for place in places])
+                for name in {seat.player.name for seat in seats}:
+                    own = [
+                        new for seat, (new,) in zip(seats, after, strict=True)
+                        if seat.player.name == name
+                    ]  # fmt: skip
+                    skills[name] = model.rating(
+                        fmean(new.mu for new in own), fmean(new.sigma for new in own)
+                    )
+            for name in names:
+                total[name] += weight * skills[name].ordinal() / len(orders)
+    return {name: spec.mmr_start + spec.mmr_scale * sum_ for name, sum_ in total.items()}
+
+
+def test_authors_mmr_is_that_of_openskill_called_seat_by_seat() -> None:
+    games = [
+        *chance_games({"a": 0.0, "b": 0.5, "c": 0.9, "d": 0.2}, 7, seed=3),
+        rated_score("t-0", Took("a", 0, 9), Took("b", 3, 4, 7.5), Took("b", 2, 0, 6.0), Took("d")),
+    ]
+    spec = RatingSpec(orders=6, resamples=2, orders_per_resample=1)
+    found = by_name(scope_of(games, spec))
+    expected = by_openskill(games, spec)
+
+    assert {name: value(found, name, "mmr_authors") for name in expected} == pytest.approx(
+        expected, abs=1e-6
+    )
+    assert len({round(each) for each in expected.values()}) == 4
+
+
+@given(
+    st.lists(st.none() | st.integers(0, 40).map(lambda step: step / 20), max_size=6),
+    st.sampled_from([0.0, 0.2, 1.0]),
+)
+def test_scores_of_a_group_tie_with_its_first(scores: list[float | None], tolerance: float) -> None:
+    found = tied(scores, tolerance)
+
+    assert [each is None for each in found] == [each is None for each in scores]
+    known = [(own, new) for own, new in zip(scores, found, strict=True) if own is not None]
+    firsts = sorted({new for _, new in known if new is not None})
+    assert set(firsts) <= {own for own, _ in known}
+    assert all(round(more - less, 9) > tolerance for less, more in pairwise(firsts))
+    for own, new in known:
+        assert new is not None
+        assert -1e-12 <= new - own <= tolerance + 1e-9
+        assert new == min(first for first in firsts if first >= own)
+    if not tolerance:
+        assert list(found) == scores
 
 
 def test_one_scenario_gives_no_interval() -> None:

@@ -101,12 +101,14 @@ SOMEBODY = Team(team_id="somebody", seats=(Seat(player="somebody", kind="protoco
 
 def game(each: GameScore, channels: Sequence[Channel] = ("dm",)) -> MeasuredGame:
     """Return a score as facts take it; of its trace there is no more than they ask for."""
+    size = len(each.agents)
     trace: Any = SimpleNamespace(
         scenario=SimpleNamespace(
-            num_agents=len(each.agents),
+            num_agents=size,
             num_slots=4,
             play_digest=f"digest of {each.scenario_id}",
-            problem=Problem(4, (), (), (), ()),
+            problem=Problem(4, ((None,) * 4,) * size, (frozenset(),) * size, (), ()),
+            seed=0,
         ),
         config=GameConfig(team=SOMEBODY, channels=tuple(channels), limits=Limits()),
     )

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from calbench.domain.ids import MeetingId
 from calbench.errors import CalbenchError
+from calbench.metrics.authors import excess_in_margins
 from calbench.metrics.costs import (
     adjusted_excess,
     burden_gaps,
@@ -16,6 +17,7 @@ from calbench.metrics.costs import (
     schedule_costs,
     shown_excess,
 )
+from calbench.metrics.game import score_game
 from calbench.oracle.cache import OracleCache
 from calbench.oracle.solve import Optimal
 from calbench.scenarios.models import OracleEntry, Scenario, ScheduleEntry
@@ -131,3 +133,34 @@ def test_fairness_is_the_mean_gap_and_zero_only_when_even(excess: list[int]) -> 
 def test_fairness_range_spans_the_optimal_splits() -> None:
     assert fairness_range((2, 0), [(1, 0), (0, 1), (2, -1)], is_sample=True) == (0.5, 1.5, True, 3)
     assert fairness_range((1, 1), [(0, 0)], is_sample=False) == (0.0, 0.0, False, 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("E3....", (3.0, 0.0)),
+        ("E3E1...", (1.5, 0.0)),  # errands differ in cost: a margin is 2
+        ("E9....", (5.0, 0.0)),  # beyond five margins nothing is told apart
+    ],
+)
+def test_excess_in_margins_is_that_of_the_releases_ratings(
+    row: str, expected: tuple[float, ...]
+) -> None:
+    scenario = make_scenario([row, "....."], [(0, 1)])
+    scripts = {0: decide(move(101, 0, 4), book(1, 0)), 1: decide(book(1, 0))}
+
+    assert excess_in_margins(score_game(play_scripts(scenario, scripts)), scenario) == expected
+
+
+def test_who_pays_less_than_its_part_of_the_best_schedule_has_no_negative_excess() -> None:
+    scenario = make_scenario(["E1.B..", ".E2.BB"], [(0, 1)])  # agent 0 pays 1 at best
+    scripts = {0: decide(book(1, 1)), 1: decide(move(106, 1, 2), book(1, 1))}
+
+    assert excess_in_margins(score_game(play_scripts(scenario, scripts)), scenario) == (0.0, 1.0)
+
+
+def test_excess_in_margins_is_not_defined_with_prior_meetings() -> None:
+    scenario = make_scenario(["....", "...."], [(0, 1)], prior=[((0, 1), 0)])
+    trace = play_scripts(scenario, {})
+
+    assert excess_in_margins(score_game(trace), scenario) is None

@@ -16,6 +16,7 @@ from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
 from calbench.analysis.certainties import CERTAINTIES, Certainty
 from calbench.analysis.measures import FLAGGED_BELOW, MEASURES, RANKED_FROM, Measure
+from calbench.analysis.rating_pools import RATINGS
 from calbench.analysis.tables.leaderboard import EXCLUDED_LIMIT_PERCENT
 from calbench.analysis.tables.privacy import PRIORS
 from calbench.domain.replies import Problem
@@ -25,6 +26,7 @@ from calbench.llm.litellm_transport import TOP_LOGPROBS
 from calbench.llm.preflight import MOST_ATTEMPTS, MOST_SECONDS, MOST_TOKENS
 from calbench.llm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, TOKENS_PER_REQUEST
 from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, LONGEST_RETRY_AFTER_S
+from calbench.metrics.authors import RATED_MARGINS
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
@@ -176,6 +178,18 @@ def test_ratings_start_as_the_library_does() -> None:
     assert [float(Fraction(value)) for value in stated] == pytest.approx(
         [start.mu, start.sigma, start.beta, start.kappa, start.tau]
     )
+
+
+def test_weights_and_ties_of_the_authors_are_those_of_the_code() -> None:
+    rated = [rating for rating in RATINGS if rating.weight]
+    row = ROWS["weights of `mmr_authors`; tolerances; most margins of excess"]
+    weights, tolerances, most = row.split("; ")
+
+    assert [float(each) for each in weights.split(", ")] == [each.weight for each in rated]
+    assert [float(each) for each in tolerances.replace("1 or 2", "1").split(", ")] == [
+        each.tolerance for each in rated
+    ]
+    assert most == str(RATED_MARGINS)
 
 
 def test_size_is_that_of_the_code() -> None:

@@ -5,9 +5,12 @@ import pandas as pd
 from calbench.analysis.estimates import estimated_means
 from calbench.analysis.registry import Settings, table
 from calbench.facts.games import AUTHORS
-from calbench.facts.storage import Facts
+from calbench.facts.storage import KEY, Facts
 
 MEANS = [column.name for column in AUTHORS.columns if column.name != "is_sampled"]
+
+OPTIMUM = "oracle_cost"
+"""Column of games with the least cost, beside which the burden of a replay stands."""
 
 
 @table(
@@ -27,14 +30,16 @@ MEANS = [column.name for column in AUTHORS.columns if column.name != "is_sampled
         games
     messages (estimate, messages; R): mean of messages sent / max(1, S) // games
     burden (number, accounting cost per game; R): of the best schedule that is played // games
+    optimum (number, accounting cost per game; P): least cost of the same meetings // games
     sampled (count, games; C): of these, with best schedules that were not played
     """,
     key="setting team",
 )
 def authors(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Every team in the measures of the authors' release, and what equal optima would change."""
-    rows = facts.of_games("authors")
-    found = estimated_means(rows, ["team"], rows[MEANS], settings.analysis)
+    rows = facts.of_games("authors", (*KEY, OPTIMUM))
+    values = rows[MEANS].assign(optimum=rows[OPTIMUM])
+    found = estimated_means(rows, ["team"], values, settings.analysis)
     counts = rows.groupby(["setting", "team"], sort=False)["is_sampled"].agg(["size", "sum"])
     counts = counts.rename(columns={"size": "games", "sum": "sampled"}).reset_index()
     return found.merge(counts, "left", ["setting", "team"])

@@ -50,6 +50,11 @@ def _named(mmr: str) -> str:
     return ", ".join(rating.name for rating in RATINGS if getattr(rating, mmr))
 
 
+def _weights() -> str:
+    """Return the weights of the authors' MMR as a list of words."""
+    return ", ".join(f"{r.weight:.2f} of {r.name}" for r in RATINGS if r.weight)
+
+
 @lru_cache(maxsize=1)
 def scopes_of(facts: Facts, settings: Settings) -> tuple[Scope, ...]:
     """Rate every pool in every setting of a run."""
@@ -87,13 +92,18 @@ def _digests(scope: Scope) -> np.ndarray:
     mmr_paper (number, points; P, C): by the paper's formula: mean of the ordinals of
         {_named("in_paper")}, scaled; nobody is ranked by it, as it rewards silence // orders of
         games
+    mmr_authors (number, points; R, scale C): by the authors' code: {_weights()}, scaled; ranks with
+        ties in place of margins; nobody is ranked by it // orders of games
     is_below_silence (truth; C): its MMR is lower than that of the silent reference
     vps_kind (text; P): how V was measured in its games; empty: not measured
     """,
     key="pool setting player kind settings_digest",
     of=SCOPE,
     every_rating=(
-        column for rating in RATINGS for column in _rating_columns(rating.name, rating.meaning)
+        column
+        for rating in RATINGS
+        if not rating.tolerance
+        for column in _rating_columns(rating.name, rating.meaning)
     ),
 )
 def ratings(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:

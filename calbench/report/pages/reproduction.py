@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from calbench.analysis.summary.table2 import RULES
+from calbench.analysis.summary.table2 import HALVES, RULES, SINGLE
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row, grouped
@@ -36,6 +36,45 @@ def content(site: Site) -> Content | None:
             "files": [EXACT, DRAWS, LINES, RISES, COUNTS, f"published/{TABLE}"],
         }
     )
+
+
+SEARCHES = ("dsm-welfare", SINGLE["dsm-welfare"])
+"""Teams that search until a plan suits all, and that end with one offer."""
+
+
+def inconsistencies(site: Site) -> Content:
+    """Return our numbers on the places where the paper does not fit its own games."""
+    played = [
+        {**row, "coordination": own["coordination"], "experiment": each.name}
+        for each in site.experiments
+        for row in each.tables.optional("authors.csv")
+        if row["setting"] in HALVES
+        for own in each.tables.optional("leaderboard.csv", setting=row["setting"])
+        if own["team"] == row["team"]
+    ]
+    found = {(row["setting"], row["team"]): row for row in played}
+    cells = site.summary.optional(EXACT)
+    used = [(half, team) for half in HALVES for team in SEARCHES if (half, team) in found]
+    return Content(
+        {
+            "burdens": [found[half, "imap"] for half in HALVES if (half, "imap") in found],
+            "searches": [
+                {**found[key], "printed": _printed(site, key[0], SEARCHES[0])} for key in used
+            ],
+            "unequal": [row for row in cells if row["cause"] == "ties"],
+            "unexplained": [row for row in cells if row["cause"].startswith("open")],
+            "files": [
+                *dict.fromkeys(f"{row['experiment']}/authors.csv" for row in found.values()),
+                *([EXACT] if cells else []),
+            ],
+        }
+    )
+
+
+def _printed(site: Site, half: str, team: str) -> Row:
+    """Return a row of the paper's Table 2."""
+    rows = site.published.optional(TABLE, source="paper", setting=half, team=team)
+    return rows[0] if rows else {}
 
 
 def _exact(cells: list[Row]) -> dict[str, list[dict[str, Any]]]:
