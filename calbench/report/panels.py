@@ -16,8 +16,17 @@ from calbench.analysis.measures import MIXED
 from calbench.errors import FileError
 from calbench.files import read_bytes
 from calbench.report.columns import COST, VPS
-from calbench.report.kind import DEGENERATE, MODEL, PUBLISHED, TYPED, VPS_KIND_NAMES, kind_of
-from calbench.report.plane import Drawing, Point, Value, drawn
+from calbench.report.kind import (
+    DEGENERATE,
+    MODEL,
+    PUBLISHED,
+    SCRIPTED,
+    TYPED,
+    VPS_KIND_NAMES,
+    Kind,
+    kind_of,
+)
+from calbench.report.plane import TALL, Drawing, Point, Value, drawn
 from calbench.report.site import FRONT, PAPER, Site
 from calbench.report.tables import Row, cell_of, grouped
 from calbench.report.templating import environment
@@ -32,8 +41,8 @@ SAME = "same_tasks.csv"
 
 COORDINATION = "coordination"
 
-EVERYBODY = "Everybody on the paper's tasks"
-"""Title of the panel of all."""
+ON_TASKS = "Protocols and the paper's models"
+"""Title of the panel of those on the paper's tasks."""
 
 UNPUBLISHED = "not published"
 """What tables say of teams of runs of one's own."""
@@ -196,23 +205,30 @@ def _panel(group: Group, rows: Sequence[Row], drawing: Drawing) -> Panel:
 
 
 def on_tasks(site: Site, setting: str) -> list[Panel]:
-    """Return the panel of everybody on the paper's tasks of a setting, if both sides are there."""
+    """Return the panel of the paper's tasks of a setting, if ours and its models are there.
+
+    Scripted speakers are in the table alone: their numbers are nearly those of protocols.
+    """
     found = site.summary.optional(SAME, setting=setting)
-    rows = [row for row in found if None not in (row[THEIR_COST], row[COORDINATION])]
+    rows = [row for row in found if _kind(row) not in (DEGENERATE, SCRIPTED)]
     if len({row["source"] for row in rows}) < len(("ours", "paper")):
         return []
     points = [
         Point(
             row["player"],
-            kind_of(row["kind"]) if row["kind"] else PUBLISHED,
+            _kind(row),
             _value(row, COORDINATION),
             _value(row, THEIR_COST),
         )
         for row in rows
     ]
-    drawing = drawn(points, is_log1p=False)
-    names = ("tasks", EVERYBODY, THEIR_COST, COORDINATION)
+    drawing = drawn(points, is_from_zero=False, is_log1p=False, height=TALL)
+    names = ("tasks", ON_TASKS, THEIR_COST, COORDINATION)
     return [Panel(*names, setting, "", "", None, rows, drawing)]
+
+
+def _kind(row: Row) -> Kind:
+    return PUBLISHED if row["source"] == "paper" else kind_of(row["kind"])
 
 
 def _published(site: Site, setting: str) -> list[Panel]:

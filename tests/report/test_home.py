@@ -75,13 +75,15 @@ def test_no_panel_of_privacy_has_two_settings_or_instruments(release: Site) -> N
             assert is_alike or panel.across == "coordination"
 
 
-def test_everybody_on_the_papers_tasks_has_one_plane_and_no_front(release: Site) -> None:
+def test_protocols_and_the_papers_models_share_a_plane_on_its_tasks_without_a_front(
+    release: Site,
+) -> None:
     found = [panel for panel in panels(release) if panel.across == "coordination"]
     (panel,) = found
     theirs = [mark for mark in panel.drawing.marks if mark.kind is THEIRS]
     ours = [mark for mark in panel.drawing.marks if mark.kind is not THEIRS]
     assert len(theirs) == 7
-    assert {"imap", "secure-sum", "candid"} < {mark.name for mark in ours}
+    assert {"imap", "secure-sum", "dsm-private"} < {mark.name for mark in ours}
     assert not panel.has_front
     assert {each["beside"] for each in panel.rows if each["source"] == "paper"} == {"mixed teams"}
     assert len({each["vps_kind"] for each in panel.rows}) > 1  # so privacy is not an axis here
