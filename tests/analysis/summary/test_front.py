@@ -20,6 +20,7 @@ def stands(team: str, cost: float | None, vps: float | None, **changes: object) 
         "setting": "uniform",
         "suite_digest": "d1",
         "channels": "dm",
+        "limits": "published",
         "team": team,
         "kinds": "protocol",
         "vps_kind": "protocol",

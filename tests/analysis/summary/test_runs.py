@@ -19,6 +19,7 @@ def stands(team: str, ties: str | None = None, **changes: Any) -> Row:
         "setting": "uniform",
         "suite_digest": "d1",
         "channels": "dm",
+        "limits": "published",
         "team": team,
         "kinds": "protocol",
         "excess_cost": 1.0,
