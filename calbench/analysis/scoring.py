@@ -34,6 +34,10 @@ ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)
 FACT_BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in (*ALL_FACTS, *JUDGE_FACTS)}
 """All facts; workers get their names."""
 
+SHORTEST_TASK = 0.25
+"""Seconds [C]: the tables of a task take some hundredths of one to make, to send and to write,
+however few games are in them."""
+
 Extent = Literal["all", "scores"]
 """What is measured: ``scores`` omits facts that grow with messages."""
 
@@ -177,5 +181,6 @@ def _key(game: MeasuredGame) -> GameKey:
 
 def _by_scenario(games: Iterable[Recorded]) -> Iterator[Sequence[Path]]:
     """Yield the traces of games in tasks, those on one scenario together."""
-    for task in cut(games, lambda game: game.seconds, lambda game: game.scenario_id):
+    tasks = cut(games, lambda game: game.seconds, lambda game: game.scenario_id, SHORTEST_TASK)
+    for task in tasks:
         yield [game.path for game in task]

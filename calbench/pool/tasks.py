@@ -34,6 +34,7 @@ def cut(
     items: Iterable[Item],
     seconds: Callable[[Item], float],
     together: Callable[[Item], Hashable] = lambda _: object(),
+    shortest: float = LEAST_SECONDS,
 ) -> list[list[Item]]:
     """Return items in tasks, which depend on the items alone and not on who does them.
 
@@ -42,12 +43,13 @@ def cut(
         seconds: processor time that is expected of each, roughly.
         together: what items share that are better done together: they follow each other, where
             the first of them was, and are in one task unless they are too many for it.
+        shortest: seconds that a task takes if there are enough items.
     """
     groups: dict[Hashable, list[Item]] = {}
     for item in items:
         groups.setdefault(together(item), []).append(item)
     expected = {key: sum(map(seconds, group)) for key, group in groups.items()}
-    limit = min(TASK_SECONDS, max(LEAST_SECONDS, sum(expected.values()) / TASKS))
+    limit = min(TASK_SECONDS, max(shortest, sum(expected.values()) / TASKS))
     tasks: list[list[Item]] = []
     left, room = 0.0, 0
     for key, group in groups.items():

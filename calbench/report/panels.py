@@ -1,8 +1,9 @@
 """The panels of the cost-privacy plane: results whose numbers may share axes, and the card.
 
 Losses of privacy that different instruments measured cannot be compared, and costs on different
-scenarios neither, so a panel has one setting, one channel and one instrument. What the paper
-printed is of its own games and measures, and has a panel apart.
+scenarios neither, so a panel has one setting, one channel and one instrument. The paper's models
+played the same tasks as everybody on the canonical suites: one panel has all of them, coordination
+against cost; their loss of privacy, by reflections in mixed teams, has a panel apart.
 """
 
 import json
@@ -15,8 +16,17 @@ from calbench.analysis.measures import MIXED
 from calbench.errors import FileError
 from calbench.files import read_bytes
 from calbench.report.columns import COST, VPS
-from calbench.report.kind import DEGENERATE, MODEL, PUBLISHED, TYPED, VPS_KIND_NAMES, kind_of
-from calbench.report.plane import Drawing, Point, Value, drawn
+from calbench.report.kind import (
+    DEGENERATE,
+    MODEL,
+    PUBLISHED,
+    SCRIPTED,
+    TYPED,
+    VPS_KIND_NAMES,
+    Kind,
+    kind_of,
+)
+from calbench.report.plane import TALL, Drawing, Point, Value, drawn
 from calbench.report.site import FRONT, PAPER, Site
 from calbench.report.tables import Row, cell_of, grouped
 from calbench.report.templating import environment
@@ -25,6 +35,14 @@ THEIR_COST = "excess_cost"
 """The measure of cost that the paper prints, which leaves out the cost of failures."""
 
 BOARD = "leaderboard.csv"
+
+SAME = "same_tasks.csv"
+"""Everybody on the paper's own tasks, in the measures of its release."""
+
+COORDINATION = "coordination"
+
+ON_TASKS = "Protocols and the paper's models"
+"""Title of the panel of those on the paper's tasks."""
 
 UNPUBLISHED = "not published"
 """What tables say of teams of runs of one's own."""
@@ -41,6 +59,7 @@ class Panel:
         key: part of the ids of its elements.
         title: which players it shows.
         cost: column of its upward axis.
+        across: column of the other axis.
         setting: of its scenarios.
         channel: who received a message.
         instrument: how privacy loss was measured, in words.
@@ -52,6 +71,7 @@ class Panel:
     key: str
     title: str
     cost: str
+    across: str
     setting: str
     channel: str
     instrument: str
@@ -61,8 +81,8 @@ class Panel:
 
     @property
     def is_published(self) -> bool:
-        """Whether its numbers are the paper's."""
-        return self.cost == THEIR_COST
+        """Whether all its numbers are the paper's."""
+        return self.title == PUBLISHED.name
 
     @property
     def has_front(self) -> bool:
@@ -90,7 +110,8 @@ def panels(site: Site) -> list[Panel]:
         named = "models" if _has_models(groups[group]) and group[2] != TYPED else key
         keys.append(f"{named}{len(keys)}" if named in keys else named)
     found = [replace(every[group], key=key) for key, group in zip(keys, chosen, strict=True)]
-    return [*found, *_published(site, chosen[0][0] if chosen else "")]
+    setting = chosen[0][0] if chosen else ""
+    return [*found, *on_tasks(site, setting), *_published(site, setting)]
 
 
 def panels_by_group(site: Site) -> dict[Group, Panel]:
@@ -173,6 +194,7 @@ def _panel(group: Group, rows: Sequence[Row], drawing: Drawing) -> Panel:
         "-".join(group).replace(" ", "-"),
         " and ".join([first, *(name[:1].lower() + name[1:] for name in others)]),
         COST,
+        VPS,
         setting,
         channel,
         "messages" if kind == TYPED else VPS_KIND_NAMES[kind],
@@ -180,6 +202,33 @@ def _panel(group: Group, rows: Sequence[Row], drawing: Drawing) -> Panel:
         rows,
         drawing,
     )
+
+
+def on_tasks(site: Site, setting: str) -> list[Panel]:
+    """Return the panel of the paper's tasks of a setting, if ours and its models are there.
+
+    Scripted speakers are in the table alone: their numbers are nearly those of protocols.
+    """
+    found = site.summary.optional(SAME, setting=setting)
+    rows = [row for row in found if _kind(row) not in (DEGENERATE, SCRIPTED)]
+    if len({row["source"] for row in rows}) < len(("ours", "paper")):
+        return []
+    points = [
+        Point(
+            row["player"],
+            _kind(row),
+            _value(row, COORDINATION),
+            _value(row, THEIR_COST),
+        )
+        for row in rows
+    ]
+    drawing = drawn(points, is_from_zero=False, is_log1p=False, height=TALL)
+    names = ("tasks", ON_TASKS, THEIR_COST, COORDINATION)
+    return [Panel(*names, setting, "", "", None, rows, drawing)]
+
+
+def _kind(row: Row) -> Kind:
+    return PUBLISHED if row["source"] == "paper" else kind_of(row["kind"])
 
 
 def _published(site: Site, setting: str) -> list[Panel]:
@@ -197,7 +246,8 @@ def _published(site: Site, setting: str) -> list[Panel]:
         for row in rows
     ]
     drawing = drawn(points, is_from_zero=False)
-    return [Panel("paper", PUBLISHED.name, THEIR_COST, own, "", "reflections", None, rows, drawing)]
+    names = ("paper", PUBLISHED.name, THEIR_COST, VPS)
+    return [Panel(*names, own, "", "reflections", None, rows, drawing)]
 
 
 CARD = "card.png"

@@ -26,6 +26,9 @@ MOST_TICKS = 4
 BEFORE = 1.3
 """By which factor an axis that does not begin at 0 begins before the least number [C]."""
 
+GRID = 20.0
+"""A linear axis that does not begin at 0 begins at a multiple of this [C]."""
+
 ROOM = 1.12
 """How far an axis goes beyond the largest number [C]: markers and names need room."""
 
@@ -66,8 +69,9 @@ class Scale:
             named = FINE if self.least else FACTORS
             found: list[float] = [each for each in named if self.least <= each <= self.most]
         else:
-            step = next((s for s in STEPS if self.most / s <= MOST_TICKS + 1), STEPS[-1])
-            found = [round(step * place, 2) for place in range(int(self.most / step) + 1)]
+            length = self.most - self.least
+            step = next((s for s in STEPS if length / s <= MOST_TICKS + 1), STEPS[-1])
+            found = [round(self.least + step * n, 2) for n in range(int(length / step) + 1)]
         return [(self.place(each), f"{each:g}") for each in found]
 
 
@@ -84,19 +88,23 @@ def scale(
     most = max(values, default=0.0)
     if most <= 0:
         return Scale(1.0, start, end, is_log1p)
+    if not is_log1p:
+        least = 0.0 if is_from_zero else GRID * (min(values) // GRID)
+        return Scale(least + room * (most - least), start, end, least=least)
     lowest = min(values) / BEFORE
     least = 0 if is_from_zero else max([each for each in FINE if each < lowest], default=0)
     return Scale(room * most, start, end, is_log1p, least)
 
 
-WIDTH, HEIGHT = 340.0, 204.0
-"""Of a picture [C]. It is shown no smaller on a phone, so its 12 units are 12 pixels there."""
+WIDTH, HEIGHT, TALL = 340.0, 204.0, 350.0
+"""Of a picture, and the height of one with many names [C]. It is shown no smaller on a phone, so
+its 12 units are 12 pixels there."""
 
-LEFT, RIGHT, TOP, BOTTOM = 32.0, 332.0, 22.0, 166.0
+LEFT, RIGHT, TOP = 32.0, 332.0, 22.0
 """Where the axes begin and end [C]."""
 
-PLOT = Box((LEFT + RIGHT) / 2 + 4, (TOP + BOTTOM) / 2 - 2, RIGHT - LEFT + 8, BOTTOM - TOP + 4)
-"""What names do not leave [C]."""
+BELOW = 38.0
+"""Below the axes [C]."""
 
 MARK = 11.0
 """Width and height of a mark [C]."""
@@ -125,7 +133,7 @@ class Point:
     Attributes:
         name: of the team or model.
         kind: which kind of player it is.
-        across: excess VPS.
+        across: excess VPS, or coordination.
         up: cost.
         is_on_front: whether no other row of the panel is better in both.
     """
@@ -171,14 +179,23 @@ class Drawing:
     up: Sequence[tuple[float, str]]
     front: Sequence[tuple[float, float]]
     better: tuple[float, float]
+    height: float = HEIGHT
 
     width = WIDTH
-    height = HEIGHT
-    box = (LEFT, RIGHT, TOP, BOTTOM)
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Where the axes begin and end: left, right, top and bottom."""
+        return LEFT, RIGHT, TOP, self.height - BELOW
 
 
 def drawn(
-    points: Sequence[Point], others: Sequence[Point] = (), *, is_from_zero: bool = True
+    points: Sequence[Point],
+    others: Sequence[Point] = (),
+    *,
+    is_from_zero: bool = True,
+    is_log1p: bool = True,
+    height: float = HEIGHT,
 ) -> Drawing:
     """Place the points of a panel, with names that lie neither on marks nor on each other.
 
@@ -186,29 +203,34 @@ def drawn(
         points: what it shows.
         others: of panels with which it shares the upward axis.
         is_from_zero: whether the other axis begins at 0.
+        is_log1p: whether it is one of excess VPS.
+        height: of the picture.
     """
-    reach = _reach(point.across for point in points)
+    bottom = height - BELOW
+    plot = Box((LEFT + RIGHT) / 2 + 4, (TOP + bottom) / 2 - 2, RIGHT - LEFT + 8, bottom - TOP + 4)
+    reach = _reach(point.across if is_log1p else point.across[:1] for point in points)
     room = ALONE if len(points) == 1 else ROOM
-    across = scale(reach, LEFT, RIGHT, is_log1p=True, is_from_zero=is_from_zero, room=room)
+    across = scale(reach, LEFT, RIGHT, is_log1p=is_log1p, is_from_zero=is_from_zero, room=room)
     every = {*points, *others}
     room = ALONE if len(every) == 1 else ROOM
-    up = scale(_reach(point.up for point in every), BOTTOM, TOP, room=room)
+    up = scale(_reach(point.up for point in every), bottom, TOP, room=room)
     marks = [_mark(point, across, up) for point in points]
     boxes = [Box(mark.x, mark.y, MARK, MARK) for mark in marks]
     bars = [_bar(mark) for mark in marks if mark.up]
-    corner = _corner([*boxes, *bars])
+    corner = _corner([*boxes, *bars], plot)
     front = corners((m.x, m.y) for m in marks if m.is_on_front)
     return Drawing(
         marks,
-        _names(marks, [*boxes, *bars, corner]),
+        _names(marks, [*boxes, *bars, corner], plot),
         across.ticks(),
         up.ticks(),
         front,
         (corner.x, corner.y),
+        height,
     )
 
 
-def _reach(values: Iterable[Value]) -> list[float]:
+def _reach(values: Iterable[Sequence[float | None]]) -> list[float]:
     return [each for value in values for each in value if each is not None]
 
 
@@ -238,22 +260,22 @@ def _bar(mark: Mark) -> Box:
     return Box(mark.x, (low + high) / 2, 3.0, abs(high - low))
 
 
-def _corner(taken: Sequence[Box]) -> Box:
+def _corner(taken: Sequence[Box], plot: Box) -> Box:
     """Return where the arrow to what is better covers least, from the upper right corner."""
     width, height = BETTER
     places = [
         Box(x, y, width, height)
-        for y in (TOP + height / 2, (TOP + BOTTOM) / 2)
+        for y in (TOP + height / 2, plot.y)
         for x in (RIGHT - width / 2, (LEFT + RIGHT) / 2, LEFT + width)
     ]
-    return min(places, key=lambda box: cost_of(box, taken, PLOT))
+    return min(places, key=lambda box: cost_of(box, taken, plot))
 
 
-def _names(marks: Sequence[Mark], obstacles: Sequence[Box]) -> list[Name]:
-    """Return the names of marks; marks that lie on each other share one."""
+def _names(marks: Sequence[Mark], obstacles: Sequence[Box], plot: Box) -> list[Name]:
+    """Return the names of marks in the plot; marks that lie on each other share one."""
     groups = _together(sorted(marks, key=lambda mark: mark.kind is DEGENERATE))
     texts = [", ".join(mark.name for mark in group) for group in groups]
-    view = View([(group[0].x, group[0].y) for group in groups], obstacles, PLOT)
+    view = View([(group[0].x, group[0].y) for group in groups], obstacles, plot)
     return [
         Name(
             tuple(mark.name for mark in group),

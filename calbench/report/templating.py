@@ -41,7 +41,12 @@ COLUMNS: Mapping[str, Any] = {
 ASSETS: Mapping[str, tuple[str, ...]] = {
     "home": ("home/plane.css", "home/home.css"),
     "columns": ("results/columns.css", "results/columns.js"),
-    "leaderboard": ("board/marks.css", "board/leaderboard.css", "board/leaderboard.js"),
+    "leaderboard": (
+        "home/plane.css",
+        "board/marks.css",
+        "board/leaderboard.css",
+        "board/leaderboard.js",
+    ),
     "comparisons": ("board/leaderboard.css", "board/comparisons.js"),
     "method": ("method/environment.css",),
     "ratings": ("board/leaderboard.css",),

@@ -16,11 +16,10 @@ from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.datapackage import NAME
 from calbench.analysis.output import write_tables
 from calbench.analysis.registry import Settings
-from calbench.analysis.summary.runs import conditions
+from calbench.analysis.summary.runs import USUAL, conditions
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES, known_names
 from calbench.config.spec import RunSpec
-from calbench.domain.messages import CHANNELS
 from calbench.engine.jobs import plan_jobs
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
@@ -203,9 +202,6 @@ def _write(results: Results) -> None:
     """Make the tables that the packed file has as facts."""
     write_tables(results.measured, results.tables, results.settings)
 
-
-USUAL = conditions(" ".join(CHANNELS), "published")
-"""What titles do not name."""
 
 LONGEST_NAME = 56
 """Most characters of the name of a view, before a number that tells it from another [C]."""

@@ -28,7 +28,7 @@ _BEGINNING = re.compile(
     % TRACE_SCHEMA_VERSION
 )
 _BEFORE_EVENTS = frozenset({"schema_version", "rules_version", "game_id", "scenario", "config"})
-_EVENTS_KEY, _END = b',"events":[', b',"started_at":null,"ended_at":null}\n'
+EVENTS_KEY, _END = b',"events":[', b',"started_at":null,"ended_at":null}\n'
 """How every trace that we write begins, goes on behind its configuration, and ends."""
 
 _HALT = b'"type":"game_halted"'
@@ -91,7 +91,7 @@ def before_events(path: Path, data: bytes) -> tuple[dict[str, Any], int]:
         FileError: it is no complete document, or none of a trace of this version.
     """
     if scenario_place(data) and data.endswith(_END):
-        beginning, found, _ = data.partition(_EVENTS_KEY)
+        beginning, found, _ = data.partition(EVENTS_KEY)
         with suppress(orjson.JSONDecodeError):  # the key was one of an inner object
             document = orjson.loads(beginning + b"}")
             if found and document.keys() == _BEFORE_EVENTS:
@@ -101,7 +101,7 @@ def before_events(path: Path, data: bytes) -> tuple[dict[str, Any], int]:
     for key in Trace.model_fields:
         if key not in document:
             raise FileError(f"{place}: not a trace: {key}: is missing")
-    if (behind := data.rfind(_EVENTS_KEY)) < 0:
+    if (behind := data.rfind(EVENTS_KEY)) < 0:
         raise FileError(f"{place}: not as calbench writes it: its events do not follow the rest")
     return document, behind
 

@@ -1,5 +1,6 @@
 """The only module that turns games into documents and back: one JSON document per game."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from calbench.errors import FileError
 from calbench.files import first_problem, printable, write_atomically
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import Catalog
-from calbench.traces.models import FinalState, Trace
-from calbench.traces.outlines import checked_version, scenario_place
+from calbench.traces.models import FinalState, GameConfig, Trace
+from calbench.traces.outlines import EVENTS_KEY, checked_version, scenario_place
 
 _TRACE: TypeAdapter[Trace] = TypeAdapter(Trace)
 
@@ -23,14 +24,17 @@ _OTHERS: TypeAdapter[BaseModel] = TypeAdapter(
         **{  # type: ignore[call-overload]
             name: (field.annotation, field)
             for name, field in Trace.model_fields.items()
-            if name != "scenario"
+            if name not in {"scenario", "config"}
         },
     )
 )
-"""A trace without its scenario."""
+"""A trace without what many games share."""
 
-_SCENARIO_KEY, _CONFIG_KEY = b'"scenario":', b'"config":'
+_SCENARIO_KEY, _CONFIG_KEY = b'"scenario":', b',"config":'
 """Keys of the scenario and of what follows it in a trace's file."""
+
+MOST_CONFIGS = 256
+"""Configurations that are kept as they were read [C]: a few for each team of a run."""
 
 _METRICS_KEY = b',"metrics":'
 """Key of what follows the final state."""
@@ -53,8 +57,9 @@ def trace_bytes(trace: Trace) -> bytes:
     except orjson.JSONEncodeError:  # a number of more than 64 bits
         return _TRACE.dump_json(trace) + b"\n"
     head, key, tail = _TRACE.dump_json(trace, include=_AROUND).partition(_METRICS_KEY)
-    scenario, config = _scenario_bytes(trace.scenario), trace.config.written
-    return b"".join((head, b",", scenario, config, b",", played[1:-1], key, tail, b"\n"))
+    scenario, config = trace.scenario.written, trace.config.written
+    before = (head, b",", _SCENARIO_KEY, scenario, _CONFIG_KEY, config, b",")
+    return b"".join((*before, played[1:-1], key, tail, b"\n"))
 
 
 def write_trace(path: Path, trace: Trace) -> int:
@@ -76,9 +81,9 @@ def read_trace(path: Path) -> Trace:
 class TraceReader:
     """Reads the traces of several games on one scenario, and parses that scenario only once.
 
-    Every trace holds its whole scenario. If it has the same bytes as the scenario of the trace
-    before, it is not parsed and checked again, which is a third of the work for games of
-    protocols.
+    Every trace holds its whole scenario and configuration. If the scenario has the same bytes as
+    that of the trace before, or the configuration as that of any trace, they are not parsed and
+    checked again, which is half of the work for games of protocols.
     """
 
     def __init__(self, scenario: Scenario | None = None, catalog: Catalog | None = None) -> None:
@@ -116,7 +121,7 @@ def parsed_trace(path: Path, data: bytes, known: Scenario | None = None) -> Trac
         FileError: naming the field that does not fit, or where the bytes are not those that we
             write of the same game.
     """
-    trace = None if known is None else _with_scenario(data, known)
+    trace = _in_parts(data, known)
     try:
         trace = _TRACE.validate_json(data) if trace is None else trace
     except ValidationError as error:
@@ -130,23 +135,30 @@ def parsed_trace(path: Path, data: bytes, known: Scenario | None = None) -> Trac
     return trace
 
 
-def _with_scenario(data: bytes, known: Scenario) -> Trace | None:
-    """Return the game that a document holds if its scenario has the bytes of this one."""
-    place, scenario = scenario_place(data), _scenario_bytes(known)
-    if not place or not data.startswith(scenario, place):
+def _in_parts(data: bytes, known: Scenario | None) -> Trace | None:
+    """Return the game of a document that is laid out as ours and fits, with what others share."""
+    place = scenario_place(data)
+    behind = data.find(_CONFIG_KEY, place)
+    events = data.find(EVENTS_KEY, behind)
+    if not 0 < place < behind < events:
         return None
-    try:
-        others = _OTHERS.validate_json(
-            b"".join((data[:place], _CONFIG_KEY, data[place + len(scenario) :]))
+    written = data[place + len(_SCENARIO_KEY) : behind]
+    try:  # a key that was one of an inner object leaves parts that are no JSON
+        scenario = (
+            known
+            if known is not None and known.written == written
+            else Scenario.model_validate_json(written)
         )
+        config = _config(data[behind + len(_CONFIG_KEY) : events])
+        others = _OTHERS.validate_json(data[:place] + data[events + 1 :])
     except ValidationError:  # reading the whole document names the problem
         return None
-    return Trace.model_construct(scenario=known, **dict(others))
+    return Trace.model_construct(scenario=scenario, config=config, **dict(others))
 
 
-def _scenario_bytes(scenario: Scenario) -> bytes:
-    """Return a scenario as it is in the files that we write, with the keys around it."""
-    return _SCENARIO_KEY + scenario.written + b"," + _CONFIG_KEY
+@lru_cache(maxsize=MOST_CONFIGS)
+def _config(data: bytes) -> GameConfig:
+    return GameConfig.model_validate_json(data)
 
 
 def trace_schema() -> dict[str, Any]:

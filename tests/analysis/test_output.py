@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from calbench.analysis.output import (
     CASE_FILE,
+    FACTS_FOLDER,
     FOLDER,
     WHOLE,
     write_all_tables,
@@ -18,7 +20,7 @@ from calbench.analysis.output import (
     write_tables,
 )
 from calbench.analysis.registry import Settings
-from calbench.analysis.scoring import measure_games
+from calbench.analysis.scoring import FACT_BY_NAME, measure_games
 from calbench.analysis.tables import TABLES, tables_of
 from calbench.errors import OutputError
 from calbench.facts.frames import read_csv, read_parquet
@@ -55,9 +57,31 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> tuple[Game, ...]:
     return play_small_run(tmp_path_factory.mktemp("traces"))
 
 
+class Watched(Facts):
+    """Facts that remember which of them were held whole."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.whole: set[str] = set()
+
+    def frame(self, name: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        if columns is None:
+            self.whole.add(name)
+        return super().frame(name, columns)
+
+
 @pytest.fixture(scope="module")
-def written(games: Sequence[Game], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(tmp_path_factory.mktemp("tables"), games)
+def watched(games: Sequence[Game], tmp_path_factory: pytest.TempPathFactory) -> Watched:
+    folder = tmp_path_factory.mktemp("facts")
+    measure_games(games, folder, SETTINGS.measure, lambda: None, facts=FACTS)
+    return Watched(folder)
+
+
+@pytest.fixture(scope="module")
+def written(watched: Watched, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tables")
+    write_tables(watched, folder, SETTINGS)
+    return folder
 
 
 def write(folder: Path, games: Sequence[Game], pool: Pool | None = None) -> Path:
@@ -114,6 +138,16 @@ def test_tables_read_as_they_are_declared(written: Path, path: str) -> None:
         assert set(frame["metrics_version"]) <= {METRICS_VERSION}
 
 
+def test_what_has_more_rows_than_agents_is_never_held_whole(
+    watched: Watched, written: Path
+) -> None:
+    assert written.is_dir()
+    assert {"games", "agents"} <= watched.whole
+    large = {fact.name for fact in FACT_BY_NAME.values() if fact.is_large}
+    assert {"rounds", "regret", "meetings", "beliefs"} <= large
+    assert not watched.whole & large
+
+
 @pytest.mark.heavy
 def test_tables_do_not_depend_on_the_order_of_games_or_on_processes(
     games: Sequence[Game], written: Path, tmp_path: Path
@@ -139,6 +173,7 @@ def test_no_games_give_headers_alone(tmp_path: Path) -> None:
     for path, table in TABLES.items():
         header, rows = cells(tmp_path / path)
         assert (header, rows) == ([column.name for column in table.columns], []), path
+    assert not (tmp_path / FACTS_FOLDER).exists()
     assert json.loads((tmp_path / WHOLE).read_text()) == {}
     assert len(package(tmp_path)["resources"]) == len(TABLES)
 

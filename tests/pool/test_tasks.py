@@ -166,10 +166,10 @@ def test_everything_is_in_one_task(items: list[tuple[int, float]]) -> None:
     assert all(tasks)
 
 
-@given(items=ITEMS)
-def test_tasks_are_as_long_as_they_may_be(items: list[tuple[int, float]]) -> None:
-    tasks = cut(items, lambda item: item[1])
-    limit = min(TASK_SECONDS, max(LEAST_SECONDS, sum(s for _, s in items) / TASKS))
+@given(items=ITEMS, shortest=st.sampled_from([LEAST_SECONDS, 0.4]))
+def test_tasks_are_as_long_as_they_may_be(items: list[tuple[int, float]], shortest: float) -> None:
+    tasks = cut(items, lambda item: item[1], shortest=shortest)
+    limit = min(TASK_SECONDS, max(shortest, sum(s for _, s in items) / TASKS))
     lengths = [sum(seconds for _, seconds in task) for task in tasks]
     for task, length in zip(tasks, lengths, strict=True):
         assert len(task) == 1 or (length <= limit + 1e-9 and len(task) <= MOST_ITEMS)

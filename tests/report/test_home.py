@@ -10,6 +10,7 @@ import pytest
 from calbench.errors import FileError
 from calbench.report.experiment import Setting
 from calbench.report.kind import DEGENERATE, PROTOCOL
+from calbench.report.kind import PUBLISHED as THEIRS
 from calbench.report.labels import Box, boxed, size_of
 from calbench.report.pages.home import is_drawn
 from calbench.report.panels import (
@@ -67,10 +68,30 @@ def boxes(drawing: Drawing) -> list[Box]:
     ]
 
 
-def test_no_panel_has_two_settings_or_instruments(release: Site) -> None:
+def test_no_panel_of_privacy_has_two_settings_or_instruments(release: Site) -> None:
     for panel in panels(release):
         for column in ("setting", "channel", "vps_kind"):
-            assert len({each.get(column, "") for each in panel.rows}) == 1
+            is_alike = len({each.get(column, "") for each in panel.rows}) == 1
+            assert is_alike or panel.across == "coordination"
+
+
+def test_protocols_and_the_papers_models_share_a_plane_on_its_tasks_without_a_front(
+    release: Site,
+) -> None:
+    found = [panel for panel in panels(release) if panel.across == "coordination"]
+    (panel,) = found
+    theirs = [mark for mark in panel.drawing.marks if mark.kind is THEIRS]
+    ours = [mark for mark in panel.drawing.marks if mark.kind is not THEIRS]
+    assert len(theirs) == 7
+    assert {"imap", "secure-sum", "dsm-private"} < {mark.name for mark in ours}
+    assert not panel.has_front
+    assert {each["beside"] for each in panel.rows if each["source"] == "paper"} == {"mixed teams"}
+    assert len({each["vps_kind"] for each in panel.rows}) > 1  # so privacy is not an axis here
+    printed = Tables(PUBLISHED).rows("table1.csv", setting=panel.setting)
+    shown = {each["player"]: each for each in panel.rows}
+    for their in printed:
+        for measure in ("coordination", "excess_cost", "messages", "fairness", "excess_vps"):
+            assert shown[their["player"]][measure] == their[measure]
 
 
 def test_panels_are_protocols_speakers_models_and_the_papers(tmp_path: Path) -> None:
@@ -149,7 +170,7 @@ def test_only_other_settings_are_said_to_be_of_their_own(tmp_path: Path) -> None
     together = template.render(panels=panels(site(tmp_path / "same", same)), root="")
 
     assert apart.count("of their own") == 1
-    assert "uniform; not comparable: other games" in apart
+    assert "uniform, the same tasks, in mixed teams; privacy by their own reflections" in apart
     assert "of their own" not in together
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
+from calbench.domain.messages import CHANNELS
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
 from calbench.pool import workers
@@ -80,8 +81,9 @@ def test_missing_and_broken_packs_are_refused_in_one_line(tmp_path: Path) -> Non
         read_published(tmp_path, tmp_path / "scratch")
 
 
-DM: Place = ("varied", "dm")
-CHAT: Place = ("varied", "all_agent_groupchat")
+DM: Place = ("varied", " ".join(CHANNELS), "published")
+CHAT: Place = ("varied", "all_agent_groupchat", "published")
+TEXT: Place = ("varied", " ".join(CHANNELS), "text")
 NINE = {f"varied-{number}": f"d{number}" for number in range(9)}
 NOWHERE = Path("nowhere")
 
@@ -142,16 +144,19 @@ def test_parts_of_one_size_have_names_of_their_own() -> None:
     assert [view.name for view in found] == ["varied-3-of-9", "varied-3-of-9-2"]
 
 
-def test_other_channels_are_another_view_with_those_who_used_them() -> None:
-    (view,) = views(run("a", Entry(0, "mine", CHAT, NINE)))
-    name = "varied-all_agent_groupchat"
-    assert told(view) == (name, "varied, to all agents", ["chat"], ["mine"])
-    assert not view.is_whole
+def test_other_channels_and_limits_are_other_views_with_those_who_used_them() -> None:
+    chat, text = views(run("a", Entry(0, "mine", CHAT, NINE), Entry(0, "slow", TEXT, NINE)))
+    name = "varied-to-all-agents"
+    assert told(chat) == (name, "varied, to all agents", ["chat"], ["mine"])
+    name = "varied-all-channels-limits-of-the-paper-s-text"
+    title = "varied, all channels, limits of the paper's text"
+    assert told(text) == (name, title, [], ["slow"])
+    assert not chat.is_whole
 
 
 def test_suite_of_ones_own_has_no_published_teams() -> None:
-    own = Entry(0, "mine", ("own", "dm"), {"own-0": "x"})
-    other = Entry(1, "theirs", ("own", "dm"), {"own-0": "y"})
+    own = Entry(0, "mine", ("own", *DM[1:]), {"own-0": "x"})
+    other = Entry(1, "theirs", ("own", *DM[1:]), {"own-0": "y"})
     first, second = views(run("a", own), run("b", other))
     assert told(first) == ("own", "own", [], ["mine"])
     assert told(second) == ("own-2", "own, b", [], ["theirs"])

@@ -26,11 +26,7 @@ def test_a_suite_of_the_pool_is_made_again(tmp_path: Path, task: predictive.Task
 
 def test_every_protocol_of_table_2_is_in_the_pool_with_seeds_of_its_own() -> None:
     found = predictive.specs()
-    variants = {
-        (spec.name, variant.team)
-        for spec in found
-        for variant in (spec.site.variants if spec.site else ())
-    }
+    variants = {(spec.name, team.team_id) for spec in found for team in spec.teams}
     kept = predictive.read_pool(REPO / predictive.OUT / POOL)
     assert variants == set(zip(kept["experiment"], kept["team"], strict=True))
     seeds = {seed for spec in found for seed in spec.suite_seeds or ()}

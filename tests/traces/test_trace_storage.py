@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from calbench.api import play_game
 from calbench.domain.actions import Schedule
@@ -332,6 +333,15 @@ def test_any_edit_is_refused_in_one_line_or_read_exactly(
         assert trace_bytes(outcome) == data
 
 
+def plain(data: bytes) -> Trace | None:
+    """Return the trace of a document by its model and its bytes alone, as nothing is shared."""
+    try:
+        trace = Trace.model_validate_json(data)
+    except ValidationError:
+        return None
+    return trace if trace_bytes(trace) == data else None
+
+
 def read_or_refusal(path: Path, read: Callable[[Path], Trace] = read_trace) -> Trace | str:
     try:
         return read(path)
@@ -351,8 +361,10 @@ def test_reader_of_many_reads_or_refuses_any_edit_as_the_reader_of_one_does(
     path, reader = tmp_path / "t.json", TraceReader()
     path.write_bytes(BYTES)
     assert reader.read(path) == read_trace(path)
-    path.write_bytes(edited(*place, value=value))
-    assert read_or_refusal(path, reader.read) == read_or_refusal(path)
+    path.write_bytes(data := edited(*place, value=value))
+    found = read_or_refusal(path, reader.read)
+    assert found == read_or_refusal(path)
+    assert (None if isinstance(found, str) else found) == plain(data)
 
 
 OTHER_LAYOUTS: dict[str, Callable[[], bytes]] = {
@@ -408,6 +420,8 @@ LIKE_THE_LAST: dict[str, Callable[[], bytes]] = {
     "in a key before it": lambda: raw(
         b'"scenario":', b'"other":{' + scenario_bytes() + b'"config":1},"scenario":'
     ),
+    "the configuration twice": lambda: raw(b',"events":', b',"config":{},"events":'),
+    "events in a setting": lambda: raw(b'"settings":{}', b'"settings":{"a":1,"events":[]}'),
     "cut behind the scenario": lambda: BYTES[: BYTES.index(b'"config":') + 9],
 }
 
@@ -422,6 +436,7 @@ def test_scenario_of_the_trace_before_is_taken_only_where_it_is_the_traces_own(
     path.write_bytes(make())
     found = read_or_refusal(path, reader.read)
     assert found == read_or_refusal(path)
+    assert (None if isinstance(found, str) else found) == plain(path.read_bytes())
     if make() == BYTES:
         assert isinstance(found, Trace)
         assert found.scenario is known

@@ -1,6 +1,6 @@
 """Tables over several runs; importing this package registers them."""
 
-from calbench.analysis.summary import exact, featured, front, judge, table2, typical
+from calbench.analysis.summary import exact, featured, front, judge, same_tasks, table2, typical
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     KIND_WORDS,
@@ -25,6 +25,7 @@ __all__ = [
     "front",
     "in_words",
     "judge",
+    "same_tasks",
     "setting_title",
     "table2",
     "typical",

@@ -68,6 +68,10 @@ def conditions(channels: str, limits: str) -> str:
     return f"{words}, {other}" if other else words
 
 
+USUAL = conditions(" ".join(CHANNEL_WORDS), "published")
+"""Those of the paper's published games."""
+
+
 def evenly(names: Sequence[str], most: int) -> list[str]:
     """Return so many names at most, evenly over all; suites are in the order of difficulty."""
     wanted = min(most, len(names))

@@ -1,8 +1,8 @@
 """Further results of the paper by player: regret, first speakers, talk and moves (appendix G)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ from calbench.facts.storage import REPLICATES, Facts
 from calbench.metrics.outcomes import ROLES
 from calbench.stats.resampling import adjusted_p_values, sign_flip_p_values
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Truths, grouped_sums
+from calbench.stats.sums import Floats, grouped_sums
 
 SEATS = (SETTING, PLAYER, PLAYER_KIND, TEAMS)
 FULL = "agent-games with M > 0 and all M meetings scheduled"
@@ -172,7 +172,7 @@ def first_speaker(facts: Facts, settings: Settings) -> pd.DataFrame:
     The unit is a participating agent-meeting. An agent that spoke first in some meetings of a game
     and not in others is its own control: the mean of the former minus that of the latter.
     """
-    return _compared(facts, settings, SPEAKERS, _meetings(facts)["role"] == "first")
+    return _compared(facts, settings, SPEAKERS, lambda rows: rows["role"] == "first")
 
 
 @table("initiator.csv", INITIATORS.columns, key="setting player kind teams quantity")
@@ -181,7 +181,7 @@ def initiator(facts: Facts, settings: Settings) -> pd.DataFrame:
 
     The initiator, the participant with the lowest id, speaks first in about a third of meetings.
     """
-    return _compared(facts, settings, INITIATORS, _meetings(facts)["is_initiator"])
+    return _compared(facts, settings, INITIATORS, itemgetter("is_initiator"))
 
 
 def _rounds(facts: Facts, *names: str) -> Iterator[pd.DataFrame]:
@@ -192,20 +192,16 @@ def _rounds(facts: Facts, *names: str) -> Iterator[pd.DataFrame]:
         yield rounds.assign(place=first + rounds.pop("agent_id").to_numpy(np.int64))
 
 
-@lru_cache(maxsize=1)
-def _meetings(facts: Facts) -> pd.DataFrame:
-    """Return the participants of every meeting, with ``place``, that of the seat."""
-    found = _rounds(facts, "role", "is_initiator", *QUANTITIES)
-    return pd.concat([rows[rows["role"] != "outsider"] for rows in found], ignore_index=True)
+IsLead = Callable[[pd.DataFrame], "pd.Series[bool]"]
+"""Says of each of some agent-meetings whether the agent is in the first of two roles."""
 
 
-def _compared(
-    facts: Facts, settings: Settings, roles: _Roles, is_lead: "pd.Series[bool]"
-) -> pd.DataFrame:
-    """Return the table of two roles; ``is_lead`` says of each of :func:`_meetings` which it is."""
+def _compared(facts: Facts, settings: Settings, roles: _Roles, is_lead: IsLead) -> pd.DataFrame:
+    """Return the table of two roles."""
     seats = scored_seats(facts)
-    rows, values = _meetings_and_games(facts, is_lead.to_numpy(dtype=np.bool_))
-    found = _estimates(scenario_sums(rows, [NUMBER], values), roles, settings.analysis)
+    values, weights = _values(facts, is_lead)
+    sums = scenario_sums(seats, [NUMBER], values, weights)
+    found = _estimates(sums, roles, settings.analysis)
     kinds = seats.groupby(NUMBER)["vps_kind"].agg(joint_kind).reset_index()
     players = scored_players(facts).merge(kinds, "left", NUMBER)
     table_rows = players.merge(found, "inner", ["setting", NUMBER])
@@ -220,25 +216,31 @@ def _compared(
     )
 
 
-def _meetings_and_games(facts: Facts, is_lead: Truths) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return rows of agent-meetings and of agent-games, and their values.
+def _values(facts: Facts, is_lead: IsLead) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the values of agent-games, and the weight of each in its mean.
 
-    Values of agent-meetings are in ``<quantity>/lead`` or ``<quantity>/rest``, the difference
-    within an agent-game in ``<quantity>/difference``.
+    In ``<quantity>/lead`` and ``<quantity>/rest`` is the sum over the agent-meetings in a role,
+    which weigh 1 each; in ``<quantity>/difference`` that of both means within the agent-game.
     """
-    seats, meetings = scored_seats(facts), _meetings(facts)
-    place, quantities = meetings["place"].to_numpy(), numbers(meetings[[*QUANTITIES]])
-    sums = grouped_sums(quantities, 2 * place + is_lead, 2 * len(seats))
+    shape = (len(scored_seats(facts)), 2, len(QUANTITIES))
+    totals, counts = np.zeros(shape), np.zeros(shape)
+    for rows in _rounds(facts, "role", "is_initiator", *QUANTITIES):
+        own = rows[rows["role"] != "outsider"]
+        seats, seat = np.unique(own["place"].to_numpy(), return_inverse=True)
+        role = 2 * seat + is_lead(own).to_numpy(dtype=np.int64)
+        sums = grouped_sums(numbers(own[[*QUANTITIES]]), role, 2 * len(seats))
+        totals[seats], counts[seats] = (each.reshape(-1, *shape[1:]) for each in sums)
     with np.errstate(invalid="ignore"):
-        means = (sums.totals / sums.counts).reshape(len(seats), 2, len(QUANTITIES))
-    by_meeting, by_game = {}, {}
-    for column, quantity in enumerate(QUANTITIES):
-        by_meeting[f"{quantity}/lead"] = np.where(is_lead, quantities[:, column], np.nan)
-        by_meeting[f"{quantity}/rest"] = np.where(is_lead, np.nan, quantities[:, column])
-        by_game[f"{quantity}/difference"] = means[:, 1, column] - means[:, 0, column]
-    names = seats[["setting", "scenario_id", REPLICATES, NUMBER]]
-    rows = names.iloc[np.append(place, np.arange(len(seats)))].reset_index(drop=True)
-    return rows, pd.concat([pd.DataFrame(by_meeting), pd.DataFrame(by_game)], ignore_index=True)
+        difference = np.subtract(*np.moveaxis(totals / counts, 1, 0)[::-1])
+    values: dict[str, Floats] = {}
+    weights: dict[str, Floats] = {}
+    for place, quantity in enumerate(QUANTITIES):
+        for part, side in (("lead", 1), ("rest", 0)):
+            values[f"{quantity}/{part}"] = totals[:, side, place]
+            weights[f"{quantity}/{part}"] = counts[:, side, place]
+        values[f"{quantity}/difference"] = difference[:, place]
+        weights[f"{quantity}/difference"] = ~np.isnan(difference[:, place])
+    return pd.DataFrame(values), pd.DataFrame(weights)
 
 
 def _estimates(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> pd.DataFrame:
@@ -278,9 +280,14 @@ def messages_by_meeting(facts: Facts, settings: Settings) -> pd.DataFrame:
     """Messages by meeting and role in it (appendix G.3)."""
     rounds = pd.concat(_rounds(facts, "round", "role", "messages"), ignore_index=True)
     seats = scored_seats(facts)[["setting", "scenario_id", REPLICATES, NUMBER]]
-    rows = seats.iloc[rounds.pop("place")].reset_index(drop=True).join(rounds)
-    values = rows[["messages"]].astype("float64")
-    found = player_means(facts, settings, rows, values, "round", "role")
+    parts = []
+    for _, own in rounds.groupby("round"):  # one by one: there may be millions of rows
+        rows = seats.iloc[own["place"]].reset_index(drop=True).join(own.reset_index(drop=True))
+        values = rows[["messages"]].astype("float64")
+        parts.append(player_means(facts, settings, rows, values, "round", "role"))
+    if not parts:
+        return pd.DataFrame()
+    found = pd.concat(parts)
     found["role_place"] = found["role"].map(ROLES.index)
     return found.sort_values([*ORDER, "round", "role_place"]).rename(
         columns={

@@ -1,8 +1,10 @@
 """The page that holds the printed numbers of the paper's Table 2 against ours."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from calbench.analysis.summary.table2 import HALVES, RULES, SINGLE
+from calbench.analysis.summary.table2 import HALVES, SINGLE
+from calbench.report.experiment import Experiment
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row, grouped
@@ -14,13 +16,17 @@ LINES = "table2_rows.csv"
 RISES = "table2_rises.csv"
 COUNTS = "table2_counts.csv"
 
+LIMITS = {"table2": "published games", "table2-text": "the paper's text"}
+"""Experiments on the same tasks by other limits, and whose these are."""
+
 LINE = ("published_team", "experiment", "team")
 """What names a published row and a variant of ours in the tables."""
 
 
 def content(site: Site) -> Content | None:
     """Return the paper's protocols on its own tasks, and what fresh draws say by chance."""
-    if not site.on("reproduction"):
+    experiments = site.on("reproduction")
+    if not experiments:
         return None
     cells = site.summary.optional(EXACT)
     lines = grouped(site.summary.optional(LINES), "setting")
@@ -32,7 +38,7 @@ def content(site: Site) -> Content | None:
             "lines": {half: _lines(site, half, rows) for half, rows in lines.items()},
             "rises": _with_cells(grouped(site.summary.optional(RISES), *LINE)),
             "counts": site.summary.optional(COUNTS),
-            "rules": RULES,
+            "limits": _limits(experiments),
             "files": [EXACT, DRAWS, LINES, RISES, COUNTS, f"published/{TABLE}"],
         }
     )
@@ -84,6 +90,19 @@ def _exact(cells: list[Row]) -> dict[str, list[dict[str, Any]]]:
         row = {"protocol": team, "cells": {cell["measure"]: cell for cell in own}}
         halves.setdefault(str(half), []).append(row)
     return halves
+
+
+def _limits(experiments: Sequence[Experiment]) -> list[Row]:
+    """Return the rows of teams that played the same tasks by both limits, side by side."""
+    own = [each for each in experiments if each.name in LIMITS]
+    if len(own) < len(LIMITS):
+        return []
+    rows = [
+        {**row, "limits": LIMITS[each.name]}
+        for each in own
+        for row in each.tables.rows("leaderboard.csv")
+    ]
+    return [row for pair in grouped(rows, "setting", "team").values() for row in pair]
 
 
 def _lines(site: Site, half: str, rows: list[Row]) -> list[dict[str, Any]]:

@@ -85,6 +85,9 @@ def test_a_table_may_come_in_parts_and_without_a_version(
     found = registered["deep/p.parquet"]
     assert (found.needs, found.is_large) == (("x", "y"), True)
     assert [len(part) for part in found.frames(facts, Settings())] == [1, 1]
+    table("whole.parquet", COLUMNS, key="name")(lambda *_: pd.concat([*parts(*_)] * 3))
+    whole = registered["whole.parquet"]
+    assert [len(part) for part in whole.frames(facts, Settings(), at_once=4)] == [4, 2]
     found.write(facts, Settings(), tmp_path)
     assert table_bytes(tmp_path, "deep/p.parquet") == b"name,n,x\na,2,1.0000\nb,3,\n"
 

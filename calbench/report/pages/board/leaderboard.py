@@ -10,6 +10,7 @@ from typing import Any
 
 from calbench.analysis.measures import HEADLINE, MEASURES, MIXED, Measure
 from calbench.analysis.summary import SUMMARY
+from calbench.analysis.summary.table2 import HALVES
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.standings import USAGE_COLUMNS
 from calbench.domain.rules import RULES_VERSION
@@ -28,6 +29,7 @@ from calbench.report.columns import (
 from calbench.report.kind import PUBLISHED as THEIRS
 from calbench.report.pages.board.views import VPS_FIELDS, Pool, View, has_page, kinds_of, views_of
 from calbench.report.pages.page import Content
+from calbench.report.panels import on_tasks
 from calbench.report.site import PAPER, Site
 from calbench.report.tables import Row, cell_of, ordered
 
@@ -193,6 +195,7 @@ def content(site: Site) -> Content:
             "kind_by_words": kinds_of(rows),
             "versions": versions(site),
             "published": _published(site),
+            "same": [panel for half in HALVES for panel in on_tasks(site, half)],
         },
         data=page_data(site, views),
         tables=[f"{each.name}/{name}" for each in site.ranked for name in LINKED],
