@@ -41,7 +41,7 @@ MAX_DEPTH = 32
 _ENDING = ".jsonl" if IS_INSTALLED else ".jsonl.gz"
 """Of a published suite; an installed package has them unpacked from its archive."""
 
-_MORE = "; those of sweeps over size and of the reproduction are in a checkout" * IS_INSTALLED
+_MORE = "; those of sweeps and of the reproduction are in a checkout" * IS_INSTALLED
 
 _ENTRY_KINDS = (["errand"], ["meeting"])
 

@@ -61,6 +61,7 @@ LEADERBOARD = [
         )
         for end in ("", "_low", "_high", "_interval", "_least", "_greatest")
     ),
+    *(f"cost_ratio{end}" for end in ("", "_low", "_high", "_interval")),
     "vps_kind",
     "exact",
     *READABILITY,

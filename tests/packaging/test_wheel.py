@@ -19,7 +19,7 @@ pytestmark = pytest.mark.heavy
 MOST_BYTES = 1_650_000
 """1.62 MB with the detectors' weights (50 kB packed) and the packed results [C]."""
 
-LARGE = {"reproduction", "reproduction-cap4", "scale"}
+LARGE = {"reproduction", "reproduction-cap4", "scale", "sensitivity"}
 """Suites that are in a checkout alone."""
 
 TEAMS = "teams=[imap,secure-sum,candid]"

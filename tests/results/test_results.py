@@ -95,7 +95,7 @@ def test_attrs_say_what_each_column_is(finished: Path) -> None:
     assert attrs["unit"]["excess_cost"] == "accounting cost"
     assert attrs["meaning"]["excess_cost_low"] == "lower end of the interval over scenarios"
     assert attrs["denominator"]["messages"] == "agent-games with S > 0"
-    assert attrs["origin"]["fairness"] == "F"
+    assert attrs["origin"]["fairness"] == "R, C"
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,9 @@ def rewritten(path: Path, old: str, new: str) -> None:
         (
             "taste-varied,imap,3,",
             "taste-varied,imap,3,much,",
-            "line 2 has 62 cells, the header has 61",
+            "line 2 has 66 cells, the header has 65",
         ),
-        ("taste-varied,imap,3,", "taste-varied,3,", "line 2 has 60 cells, the header has 61"),
+        ("taste-varied,imap,3,", "taste-varied,3,", "line 2 has 64 cells, the header has 65"),
         ("taste-varied,imap,3,", 'taste-varied,"imap,3,', "does not read as a table: "),
     ],
 )

@@ -21,6 +21,7 @@ from calbench.report.pages import (
     regret,
     reproduction,
     scale,
+    sensitivity,
     setting,
 )
 from calbench.report.pages.board import comparisons, leaderboard, player, ratings
@@ -57,6 +58,9 @@ PAGES = (
     Page("results/words.md", "What speakers say", "Results", "Figures",
          content=gallery.of("words")),
     Page("results/scale.md", "Larger games", "Results", "Figures", content=scale.content),
+    Page("results/sensitivity.md", "Sensitivity of ranks", "Results", "By experiment",
+         content=sensitivity.content,
+         answers="whether density and blocked errands change who is better"),
     Page("results/paper.md", "The paper's tables", "Results", "Compared with the paper",
          content=paper.content,
          answers="the paper's tables, and the same measures of our games"),
