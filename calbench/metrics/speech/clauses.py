@@ -6,6 +6,7 @@ or counts are not slots; a bare number is one only if it can mean nothing else.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -24,6 +25,23 @@ SURELY: Final = r"(?:also|still|all|both|each|only|currently|already|completely|
 def any_of(*patterns: str) -> re.Pattern[str]:
     """Return a pattern that matches where any of the given ones does."""
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+
+
+def rewriting(*rows: tuple[str, str, str]) -> tuple[tuple[str, re.Pattern[str], str], ...]:
+    """Return what :func:`rewritten` does one after the other: patterns and replacements.
+
+    Each has a text before it that is in all that its pattern matches: to look for that is twenty
+    times as fast.
+    """
+    return tuple((within, re.compile(pattern), new) for within, pattern, new in rows)
+
+
+def rewritten(text: str, rows: Iterable[tuple[str, re.Pattern[str], str]]) -> str:
+    """Return a text with everything replaced that patterns match."""
+    for within, pattern, new in rows:
+        if within in text:
+            text = pattern.sub(new, text)
+    return text
 
 
 # e.g. "AGENT, are you free in SLOT"; not "you are free in SLOT"
@@ -48,41 +66,43 @@ MAX_CHARS: Final = 4_000
 """Characters of a message that are read, far above any message; bounds the work [C]."""
 
 # e.g. "slot #3", "agents 1, 2 and 3", "3 pm"; not "3,4:free"
-_REPLACED: Final = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        ("[\u2018\u2019\u02bc`]", "'"),
-        ("[\u2010-\u2015]", "-"),
-        (r"\bslots? ?#(?=\d)", "slot "),
-        ("[\u201c\u201d\u201e\u00ab\u00bb]", '"'),
-        (
-            r"\b(?:said|says|wrote|writes|replied|answered|told (?:me|us))[,:]? ?\"[^\"\n]{0,300}\"",
-            "said",  # another's words
-        ),
-        (r"\"([a-z_ ]{1,30})\" ?:", r"\1:"),  # a key of data; other quotation marks fence labels
-        (r"[*_~()\[\]{}|\u2705\u274c]", " "),
-        (r"[^\S\n]+", " "),
-        (r"^\s{0,9}(?:\d{1,2}[.)]|[-\u2022>#+])\s", ""),
-        (r"\bagents? ?#?\d+(?:(?:,| and| or|, and|&| ?/) ?(?:agents? ?)?#?\d+)*\b", "AGENT"),
-        (r"\b(?:meeting ?(?:id)? ?#?m?|m)\d+\b", "MEETING"),
-        (r"\berrand ?(?:id)? ?#? ?\d+\b", "errand"),
-        (
-            r"\bcosts?(?:ing)?(?: ?[=:] ?| )(?:is |of |me |about |at |would be |only |just ){0,2}\d+",
-            "cost NUMBER",
-        ),
-        (
-            r"\b(?:turn|round|option|priority|level|version|step|plan|number|no\.|attempt) ?#?[:=]? ?\d+\b",
-            "NUMBER",
-        ),
-        (
-            r"#\d+|[$\u20ac\u00a3] ?\d+|\d+(?:\.\d+|%|:\d\d|st\b|nd\b|rd\b|th\b)|\b\d+ ?[ap]\.?m\b",
-            "NUMBER",
-        ),
-        (
-            r"(?<!slot )(?<!slots )\b\d+ (?:other |more |different |of (?:us|you|the) )?(?:agents?|people|participants?|persons?|slots?|meetings?|errands?|items?|minutes?|hours?|days?|turns?|rounds?|messages?|options?|units?|points?|times?|moves?|of us|of you|of them)\b",
-            "NUMBER",
-        ),
-    )
+_REPLACED: Final = rewriting(
+    ("", "[\u2018\u2019\u02bc`]", "'"),
+    ("", "[\u2010-\u2015]", "-"),
+    ("#", r"\bslots? ?#(?=\d)", "slot "),
+    ("", "[\u201c\u201d\u201e\u00ab\u00bb]", '"'),
+    (
+        '"',
+        r"\b(?:said|says|wrote|writes|replied|answered|told (?:me|us))[,:]? ?\"[^\"\n]{0,300}\"",
+        "said",  # another's words
+    ),
+    ('"', r"\"([a-z_ ]{1,30})\" ?:", r"\1:"),  # a key of data; other quotation marks fence labels
+    ("", r"[*_~()\[\]{}|\u2705\u274c]", " "),
+    ("", r"[^\S\n]{2,}|[^\S\n ]", " "),  # a space alone stays as it is
+    ("", r"^\s{0,9}(?:\d{1,2}[.)]|[-\u2022>#+])\s", ""),
+    ("agent", r"\bagents? ?#?\d+(?:(?:,| and| or|, and|&| ?/) ?(?:agents? ?)?#?\d+)*\b", "AGENT"),
+    ("", r"\b(?:meeting ?(?:id)? ?#?m?|m)\d+\b", "MEETING"),
+    ("errand", r"\berrand ?(?:id)? ?#? ?\d+\b", "errand"),
+    (
+        "cost",
+        r"\bcosts?(?:ing)?(?: ?[=:] ?| )(?:is |of |me |about |at |would be |only |just ){0,2}\d+",
+        "cost NUMBER",
+    ),
+    (
+        "",
+        r"\b(?:turn|round|option|priority|level|version|step|plan|number|no\.|attempt) ?#?[:=]? ?\d+\b",
+        "NUMBER",
+    ),
+    (
+        "",
+        r"#\d+|[$\u20ac\u00a3] ?\d+|\d+(?:\.\d+|%|:\d\d|st\b|nd\b|rd\b|th\b)|\b\d+ ?[ap]\.?m\b",
+        "NUMBER",
+    ),
+    (
+        "",
+        r"(?<!slot )(?<!slots )\b\d+ (?:other |more |different |of (?:us|you|the) )?(?:agents?|people|participants?|persons?|slots?|meetings?|errands?|items?|minutes?|hours?|days?|turns?|rounds?|messages?|options?|units?|points?|times?|moves?|of us|of you|of them)\b",
+        "NUMBER",
+    ),
 )
 # e.g. "options:\n- slot 3", "2. slot 5"; not "2.5 hours"
 _MULTILINE: Final = re.compile(r"^\s{0,9}(?:\d{1,2}[.)]|[-\u2022>#+])\s", re.MULTILINE)
@@ -93,6 +113,7 @@ _SLOTS: Final = re.compile(
 )
 # e.g. "3 to 5", "3-slot 5"; not "3, 5"
 _RANGE: Final = re.compile(r"(\d{1,3})\s?(?:-|to|through|thru|until)\s?(?:slots? ?)?(\d{1,3})")
+_NUMBER: Final = re.compile(r"\d{1,3}")
 # e.g. "SLOT works. thanks"; not "2.5 hours"
 _END: Final = re.compile(r"[.!?;\n]+(?=\s|$)|\n")
 # e.g. "SLOT is easy, but SLOT is hard", "SLOT works - thanks"; not "free but only in SLOT"
@@ -130,9 +151,7 @@ class Clause:
 def clauses_of(message: str) -> tuple[Clause, ...]:
     """Split a message into clauses."""
     text = message[:MAX_CHARS].lower()
-    text = _MULTILINE.sub("", text)
-    for pattern, replacement in _REPLACED:
-        text = pattern.sub(replacement, text)
+    text = rewritten(_MULTILINE.sub("", text), _REPLACED)
     groups: list[tuple[int, ...]] = []
 
     def take(match: re.Match[str]) -> str:
@@ -167,5 +186,5 @@ def _numbers(text: str) -> tuple[int, ...]:
         low, high = int(match[1]), int(match[2])
         if low < high:
             numbers += range(low, high + 1)
-    numbers += map(int, re.findall(r"\d{1,3}", text))
+    numbers += map(int, _NUMBER.findall(text))
     return tuple(sorted(set(numbers)))

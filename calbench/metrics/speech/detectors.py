@@ -63,9 +63,8 @@ class Detector:
 
     def says(self, features: AbstractSet[str]) -> bool:
         """Whether the features add up to yes."""
-        return (
-            self.start + sum(map(self.weights.__getitem__, self.weights.keys() & features)) > BOUND
-        )
+        weights = self.weights
+        return self.start + sum([weights[each] for each in features if each in weights]) > BOUND
 
 
 @dataclass(frozen=True, slots=True)

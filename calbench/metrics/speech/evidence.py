@@ -9,7 +9,7 @@ discussion among its participants. Thresholds and lists are ours [C].
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -35,7 +35,7 @@ class PrivateLabel:
     """A private label, as the detectors look for it.
 
     Attributes:
-        label_id: of the label.
+        label_id: of the label; its hash, since labels are looked up for every message.
         text: what the item is about, in words.
         terms: words whose appearance counts as a leak, in addition to the label's own words; a
             word that ends in ``*`` may continue. There may be none.
@@ -43,9 +43,9 @@ class PrivateLabel:
     """
 
     label_id: str
-    text: str
-    terms: tuple[str, ...]
-    tier: str
+    text: str = field(hash=False)
+    terms: tuple[str, ...] = field(hash=False)
+    tier: str = field(hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def reading(text: str, known: Iterable[str] = ()) -> Reading:
     return replace(read, idle=read.idle.union(places)) if places else read
 
 
-@lru_cache(maxsize=1024)  # messages are repeated, and compared with labels of several agents
+@lru_cache(maxsize=4096)  # messages are repeated, and compared with labels of several agents
 def _read(text: str) -> Reading:
     words = words_of(text)
     texts = [word.text for word in words]
@@ -147,6 +147,28 @@ def _read(text: str) -> Reading:
         places.setdefault(word.stem, []).append(place)
     joined = "".join([f" {each}" for each in texts])
     return Reading(words, _idle(texts), places, frozenset(places).union(texts), joined)
+
+
+def touched(text: str, labels: Sequence[PrivateLabel]) -> list[int]:
+    """Return the labels of which a message has any word or stem, by index: no other has a sign."""
+    read, (places, heads) = _read(text), _places(tuple(labels))
+    found = {index for key in read.keys & places.keys() for index in places[key]}
+    found.update([index for head, index in heads if head in read.joined])
+    return sorted(found)
+
+
+@lru_cache(maxsize=1024)  # the labels of an agent are looked for in all its messages
+def _places(
+    labels: tuple[PrivateLabel, ...],
+) -> tuple[Mapping[str, Sequence[int]], Sequence[tuple[str, int]]]:
+    """Return the labels that each word or stem may mean, by index, and heads of terms with them."""
+    places: dict[str, list[int]] = {}
+    heads = []
+    for index, clues in enumerate(map(clues_of, labels)):
+        for key in clues.near.union(clues.hints, clues.keys):
+            places.setdefault(key, []).append(index)
+        heads += [(head, index) for head in clues.heads]
+    return places, heads
 
 
 def evidence(read: Reading, labels: Sequence[Clues]) -> Evidence:

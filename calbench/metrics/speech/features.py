@@ -14,38 +14,47 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from calbench.metrics.speech.availability import tells_availability, tells_cost
-from calbench.metrics.speech.clauses import MAX_CHARS, Clause, clauses_of
+from calbench.metrics.speech.clauses import (
+    MAX_CHARS,
+    Clause,
+    clauses_of,
+    rewriting,
+    rewritten,
+)
 from calbench.metrics.speech.proposals import puts_forward
 from calbench.metrics.speech.rules import NAMES, ruled_slot
 from calbench.metrics.speech.states import STATED, states_of
 
-# e.g. "#3 or s4", "i cant", "✅"; not "slot 3 works"
-_WRITTEN_OUT: Final = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"(?<![\w&])#(?=\d{1,2}\b)", "slot "),
-        (r"\b[Ss](?=\d{1,2}\b)", "slot "),
-        ("[\u2705\u2713\u2714\U0001f7e2\U0001f44d]\ufe0f?", " yes "),
-        ("[\u274c\u2717\u2718\U0001f6ab\U0001f534\u26d4]\ufe0f?", " no "),
-        ("[\u26a0\U0001f7e1\U0001f7e0]\ufe0f?", " at a cost "),
-        (r"(?<=[A-Za-z])_(?=[A-Za-z])", " "),
-        (r'"(slot|alt|alternative|time)"\s?:\s?(?=\d)', "slot "),
-        (r'[{}"]', " "),
-        (r"\b(can|won|don|doesn|didn|isn|aren|couldn|wouldn)t\b", r"\1't"),
-        (r"\b(Im|im)\b", "i'm"),
-        (r"\b(Ive|ive)\b", "i've"),
-        (r"\bu\b", "you"),
-    )
+# e.g. "#3 or s4", "✅"; not "slot 3 works"
+_WRITTEN_OUT: Final = rewriting(
+    ("#", r"(?<![\w&])#(?=\d{1,2}\b)", "slot "),
+    ("", r"\b[Ss](?=\d{1,2}\b)", "slot "),
+    ("", "[\u2705\u2713\u2714\U0001f7e2\U0001f44d]\ufe0f?", " yes "),
+    ("", "[\u274c\u2717\u2718\U0001f6ab\U0001f534\u26d4]\ufe0f?", " no "),
+    ("", "[\u26a0\U0001f7e1\U0001f7e0]\ufe0f?", " at a cost "),
+    ("_", r"(?<=[A-Za-z])_(?=[A-Za-z])", " "),
+    ('"', r'"(slot|alt|alternative|time)"\s?:\s?(?=\d)', "slot "),
+    ("", r'[{}"]', " "),
 )
+_DENIED: Final = ("can", "won", "don", "doesn", "didn", "isn", "aren", "couldn", "wouldn")
+_SHORT: Final = {
+    **{f"{each}t": f"{each}'t" for each in _DENIED},
+    **dict.fromkeys(("Im", "im"), "i'm"),
+    **dict.fromkeys(("Ive", "ive"), "i've"),
+    "u": "you",
+}
+# e.g. "i cant"; not "important"
+_SHORTENED: Final = re.compile(rf"\b(?:{'|'.join(_SHORT)})\b")
 
 # e.g. "please ask Anna.", "Anna is free"; not "Slot 3 is free on Monday."
 _PERSON: Final = re.compile(
+    r"(?=[A-Z])(?:"  # at every other place the rest need not be tried
     r"(?<![.!?\n] )(?<!^)\b(?!(?:I|Slot|Slots|Agent|Agents|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Meeting|"
     r"AI|OK|Ok|FYI|PS|ID|JSON|TBD)\b)[A-Z][a-z]{1,12}\b(?=[,.?!)]|$)"
     r"|\b(?!(?:I|Slot|Slots|Agent|Agents|It|That|This|There|What|Which|Who|We|You|My|Our|Everything|Nothing|Anything|Everyone|Mine|All|"
     r"None|Both|Each|Either|Neither|One|Meeting|Mornings?|Afternoons?|Evenings?|Day|Early|Late|Here|Those|These|Time|Your|His|Her|Calendar|Yes|No|"
     r"Anyone|Somebody|Someone|Nobody|How|Where|When|Status|Option|Proposal)\b)"
-    r"[A-Z][a-z]{1,12}(?='s\b| (?:is|has|can|can't|could|couldn't|said|says|told|prefers|needs|wants|would|will|mentioned|asked|and I)\b)"
+    r"[A-Z][a-z]{1,12}(?='s\b| (?:is|has|can|can't|could|couldn't|said|says|told|prefers|needs|wants|would|will|mentioned|asked|and I)\b))"
 )
 
 # e.g. "SLOT is hard", "let me know"; not "hello"
@@ -143,9 +152,8 @@ MAX_WORDS: Final = 200
 @lru_cache(maxsize=4096)  # by every detector
 def prepared(message: str) -> str:
     """Return a message in which slots are written out and other persons are agents."""
-    text = message[:MAX_CHARS]
-    for pattern, replacement in _WRITTEN_OUT:
-        text = pattern.sub(replacement, text)
+    text = rewritten(message[:MAX_CHARS], _WRITTEN_OUT)
+    text = _SHORTENED.sub(lambda match: _SHORT[match[0]], text)
     return _PERSON.sub("agent 0", text)
 
 

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from calbench.domain.actions import Reschedule
@@ -163,6 +164,9 @@ _COST_NUMBER: Final = re.compile(
 _ERRAND_ID: Final = re.compile(r"\berrand\s{0,3}#\s?\d", re.IGNORECASE)
 
 
+_GOSSIP: Final = {"availability_gossip": _AVAILABILITY, "cost_gossip": _COST}
+
+
 def message_patterns(text: str, present: Collection[int] = frozenset()) -> tuple[str, ...]:
     """Return the patterns in the words of a message, in the paper's order.
 
@@ -170,26 +174,29 @@ def message_patterns(text: str, present: Collection[int] = frozenset()) -> tuple
         text: of the message.
         present: sender and recipients, which are not third agents; unknown if empty.
     """
+    found = _found(text)
+    if not found:  # most messages
+        return ()
+    known = frozenset(present)
+    shown = {name for name, agents in found if agents is None or not agents <= known}
+    return tuple([pattern.name for pattern in PATTERNS if pattern.name in shown])
+
+
+@lru_cache(maxsize=4096)  # players repeat themselves
+def _found(text: str) -> tuple[tuple[str, frozenset[int] | None], ...]:
+    """Return the patterns in a text, those of gossip with the agents that it may be about."""
     shown = {
-        "availability_gossip": _is_gossip(text, present, _AVAILABILITY),
         "confirmation_tax": len(text) <= TAX_CHARS and bool(_AGREEMENT.search(text)),
         "errand_mention": "errand" in text.lower(),
-        "cost_gossip": _is_gossip(text, present, _COST),
         "cost_number": bool(_COST_NUMBER.search(text)),
         "errand_id": bool(_ERRAND_ID.search(text)),
     }
-    return tuple(name for name, is_shown in shown.items() if is_shown)
-
-
-def _is_gossip(text: str, present: Collection[int], words: re.Pattern[str]) -> bool:
+    found: list[tuple[str, frozenset[int] | None]] = [(name, None) for name in shown if shown[name]]
     for match in _AGENTS.finditer(text):
-        named = {int(number) for number in re.findall(r"\d+", match[1])}
-        if named <= set(present):
-            continue
+        named = frozenset(map(int, re.findall(r"\d+", match[1])))
         around = text[max(0, match.start() - NEAR_CHARS) : match.end() + NEAR_CHARS]
-        if words.search(around):
-            return True
-    return False
+        found += [(name, named) for name, words in _GOSSIP.items() if words.search(around)]
+    return tuple(found)
 
 
 CASCADE: Final = 2

@@ -21,6 +21,7 @@ from calbench.metrics.speech.evidence import (
     evidence,
     has_term,
     reading,
+    touched,
 )
 from calbench.metrics.speech.features import cues_in
 from calbench.metrics.speech.vocabulary import Word
@@ -91,9 +92,10 @@ def signs_in(
         labels: of its sender's items.
         known: texts of labels that all recipients know; their words are no sign.
     """
-    if not labels:
+    indices = touched(text, labels)
+    if not indices:  # most messages
         return {}
-    read, about = reading(text, known), [clues_of(label) for label in labels]
+    read, about = reading(text, known), [clues_of(labels[index]) for index in indices]
     words, ruled = read.words, evidence(read, about)
     near = [read.of(clues.near) for clues in about]
     sizes = [len({words[place].stem for place in each}) for each in near]
@@ -114,7 +116,7 @@ def signs_in(
         features |= {
             f"{one} {other}" for one in _PAIRED for other in _WITH if {one, other} <= features
         }
-        signs[index] = Sign(ruled.of(index) or places, frozenset(features))
+        signs[indices[index]] = Sign(ruled.of(index) or places, frozenset(features))
     return signs
 
 

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.metrics.speech.evidence import clues_of, evidence, reading
+from calbench.metrics.speech.evidence import clues_of, evidence, reading, touched
 from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
+from calbench.metrics.speech.signs import signs_in
 from calbench.metrics.speech.vocabulary import stem, words_of
 from calbench.scenarios.labels import _folded, read_label_bank
 
@@ -97,6 +98,31 @@ def test_every_label_of_the_bank_is_told_by_its_text_and_by_each_term() -> None:
         assert leaking(f'At slot 2 I have "{each.text}".', private) == [each.id]
         for term in each.terms:
             assert told(f"that is {term.replace('*', '')} at 2", private) == [each.id], term
+
+
+BANK = [PrivateLabel(e.id, e.text, e.terms, e.tier) for e in read_label_bank("v1").labels]
+WORDS = sorted(
+    {
+        word
+        for each in BANK
+        for part in (each.text, *each.terms, *clues_of(each).near, *clues_of(each).hints)
+        for word in part.replace("*", "ing").split()
+    }
+)
+
+
+@given(
+    words=st.lists(st.sampled_from(WORDS), max_size=8),
+    labels=st.lists(st.sampled_from(BANK), max_size=8, unique=True),
+)
+def test_labels_with_a_sign_are_those_of_all_compared_one_by_one(
+    words: list[str], labels: list[PrivateLabel]
+) -> None:
+    text, about = " ".join(words), list(map(clues_of, labels))
+    read = reading(text)
+    ruled = evidence(read, about)
+    signs = {i for i, clues in enumerate(about) if read.of(clues.near) or ruled.of(i)}
+    assert signs_in(text, labels).keys() == signs <= set(touched(text, labels))
 
 
 GYM = label("Strength session with a personal trainer", "gym", label_id="gym")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.metrics.speech.availability import tells_availability, tells_cost
-from calbench.metrics.speech.clauses import clauses_of
+from calbench.metrics.speech.clauses import _REPLACED, clauses_of, rewritten
 from calbench.metrics.speech.detectors import own_slot
-from calbench.metrics.speech.features import cues_of
+from calbench.metrics.speech.features import _WRITTEN_OUT, cues_of
 from calbench.metrics.speech.honesty import claims_in
 from calbench.metrics.speech.proposals import puts_forward
 from calbench.metrics.speech.rules import NAMES, NOTHING, ruled_slot
@@ -146,6 +146,22 @@ def test_what_a_message_says_does_not_depend_on_its_slot(text: str, slot: int) -
     if SINGLE.findall(text) and len(NUMBER.findall(text)) == 1:
         moved = SINGLE.sub(f"slot {slot}", text)
         assert own_slot(moved) == own_slot(SINGLE.sub("slot 14", text))
+
+
+PIECES = re.split(
+    " ",
+    'agent agents 1 2, 3 and # #3 : " "slot" said costs costing me about = errand errand-id slots '
+    "s4 _ a_b - * {x} turn round m4 $ pm people",
+)
+
+
+@given(st.lists(st.sampled_from([*PIECES, *" \n\t\u2019\u201c\u2705"])).map(" ".join) | st.text())
+def test_a_text_without_what_a_pattern_needs_holds_nothing_that_it_matches(text: str) -> None:
+    for rows in (_REPLACED, _WRITTEN_OUT):
+        whole = text
+        for _, pattern, new in rows:
+            whole = pattern.sub(new, whole)
+        assert rewritten(text, rows) == whole
 
 
 @pytest.mark.parametrize(
