@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 from calbench.analysis.output import FACTS_FOLDER, write_tables
-from calbench.analysis.registry import Settings
+from calbench.analysis.registry import MOST_GAMES, Settings
 from calbench.analysis.scoring import (
     add_measured,
     facts_of,
@@ -28,7 +29,7 @@ from calbench.engine.batch import Played, play_jobs
 from calbench.engine.jobs import Job, effort, is_open, plan_jobs
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError, WorkerError
-from calbench.facts.storage import FactsWriter, MeasuredBatch
+from calbench.facts.storage import Facts, FactsWriter, MeasuredBatch
 from calbench.files import located
 from calbench.llm.client import Source, Totals, check_source
 from calbench.llm.litellm_transport import ask_litellm
@@ -36,7 +37,7 @@ from calbench.llm.preflight import distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.metrics.measure import MeasureSpec
-from calbench.pool import PROCESSES, ExecutorSpec, Pool, workers
+from calbench.pool import PROCESSES, ExecutorSpec, Pool, mapped, workers
 from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
 from calbench.runs.seats import SeatCode
@@ -177,11 +178,26 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             halts = _play(jobs, missing, spec, code, replies, measuring, pool)
             with ending_on_interrupt(lambda: _progress(paths, out)):
                 _measure_rest(jobs, spec, measuring, writer, pool)
-                del scenarios, jobs, missing  # 50 kB a scenario, while tables are made
+                del scenarios, jobs, missing  # 13 kB a scenario, while tables are made
                 settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
-                write_tables(writer.write(), tables, settings)
+                _write_tables(writer.write(), len(paths), tables, settings, spec, pool)
     totals = Totals() if replies is None else replies.totals
     return RunSummary(played, kept, halts, totals, tables, spent(spec, replies))
+
+
+def _write_tables(
+    facts: Facts, games: int, folder: Path, settings: Settings, spec: RunSpec, pool: Pool | None
+) -> None:
+    """Write all tables: of many games in another process of this machine.
+
+    This one does not get back the memory that held the scenarios, in pieces as it is.
+    """
+    if pool is None or games <= MOST_GAMES or spec.executor.kind != "processes":
+        write_tables(facts, folder, settings)
+        return
+    with progress("tables", 1) as tick:
+        for _ in mapped(partial(write_tables, folder=folder, settings=settings), [facts], pool):
+            tick()
 
 
 SAMPLE = 50

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from calbench.analysis.scoring import ALL_FACTS, add_measured, measure_games
+from calbench.config.composition import compose
 from calbench.errors import CalbenchError
 from calbench.facts.storage import FactsWriter
 from calbench.metrics.measure import DEFAULT_MEASURE
+from calbench.runs import play as runs
 from calbench.runs.play import MeasuringStore
 from calbench.traces.models import Trace
 from calbench.traces.storage import write_trace
@@ -71,3 +73,17 @@ def test_trace_that_is_not_the_game_that_was_measured_is_an_error(tmp_path: Path
         store.commit(store.prepare(games))
         with pytest.raises(CalbenchError, match="not the game that was played and measured"):
             store.check(None)
+
+
+@pytest.mark.heavy
+def test_tables_of_many_games_are_made_elsewhere_and_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = ["suite=uniform", "suite.num_scenarios=2", "suite.num_candidates=2"]
+    found = []
+    for name, most in (("here", 10_000), ("elsewhere", 0)):
+        monkeypatch.setattr(runs, "MOST_GAMES", most)
+        spec = compose([*suite, "teams=[imap,tell-all]", "jobs=2", f"out={tmp_path / name}"])
+        found.append(files(runs.execute(spec).tables))
+    assert found[0] == found[1]
+    assert "leaderboard.csv" in found[0]
