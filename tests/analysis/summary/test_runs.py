@@ -84,6 +84,7 @@ def test_other_settings_channels_and_suites_are_other_views(tmp_path: Path) -> N
             stands("b", "a", suite_digest="d2"),
             {**ORACLE, "suite_digest": "d2"},
             stands("b", "a", channels=both, setting="varied"),
+            stands("d", "a", limits="text", setting="varied"),
         ],
     )
     third = run_of(tmp_path, "three", standings=[stands("c", "a", suite_digest="d2")])
@@ -96,6 +97,7 @@ def test_other_settings_channels_and_suites_are_other_views(tmp_path: Path) -> N
         ("three", "uniform", "private messages, two", "c", "b"),
         ("", "uniform", "private messages, two", "oracle", ""),
         ("two", "varied", spoken, "b", "a"),
+        ("two", "varied", "private messages, limits of the paper's text", "d", "a"),
     ]
 
 
