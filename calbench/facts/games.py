@@ -5,7 +5,6 @@ from math import fsum
 from operator import attrgetter
 from typing import NamedTuple
 
-from calbench.domain.canonical import digest
 from calbench.domain.ids import ItemId
 from calbench.facts.columns import columns, count, text
 from calbench.facts.fact import Fact, Find, MeasuredGame, spaced
@@ -66,11 +65,6 @@ def _obstacle(name: str) -> Find:
     return lambda game: getattr(obstacles(game.trace.scenario.problem), name)
 
 
-def _rules(game: MeasuredGame) -> str:
-    config = game.trace.config.model_dump(mode="json", exclude={"team", "replicate"})
-    return digest(config)[:RULES_DIGITS]
-
-
 GAMES = Fact(
     "games",
     lambda game: [game],
@@ -128,7 +122,7 @@ GAMES = Fact(
     {
         "team": "score.team_id",
         "replicate": "trace.config.replicate",
-        "rules_digest": _rules,
+        "rules_digest": lambda game: game.trace.config.rules_digest[:RULES_DIGITS],
         "meetings": "score.num_meetings",
         "scheduled": "score.num_scheduled",
         "messages": _over_agents(sum, "messages_sent"),
