@@ -66,7 +66,7 @@ def cast(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
         TypeError, ValueError: a value is not of the declared kind.
     """
     made = {column.name: _as_declared(frame[column.name], column) for column in columns}
-    return pd.DataFrame(made, index=frame.index)
+    return pd.DataFrame(made, index=frame.index, copy=False)
 
 
 def _as_declared(values: pd.Series, column: Column) -> pd.Series:

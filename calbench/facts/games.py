@@ -5,7 +5,6 @@ from math import fsum
 from operator import attrgetter
 from typing import NamedTuple
 
-from calbench.domain.canonical import digest
 from calbench.domain.ids import ItemId
 from calbench.facts.columns import columns, count, text
 from calbench.facts.fact import Fact, Find, MeasuredGame, spaced
@@ -67,16 +66,12 @@ def _obstacle(name: str) -> Find:
     return lambda game: getattr(obstacles(game.trace.scenario.problem), name)
 
 
-def _rules(game: MeasuredGame) -> str:
-    config = game.trace.config.model_dump(mode="json", exclude={"team", "replicate"})
-    return digest(config)[:RULES_DIGITS]
-
-
 def _limits(game: MeasuredGame) -> str:
     limits = game.trace.config.limits
-    named = {"published": PUBLISHED, "text": Limits()}
-    other = f"other {digest(limits.model_dump(mode='json'))[:RULES_DIGITS]}"
-    return next((name for name, known in named.items() if limits == known), other)
+    if limits == PUBLISHED:
+        return "published"
+    own = digest(limits.model_dump(mode="json"))[:RULES_DIGITS]
+    return "text" if limits == Limits() else f"other {own}"
 
 
 GAMES = Fact(
@@ -138,7 +133,7 @@ GAMES = Fact(
     {
         "team": "score.team_id",
         "replicate": "trace.config.replicate",
-        "rules_digest": _rules,
+        "rules_digest": lambda game: game.trace.config.rules_digest[:RULES_DIGITS],
         "meetings": "score.num_meetings",
         "scheduled": "score.num_scheduled",
         "messages": _over_agents(sum, "messages_sent"),

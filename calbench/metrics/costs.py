@@ -64,15 +64,6 @@ def best_complete_schedule(scenario: Scenario, oracle: OracleCache) -> Schedule 
     return answer.schedule if isinstance(answer, Optimal) else None
 
 
-def shown_cost_by_item(scenario: Scenario) -> dict[ItemId, int]:
-    """Return the shown cost of one move of each item; meetings have only one cost."""
-    costs: dict[ItemId, int] = {
-        MeetingId(entry.meeting_id): entry.cost for entry in scenario.all_meetings
-    }
-    errands = (errand for _, _, errand in scenario.errands)
-    return costs | {ErrandId(errand.errand_id): errand.shown_cost for errand in errands}
-
-
 def moved_costs(
     events: Iterable[Event], num_agents: int, cost_by_item: Mapping[ItemId, int]
 ) -> Costs:
@@ -135,7 +126,7 @@ def shown_excess(
     shown costs are a monotone display of the same three levels, and with a second optimum the
     two excesses would answer different questions.
     """
-    prices = shown_cost_by_item(scenario)
+    prices = scenario.shown_cost_by_item
     paid = moved_costs(events, scenario.num_agents, prices)
     if not scheduled:
         return paid

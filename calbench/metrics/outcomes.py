@@ -6,7 +6,6 @@ from typing import Literal, get_args
 
 from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.metrics.costs import shown_cost_by_item
 from calbench.metrics.privacy.loss import AgentLoss
 from calbench.metrics.usage import MESSAGES
 from calbench.scenarios.models import ErrandEntry, MeetingEntry, Scenario
@@ -215,7 +214,7 @@ def agent_rounds(
     """
     earlier: set[ItemId] = {MeetingId(prior.meeting_id) for prior in scenario.prior_meetings}
     meetings: set[ItemId] = {MeetingId(entry.meeting_id) for entry in scenario.all_meetings}
-    prices = shown_cost_by_item(scenario)
+    prices = scenario.shown_cost_by_item
     start: RoundStart | None = None
     tallies: list[_Tally] = []
     for event in events:

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId
 from calbench.traces.models import Kind, Seat, Team
 
@@ -51,6 +50,6 @@ def _player(seat: Seat) -> Player:
         kind=seat.kind,
         uses_language=seat.uses_language,
         model=model if isinstance(model, str) else None,
-        settings_digest=digest(seat.settings),
+        settings_digest=seat.settings_digest,
         is_probing=seat.variant is not None and seat.variant.is_nosy,
     )

@@ -456,6 +456,12 @@ class Scenario(Model):
         return costs | {ErrandId(errand.errand_id): errand.cost for _, _, errand in self.errands}
 
     @cached_property
+    def shown_cost_by_item(self) -> dict[ItemId, int]:
+        """The same as agents are shown it: errands alone may have another cost."""
+        shown = {ErrandId(errand.errand_id): errand.shown_cost for _, _, errand in self.errands}
+        return self.cost_by_item | shown
+
+    @cached_property
     def problem(self) -> Problem:
         """The scenario as the oracle sees it."""
         costs: list[list[int | None]] = [[None] * self.num_slots for _ in self.calendars]

@@ -67,7 +67,10 @@ class Catalog:
         Raises:
             FileError: a shard does not fit, or they hold one game twice.
         """
-        key = os.path.abspath(folder)  # noqa: PTH100 - asked for every trace
+        return self._games(os.path.abspath(folder))  # noqa: PTH100 - as of a trace
+
+    def _games(self, key: str) -> dict[str, Kept]:
+        """Return the games in the shards of a folder, which is absolute."""
         if (known := self._kept_by_folder.get(key)) is not None:
             return known
         games: dict[str, Kept] = {}
@@ -87,7 +90,7 @@ class Catalog:
         found = Catalog()
         for path in paths:
             folder, name = _folder_and_name(path)
-            kept = self.games(Path(folder)).get(name)
+            kept = self._games(folder).get(name)
             found._kept_by_folder.setdefault(folder, {}).update({name: kept} if kept else {})
         return found
 
@@ -106,7 +109,7 @@ class Catalog:
             FileError: the shards of its folder do not fit.
         """
         folder, name = _folder_and_name(path)
-        return self.games(Path(folder)).get(name)
+        return self._games(folder).get(name)
 
     def has(self, path: Path) -> bool:
         """Whether there is a trace at a path, as a file or in a shard."""

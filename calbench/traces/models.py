@@ -72,6 +72,11 @@ class Seat(Model):
         """Whether the seat is given labels and asked to reflect."""
         return self.kind in ("scripted", "model", "custom")
 
+    @cached_property
+    def settings_digest(self) -> str:
+        """SHA-256 of its settings."""
+        return digest(self.settings)
+
 
 class Team(Model):
     """Who sits where. One seat is taken by every agent; several go to agents 0, 1, ...
@@ -171,6 +176,11 @@ class GameConfig(Model):
     def digest(self) -> str:
         """SHA-256 of everything this configuration says."""
         return digest(self.model_dump(mode="json"))
+
+    @cached_property
+    def rules_digest(self) -> str:
+        """SHA-256 of the rules alone, whoever sits where and whichever of several games it is."""
+        return digest(self.model_dump(mode="json", exclude={"team", "replicate"}))
 
     @cached_property
     def written(self) -> bytes:

@@ -277,7 +277,7 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
             )
             about = about_game(trace, task.experiment, of_tables, task.measure)
             games[team] = about, task.catalog.read(path)
-            shared = shared or trace.scenario.model_dump_json().encode()
+            shared = shared or trace.scenario.written
             yield written_game(trace)
         if games:
             held = {"teams": list(games), "games": packed_games(shared, games.values())}
