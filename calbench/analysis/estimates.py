@@ -162,26 +162,19 @@ def scenario_sums(
     order = np.argsort(groups["setting"].to_numpy(dtype=object), kind="stable")
     group = np.argsort(order)[group]
     scenario = _scenario_numbers(rows)
-    cells = scenario * len(groups) + group
     shape = (scenario.max(initial=-1) + 1, len(groups), values.shape[1])
 
-    def sums(share: Floats | float = 1.0) -> Sums:
-        totals, counts = np.empty(shape), np.empty(shape)
-        for place, name in enumerate(values):  # one by one: there may be millions of rows
-            added = numbers(values[[name]])
-            weight = (
-                np.where(np.isnan(added), 0.0, 1.0) if weights is None else numbers(weights[[name]])
-            )
-            for found, terms in ((totals, added), (counts, weight)):
-                own = grouped_sums(terms * share, cells, shape[0] * shape[1]).totals
-                found[:, :, place] = own.reshape(shape[:2])
-        return Sums(totals, counts)
+    def sums(added: Floats) -> Floats:
+        cells = scenario * len(groups) + group
+        return grouped_sums(added, cells, shape[0] * shape[1]).totals.reshape(shape)
 
-    found = all_rows = sums()
+    added = numbers(values)
+    weight = np.where(np.isnan(added), 0.0, 1.0) if weights is None else numbers(weights)
+    found = all_rows = Sums(sums(added), sums(weight))
     if REPLICATES in rows and (rows[REPLICATES] > 1).any():
-        totals, counts = sums(1 / rows[REPLICATES].to_numpy(dtype=np.float64)[:, np.newaxis])
+        share = 1 / rows[REPLICATES].to_numpy(dtype=np.float64)[:, np.newaxis]
         # Rounded, as totals are later: they add exactly in any order.
-        found = Sums(totals, rounded_sums(counts))
+        found = Sums(sums(added * share), rounded_sums(sums(weight * share)))
     is_exact = np.zeros(shape[1:], dtype=np.bool_)
     if exact is not None:
         own = exact.reindex(columns=list(values), fill_value=False).to_numpy(dtype=np.bool_)

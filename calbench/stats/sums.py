@@ -42,60 +42,45 @@ def exact_totals(totals: Floats) -> Floats:
     return found
 
 
-VALUES_AT_ONCE = 2**20
-"""Values that are added up at once, if columns are not longer [C]: bounds memory."""
-
-
-def grouped_sums(
-    values: Sequence[float] | Floats,
-    groups: Ints,
-    num_groups: int,
-    at_once: int = VALUES_AT_ONCE,
-) -> Sums:
+def grouped_sums(values: Sequence[float] | Floats, groups: Ints, num_groups: int) -> Sums:
     """Add up values by group, each sum rounded once.
 
     Args:
         values: ``[value]``, or ``[value, column]``; not a number where one does not count.
         groups: the group of each, from 0; below 0 for none.
         num_groups: number of groups.
-        at_once: bounds memory; the sums do not depend on it.
 
     Returns:
         Totals and counts, ``[group]`` or ``[group, column]``.
     """
     given = np.asarray(values, dtype=np.float64)
     columns = given[:, np.newaxis] if given.ndim == 1 else given
-    width = max(1, at_once // max(len(given), 1))
-    parts = [
-        _grouped_sums(columns[:, start : start + width], groups, num_groups)
-        for start in range(0, max(columns.shape[1], 1), width)
-    ]
+    totals, counts = (np.zeros((num_groups, columns.shape[1])) for _ in Sums._fields)
+    for place, column in enumerate(columns.T):  # one by one: there may be millions of values
+        totals[:, place], counts[:, place] = _sums(column, groups, num_groups)
     shape = (num_groups, *given.shape[1:])
-    return Sums(*(np.hstack(each).reshape(shape) for each in zip(*parts, strict=True)))
+    return Sums(totals.reshape(shape), counts.reshape(shape))
 
 
-def _grouped_sums(given: Floats, groups: Ints, num_groups: int) -> Sums:
-    """Add up some columns, ``[value, column]``, of :func:`grouped_sums`."""
-    counted = ~np.isnan(given) & (groups >= 0)[:, np.newaxis]
-    exact = _add_exactly(np.where(counted, given, 0.0))
-    cells = groups[:, np.newaxis] * given.shape[1] + np.arange(given.shape[1])
-    cells, given, num_cells = cells[counted], given[counted], num_groups * len(exact)
-    counts = np.bincount(cells, minlength=num_cells)
-    totals = np.bincount(cells, given, minlength=num_cells).astype(np.float64)
-    # One or two values are rounded once by any sum.
-    inexact = (counts[cells] > 2) & ~exact[cells % max(len(exact), 1)]
-    cells, given = cells[inexact], given[inexact]
-    order = np.argsort(cells, kind="stable")
-    ordered, (cells, starts) = given[order].tolist(), np.unique(cells[order], return_index=True)
-    ends = [*starts[1:].tolist(), len(ordered)]
-    for cell, start, end in zip(cells.tolist(), starts.tolist(), ends, strict=False):
-        totals[cell] = fsum(ordered[start:end])
-    shape = (num_groups, len(exact))
-    return Sums(totals.reshape(shape), counts.astype(np.float64).reshape(shape))
+def _sums(given: Floats, groups: Ints, num_groups: int) -> tuple[Floats, Ints]:
+    """Return the totals and counts of one column, ``[group]``."""
+    counted = ~np.isnan(given) & (groups >= 0)
+    given, groups = given[counted], groups[counted]
+    counts = np.bincount(groups, minlength=num_groups)
+    totals = np.bincount(groups, given, minlength=num_groups).astype(np.float64)
+    if not _add_exactly(given):
+        inexact = counts[groups] > 2  # one or two values are rounded once by any sum
+        given, groups = given[inexact], groups[inexact]
+        order = np.argsort(groups, kind="stable")
+        ordered, (own, starts) = given[order].tolist(), np.unique(groups[order], return_index=True)
+        ends = [*starts[1:].tolist(), len(ordered)]
+        for group, start, end in zip(own.tolist(), starts.tolist(), ends, strict=False):
+            totals[group] = fsum(ordered[start:end])
+    return totals, counts
 
 
 def _add_exactly(values: Floats) -> Truths:
-    """Whether sums of a column's values are exact in any order, ``[column]``.
+    """Whether sums of each column of ``[value, column]`` are exact in any order.
 
     They are if all are multiples of ``2**-FRACTION_BITS``, and together not too large.
     """
