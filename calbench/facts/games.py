@@ -5,6 +5,7 @@ from math import fsum
 from operator import attrgetter
 from typing import NamedTuple
 
+from calbench.domain.canonical import digest
 from calbench.domain.ids import ItemId
 from calbench.facts.columns import columns, count, text
 from calbench.facts.fact import Fact, Find, MeasuredGame, spaced
