@@ -242,7 +242,8 @@ def arrow_table(frame: pd.DataFrame, columns: Sequence[Column]) -> "pa.Table":
     import pyarrow as pa
 
     schema = arrow_schema(columns)
-    return pa.Table.from_pandas(cast(frame, columns), schema, preserve_index=False)
+    made = cast(frame, columns)
+    return pa.Table.from_pandas(made, schema, preserve_index=False, nthreads=1)
 
 
 def from_arrow(table: "pa.Table") -> pd.DataFrame:

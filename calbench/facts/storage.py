@@ -79,11 +79,8 @@ def batch_of(
         lengths[fact.name] = tuple(len(part[first]) for part in parts)
         tables[fact.name] = pa.record_batch(
             {
-                field.name: pa.array(
-                    list(chain.from_iterable([part[field.name] for part in parts])),
-                    type=field.type,
-                )
-                for field in fact.schema
+                name: pa.array(list(chain.from_iterable([part[name] for part in parts])), kind)
+                for name, kind in zip(fact.schema.names, fact.schema.types, strict=True)
             }
         )
     return MeasuredBatch(tuple(key for key, _ in listed), tables, lengths)

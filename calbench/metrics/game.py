@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from calbench.domain.frequent import passing
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Route
 from calbench.metrics.costs import (
@@ -54,7 +55,7 @@ from calbench.traces.models import Trace
 __all__ = ["AgentGame", "GameScore", "MeetingResult", "VpsShare", "score_game"]
 
 
-@dataclass(frozen=True, slots=True)
+@passing
 class AgentGame:
     """One agent in one game: the unit of every headline mean.
 

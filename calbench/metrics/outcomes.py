@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from calbench.domain.actions import Reschedule
+from calbench.domain.frequent import passing
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.metrics.privacy.loss import AgentLoss
 from calbench.metrics.usage import MESSAGES
@@ -136,7 +137,7 @@ ROLES: tuple[Role, ...] = ("first", "subsequent", "outsider")
 """First in the meeting's speaker order, another participant, or neither; in table order."""
 
 
-@dataclass(frozen=True, slots=True)
+@passing
 class AgentRound:
     """One agent in one round.
 

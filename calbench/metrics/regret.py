@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from calbench.domain.actions import Reschedule
+from calbench.domain.frequent import passing
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.metrics.outcomes import MeetingResult
 from calbench.oracle.solve import Schedule
@@ -26,7 +27,7 @@ from calbench.scenarios.models import Scenario
 from calbench.traces.events import AgentRegistered, BatchApplied, CalendarIds, Event, RoundStart
 
 
-@dataclass(frozen=True, slots=True)
+@passing
 class MeetingRegret:
     """What one meeting added to one agent's excess, in accounting cost.
 

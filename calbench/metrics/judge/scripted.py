@@ -6,7 +6,6 @@ of the one with which scripted speakers understand each other and answer reflect
 clauses and own-slot patterns of the language audits.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -30,8 +29,7 @@ from calbench.domain.messages import (
     RescheduleRequest,
     Text,
 )
-from calbench.llm.completion import Completion
-from calbench.metrics.judge.cases import Verdict, cases_of, verdict_of
+from calbench.metrics.judge.cases import Verdict, cases_of
 from calbench.metrics.speech.availability import tells_availability, tells_cost
 from calbench.metrics.speech.clauses import MAX_CHARS, NEGATION, Clause, clauses_of
 from calbench.metrics.speech.proposals import puts_forward
@@ -201,8 +199,8 @@ REFUSED: Final = 3
 """An impossible slot: it holds something that cannot move [C]."""
 
 
-def scripted_verdict(case: JudgeCase) -> Completion:
-    """Return the answer to a case, in the same form as a model's."""
+def scripted_deltas(case: JudgeCase) -> dict[AgentId, tuple[int, ...]]:
+    """Return the answer to a case: how belief in each agent's slots should move, -3..3."""
     firmest: dict[AgentId, dict[int, Reading]] = {agent: {} for agent in case.others}
     for message in case.messages:
         told = tuple(_told(message.content))
@@ -212,16 +210,18 @@ def scripted_verdict(case: JudgeCase) -> Completion:
                 before = known.get(reading.slot)
                 if before is None or reading.weight >= before.weight:
                     known[reading.slot] = reading
-    beliefs = {
-        str(agent): [known[slot].delta if slot in known else 0 for slot in range(case.num_slots)]
+    return {
+        agent: tuple([known[slot].delta if slot in known else 0 for slot in range(case.num_slots)])
         for agent, known in firmest.items()
     }
-    return Completion(text=json.dumps({"beliefs": beliefs}), finish_reason="stop")
 
 
 def scripted_verdicts(trace: Trace) -> tuple[Verdict, ...]:
     """Return the answers of the scripted judge to all cases of a game."""
-    return tuple(verdict_of(case, scripted_verdict(case.case)) for case in cases_of(trace))
+    return tuple(
+        Verdict(case, scripted_deltas(case.case), problem=None, recovered=None, key=None)
+        for case in cases_of(trace)
+    )
 
 
 def _targets(message: Message, case: JudgeCase) -> Iterable[AgentId]:

@@ -1,6 +1,8 @@
 """The scripted judge: sentences by their words, speech acts by what they mean."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import get_args
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from calbench.agents.judging import JudgeCase, judge_prompt, judge_request, read_verdict
 from calbench.api import play_game
+from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import (
     Announcement,
@@ -31,9 +34,9 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.domain.replies import Unreadable
-from calbench.llm.completion import ModelSpec
-from calbench.metrics.judge.cases import RoundCase, cases_of
-from calbench.metrics.judge.scripted import READINGS, readings, scripted_verdict
+from calbench.llm.completion import Completion, ModelSpec
+from calbench.metrics.judge.cases import RoundCase, case_json, cases_of
+from calbench.metrics.judge.scripted import READINGS, readings, scripted_deltas, scripted_verdicts
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
@@ -166,10 +169,15 @@ def case(*messages: tuple[int | None, Content], takes_part: bool = True) -> Judg
 
 
 def beliefs(found: JudgeCase) -> dict[str, tuple[int, ...]]:
-    answer = read_verdict(found, scripted_verdict(found))
+    """Return the scripted judge's answer, which is one that a model could give."""
+    delta = {str(agent): values for agent, values in scripted_deltas(found).items()}
+    answer = read_verdict(
+        found, Completion(text=json.dumps({"beliefs": delta}), finish_reason="stop")
+    )
     assert not isinstance(answer, Unreadable)
     assert answer.recovered is None
-    return answer.value.delta
+    assert answer.value.delta == delta
+    return delta
 
 
 def slots(*numbers: int) -> tuple[Slot, ...]:
@@ -195,6 +203,21 @@ def slots(*numbers: int) -> tuple[Slot, ...]:
 )
 def test_messages_tell_of_their_senders(content: Content, expected: tuple[int, ...]) -> None:
     assert beliefs(case((2, content))) == {"1": (0,) * 6, "2": expected}
+
+
+@pytest.mark.parametrize("slot", [1, 2**70])
+def test_cases_are_written_as_canonical_json(slot: int) -> None:
+    """Whatever is said; numbers of more than 64 bits are written another way."""
+    offered = OfferedPlan(plan_id=7, slot=Slot(slot), moves=(), vacated=())
+    content = Proposals(plans=(offered,))
+    trace = spoken_game()
+    verdict = scripted_verdicts(trace)[0]
+    told = replace(verdict.round_case.case, messages=case((2, content)).messages)
+    found = case_json(trace, replace(verdict, round_case=replace(verdict.round_case, case=told)))
+    assert found == canonical_json(json.loads(found))
+    assert json.loads(found)["messages"][0]["content"] == json.loads(
+        canonical_json(asdict(content))
+    )
 
 
 def test_an_announcement_tells_participants_of_all_participants() -> None:
