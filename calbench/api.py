@@ -115,8 +115,7 @@ def play(
         team: the id of the team on the record.
         players: who plays on the record: one name for all, or one for each agent.
         channels: the open channels; all by default.
-        limits: turns, retries, caps and rules, where they are not those of the paper's published
-            games.
+        limits: turns, retries and caps; those of the paper's published games by default.
         uses_language: whether the agents are shown private labels, as language models are.
         reflection: whether agents that use language are asked after every round what they
             came to believe (``Phase.REFLECTION``, answered with ``Reply.beliefs``).
@@ -181,8 +180,7 @@ def play_game(
         scenario: from :func:`load_suite`.
         team: who plays.
         channels: the open channels; all by default.
-        limits: turns, retries, caps and rules, where they are not those of the paper's published
-            games.
+        limits: turns, retries and caps; those of the paper's published games by default.
         uses_language: whether your objects are shown private labels, as language models are.
         reflection: whether players that use language are asked after every round what they
             came to believe.

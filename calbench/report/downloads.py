@@ -210,12 +210,15 @@ def _tasks(site: Site, docs: Path) -> Iterator[_Task]:
 
 
 def _of_experiments(site: Site) -> Iterator[_Task]:
-    """Yield suites, tables and shards of games, each experiment apart."""
+    """Yield suites, tables and shards of games, each experiment apart.
+
+    Games are there if some of them can be stepped through: others weigh much and nobody reads them.
+    """
     for each in site.experiments:
         if each.suite.is_file():
             path = f"{FOLDER}/suites/{each.name}.jsonl.gz"
             yield _Task("suite", each.name, path, partial(write_gzip, each.suite))
-        for shard in sorted(each.traces.glob(SHARD_GLOB)):
+        for shard in sorted(each.traces.glob(SHARD_GLOB)) if each.role.games else ():
             path = f"{FOLDER}/traces/{each.name}/{shard.name}"
             yield _Task("traces", each.name, path, partial(shutil.copyfile, shard))
     folders = {each.name: each.folder for each in site.experiments}

@@ -333,7 +333,7 @@ EXPERIMENT: tuple[Edit, ...] = (
         """# @package _global_
 # Wishes beside what they are measured by, on two scenarios [C].
 defaults:
-  - override /suite: uniform
+  - override /suite: former-uniform
   - override /teams: [imap, sd-map, silent, wishes]
 
 name: hopes

@@ -113,7 +113,7 @@ _SLOTS: Final = re.compile(
 )
 # e.g. "3 to 5", "3-slot 5"; not "3, 5"
 _RANGE: Final = re.compile(r"(\d{1,3})\s?(?:-|to|through|thru|until)\s?(?:slots? ?)?(\d{1,3})")
-# e.g. "3 to 5"; not "three"
+# e.g. "3, 5 and 11"; not "none"
 _NUMBER: Final = re.compile(r"\d{1,3}")
 # e.g. "SLOT works. thanks"; not "2.5 hours"
 _END: Final = re.compile(r"[.!?;\n]+(?=\s|$)|\n")

@@ -163,6 +163,7 @@ _COST_NUMBER: Final = re.compile(
 # e.g. "Errand #3"; not "errand 3"
 _ERRAND_ID: Final = re.compile(r"\berrand\s{0,3}#\s?\d", re.IGNORECASE)
 
+
 # e.g. "agent 2 is busy", "slot 3 is costly"; not "agent 2 prefers slot 3"
 _GOSSIP: Final = {"availability_gossip": _AVAILABILITY, "cost_gossip": _COST}
 
