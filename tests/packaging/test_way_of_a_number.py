@@ -9,7 +9,7 @@ methods, libraries (pandas, NumPy), and the page's script, which draws the cell 
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -168,7 +168,7 @@ def shown_for_nothing(scenario: Scenario) -> Scenario:
     """Return a scenario whose errands show a cost of 1, so that no shown cost is the number."""
     calendars = tuple(
         tuple(
-            entry.model_copy(update={"shown_cost": 1}) if isinstance(entry, ErrandEntry) else entry
+            replace(entry, shown_cost=1) if isinstance(entry, ErrandEntry) else entry
             for entry in calendar
         )
         for calendar in scenario.calendars

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -145,9 +145,7 @@ def observations_do_not_depend_on_accounting_costs(game: DrawnGame) -> None:
     """Nobody sees an accounting cost, not even of its own errands."""
     calendars = tuple(
         tuple(
-            entry.model_copy(update={"cost": 7 + 2 * entry.cost})
-            if isinstance(entry, ErrandEntry)
-            else entry
+            replace(entry, cost=7 + 2 * entry.cost) if isinstance(entry, ErrandEntry) else entry
             for entry in calendar
         )
         for calendar in game.scenario.calendars
