@@ -72,8 +72,18 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, **STRICT)
 
 
+class _Entry:
+    """Base of small values in a scenario, which may be given as a dictionary too."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return {**handler(source), "strict": False}  # its fields are strict nevertheless
+
+
 @checked
-class ErrandEntry:
+class ErrandEntry(_Entry):
     """An errand in a calendar. ``cost`` counts in the accounting, ``shown_cost`` is seen."""
 
     errand_id: Natural
@@ -83,7 +93,7 @@ class ErrandEntry:
 
 
 @checked
-class MeetingEntry:
+class MeetingEntry(_Entry):
     """A prior meeting in the calendar of one of its participants."""
 
     meeting_id: Positive
@@ -91,7 +101,7 @@ class MeetingEntry:
 
 
 @checked
-class PriorMeetingEntry:
+class PriorMeetingEntry(_Entry):
     """A meeting from before the game."""
 
     meeting_id: Positive
@@ -101,7 +111,7 @@ class PriorMeetingEntry:
 
 
 @checked
-class IncomingMeetingEntry:
+class IncomingMeetingEntry(_Entry):
     """A meeting to be scheduled. The first of ``speaker_order`` speaks first."""
 
     meeting_id: Positive
