@@ -14,7 +14,7 @@ ENDS = ("least", "greatest")
 
 OPEN = {
     "sd-map": "open: its printed row fits no rule that was tried; played as the text says",
-    "excess_vps": "open: every other digit of the row agrees",
+    "excess_vps": "open: 23.55 if all offers are as wide as allowed, against the text's utility",
 }
 """What is not explained, by protocol or measure."""
 

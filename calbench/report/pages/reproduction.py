@@ -11,6 +11,7 @@ from calbench.report.tables import Row, grouped
 
 EXACT = "table2_cells.csv"
 TABLE = "table2.csv"
+TRIED = "tried.csv"
 DRAWS = "table2_draws.csv"
 LINES = "table2_rows.csv"
 RISES = "table2_rises.csv"
@@ -39,7 +40,16 @@ def content(site: Site) -> Content | None:
             "rises": _with_cells(grouped(site.summary.optional(RISES), *LINE)),
             "counts": site.summary.optional(COUNTS),
             "limits": _limits(experiments),
-            "files": [EXACT, DRAWS, LINES, RISES, COUNTS, f"published/{TABLE}"],
+            "tried": site.published.optional(TRIED),
+            "files": [
+                EXACT,
+                DRAWS,
+                LINES,
+                RISES,
+                COUNTS,
+                f"published/{TABLE}",
+                f"published/{TRIED}",
+            ],
         }
     )
 
