@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.analysis.measures import HEADLINE
-from calbench.analysis.summary.pool import POOL
+from calbench.analysis.summary.pool import POOL, unpacked
 from calbench.stats.predictive import (
     deviations,
     drawn_means,
@@ -21,7 +21,6 @@ from calbench.stats.predictive import (
 )
 from calbench.stats.sums import Floats, Ints, Sums
 from tests.cli.runs import REPO
-from tests.studies.predictive import read_pool
 
 EXACT = 12
 """Decimals of a number that is not rounded."""
@@ -206,7 +205,9 @@ def test_suites_of_the_pool_are_improbable_as_often_as_they_should_be(setting: s
 
     Tests of one suite go together, those of two hardly: the standard error is at most that of 300.
     """
-    rows = read_pool(REPO / "data" / "predictive" / POOL)
+    rows = unpacked(
+        REPO / "data" / "predictive" / POOL, (REPO / "data" / "predictive" / POOL).read_bytes()
+    )
     sums, strata = pooled(rows[rows["setting"] == setting])
     suites = drawn_units(strata, 45, 300, "left out", setting).T
     singles, together = zip(*(improbable(sums, strata, suite) for suite in suites), strict=True)

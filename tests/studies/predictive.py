@@ -13,7 +13,7 @@ import pandas as pd
 
 from calbench.analysis.estimates import group_totals
 from calbench.analysis.measures import HEADLINE, MEASURE_BY_NAME
-from calbench.analysis.summary.pool import AS_RELEASED, COLUMNS, PLACE, POOL, unpacked
+from calbench.analysis.summary.pool import AS_RELEASED, COLUMNS, PLACE, POOL
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.console import progress, say
@@ -21,7 +21,7 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.errors import CalbenchError
 from calbench.facts.frames import cast, csv_text
-from calbench.files import read_bytes, write_atomically
+from calbench.files import write_atomically
 from calbench.metrics.authors import AuthorsScore, authors_score
 from calbench.metrics.game import GameScore, score_game
 from calbench.oracle.cache import OracleCache
@@ -110,15 +110,6 @@ _OF_AGENT = (
     "excess_vps",
 )
 """Of an agent's game: what the measures are made from."""
-
-
-def read_pool(path: Path) -> pd.DataFrame:
-    """Read a pool.
-
-    Raises:
-        FileError: it cannot be read, or is no pool.
-    """
-    return unpacked(path, read_bytes(path))
 
 
 def write_pool(folder: Path, rows: pd.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""The published costs are the published terms, times the number of games."""
+"""Published costs are the terms times the number of games, and exponents those of the times."""
 
 import pandas as pd
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from calbench.cli.estimate import Take
 from tests.cli.runs import REPO
 from tests.studies.costs import COHORT, COSTS, SIZES, TERMS, TYPED, spoken, typed
+from tests.studies.growth import PUBLISHED, exponents
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +48,11 @@ def test_game_of_a_model_takes_its_calls(term: dict[str, float]) -> None:
     assert one["processor_hours"] * 3_600_000 == pytest.approx(
         85 * term["call"] + term["measure_words"] + term["tables"]
     )
+
+
+def test_exponents_are_those_of_the_measurements() -> None:
+    growth, kept = (
+        pd.read_csv(REPO / PUBLISHED / f"{name}.csv", keep_default_na=False).drop(columns="note")
+        for name in ("growth", "exponents")
+    )
+    pd.testing.assert_frame_equal(exponents(growth).astype({"exponent": float}), kept)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from calbench.analysis.measures import HEADLINE
 from calbench.analysis.summary.pool import AS_RELEASED
+from calbench.analysis.summary.table2 import HALVES
 from calbench.api import load_suite
 from calbench.config.composition import compose
 from calbench.console import say
@@ -24,37 +25,33 @@ from stages import paths
 
 OUT = paths.DATA / "published" / "tried.csv"
 
-HALVES = ("uniform", "varied")
-
-LIMITS = (
-    "limits.max_turns_per_round=15",
-    *(f"limits.max_turns_per_round={sweeps}" for sweeps in (3, 4, 5, 6, 8)),
-    *(f"limits.decision_retries={retries}" for retries in (0, 2, 3)),
-    *(f"limits.agent_cap={cap}" for cap in (4, 6, 8, 12)),
-    *(f"limits.dm_cap={cap}" for cap in (20, 30, 40)),
-    "limits.commit=seat",
-    "limits.sd_model=[1,2,3,4,5]",
-    "limits.sd_model=[5,4,3,2,1]",
-    "limits.sd_model=[1,1,1,1,5]",
-    "limits.sd_model=[1,2,4,8,16]",
-    "limits.sd_model=[1,1,2,2,3]",
-)
+LIMITS = {
+    "max_turns_per_round": (15, 3, 4, 5, 6, 8),
+    "decision_retries": (0, 2, 3),
+    "agent_cap": (4, 6, 8, 12),
+    "dm_cap": (20, 30, 40),
+    "commit": ("seat",),
+    "sd_model": ("[1,2,3,4,5]", "[5,4,3,2,1]", "[1,1,1,1,5]", "[1,2,4,8,16]", "[1,1,2,2,3]"),
+}
 """Of SD-MAP's row: talk, retries, budgets of messages, how batches are applied, weights."""
 
-SETTINGS = (
-    "lmin=12",
-    *(f"lmax={most}" for most in (10, 11, 13, 16)),
-    *(f"depth={depth}" for depth in (1, 3)),
-    *(f"targets={targets}" for targets in (2, 3, 5, 8)),
-    *(f"beta={beta}" for beta in (0.5, 2.0)),
-    "batches=exhaustive",
-)
+SETTINGS = {
+    "lmin": (12,),
+    "lmax": (10, 11, 13, 16),
+    "depth": (1, 3),
+    "targets": (2, 3, 5, 8),
+    "beta": (0.5, 2.0),
+    "batches": ("exhaustive",),
+}
 """Of DSM-welfare's row, whose loss in the varied half alone is open; by the first every offer is
 as wide as it may be."""
 
-TRIED: dict[str, Sequence[str]] = {
-    "sd-map": ("", *LIMITS),
-    "dsm-welfare-single": ("", *(f"teams.dsm-welfare-single.players.dsm.{s}" for s in SETTINGS)),
+TRIED = {
+    team: ("", *(f"{prefix}.{key}={value}" for key in keys for value in keys[key]))
+    for team, prefix, keys in (
+        ("sd-map", "limits", LIMITS),
+        ("dsm-welfare-single", "teams.dsm-welfare-single.players.dsm", SETTINGS),
+    )
 }
 """Rules by team, as words of the command; the first is none."""
 
@@ -78,7 +75,7 @@ def rows(
             found["coordination"] += [100 * each.scheduled / each.assigned for each in agents]
             found["excess_vps"] += [each.excess_vps or 0.0 for each in agents]
         means = {name: round(fmean(values), 4) for name, values in found.items()}
-        shown = rule.rpartition("players.dsm.")[2].removeprefix("limits.")
+        shown = rule.rpartition(".dsm.")[2].removeprefix("limits.")
         yield {"setting": half, "team": team, "rule": shown or "as published", **means}
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from calbench.analysis.measures import HEADLINE
-from calbench.analysis.summary.pool import COLUMNS, POOL
+from calbench.analysis.summary.pool import COLUMNS, POOL, unpacked
 from calbench.errors import CalbenchError, FileError
 from calbench.metrics.authors import AuthorsScore
 from tests.cli.runs import REPO
 from tests.facts.scored import agent, score
-from tests.studies.predictive import read_pool, scenario_rows, write_pool
+from tests.studies.predictive import scenario_rows, write_pool
 
 _NONE: dict[str, Any] = dict.fromkeys(AuthorsScore.__slots__, 0)
 
@@ -31,7 +31,7 @@ def test_a_row_holds_the_sums_of_a_game(tmp_path: Path) -> None:
         tertile="hard",
     )  # fmt: skip
     write_pool(tmp_path, scenario_rows([("one", 7, played, RELEASED)]))
-    (row,) = read_pool(tmp_path / POOL).to_dict("records")
+    (row,) = unpacked(tmp_path / POOL, (tmp_path / POOL).read_bytes()).to_dict("records")
     assert row == {
         "experiment": "one",
         "setting": "uniform",
@@ -62,14 +62,14 @@ def test_an_excluded_game_is_refused() -> None:
 def test_what_is_no_pool_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / POOL).write_bytes(content)
     with pytest.raises(FileError, match=r"pool\.csv\.xz: does not read as a pool; make it again$"):
-        read_pool(tmp_path / POOL)
+        unpacked(tmp_path / POOL, (tmp_path / POOL).read_bytes())
 
 
 def test_the_kept_pool_has_every_scenario_for_every_team() -> None:
     """1,800 of each setting, a third of each difficulty, the same for all."""
     path = REPO / "data" / "predictive" / POOL
     assert path.stat().st_size < 400_000
-    rows = read_pool(path)
+    rows = unpacked(path, path.read_bytes())
     assert list(rows.columns) == [column.name for column in COLUMNS]
     places = rows.groupby(["setting", "experiment", "team"])
     assert (places.size() == 1800).all()

@@ -3,9 +3,10 @@
 import pandas as pd
 import pytest
 
+from calbench.analysis.summary.table2 import HALVES
 from calbench.api import load_suite
 from tests.cli.runs import REPO
-from tests.studies.tried import HALVES, OUT, TRIED, rows
+from tests.studies.tried import OUT, TRIED, rows
 
 KEPT = pd.read_csv(REPO / OUT)
 
