@@ -115,7 +115,7 @@ def play(
         team: the id of the team on the record.
         players: who plays on the record: one name for all, or one for each agent.
         channels: the open channels; all by default.
-        limits: turns, retries and caps; those of the paper's published games by default.
+        limits: those of the paper's published games; a mapping changes some of them.
         uses_language: whether the agents are shown private labels, as language models are.
         reflection: whether agents that use language are asked after every round what they
             came to believe (``Phase.REFLECTION``, answered with ``Reply.beliefs``).
@@ -180,7 +180,7 @@ def play_game(
         scenario: from :func:`load_suite`.
         team: who plays.
         channels: the open channels; all by default.
-        limits: turns, retries and caps; those of the paper's published games by default.
+        limits: those of the paper's published games; a mapping changes some of them.
         uses_language: whether your objects are shown private labels, as language models are.
         reflection: whether players that use language are asked after every round what they
             came to believe.
@@ -239,12 +239,15 @@ def _open_channels(channels: Sequence[Channel]) -> tuple[Channel, ...]:
 
 
 def _limits(limits: Limits | Mapping[str, Any] | None) -> Limits:
+    """Return limits as given; a mapping changes those of the paper's published games."""
     if isinstance(limits, Limits):
         return limits
     try:
         return Limits.model_validate({**PUBLISHED.model_dump(), **(limits or {})})
     except ValidationError as error:
         raise ConfigError(f"limits: {first_problem(error)}") from error
+    except TypeError as error:
+        raise ConfigError("limits: give a mapping of keys and values, or a Limits") from error
 
 
 def score_game(trace: Trace, *, measure: MeasureSpec | None = None) -> GameScore:

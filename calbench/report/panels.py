@@ -102,7 +102,7 @@ def first_rows(site: Site) -> Sequence[Row]:
 
 
 def panels(site: Site) -> list[Panel]:
-    """Return the panels of the home page: by messages, by words, recorded models, the paper's."""
+    """Return the home page's panels: by messages, by words, recorded models, tasks, the paper's."""
     groups, every = _groups(site), panels_by_group(site)
     chosen = _chosen(groups)
     keys: list[str] = []

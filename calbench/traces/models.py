@@ -127,11 +127,11 @@ class Team(Model):
 
 
 class Limits(Model):
-    """Limits of a game (paper, section 3 and appendix B).
+    """Limits of a game (paper, section 3 and appendix B); by default those of the paper's text.
 
     Attributes:
         max_turns_per_round: sweeps of talk in a round [P: 15].
-        decision_retries: batches that may follow a rejected one [R: 3; the paper has no number].
+        decision_retries: batches that may follow a rejected one [R: 3, in published games 1].
         dm_cap: most messages of any kind by all agents in one round [C]; absent is no limit [P].
         agent_cap: most messages of each agent in one round [R]; absent is no limit [P].
         commit: whether the batches of a decision are applied seat by seat [P], or those of all

@@ -181,10 +181,12 @@ def test_commands_of_the_page_make_table_1_and_the_next_slice(
     for words in LINES:
         more = [] if "matchmake" in words else [*(SETTINGS if "rescore" in words else GAMES + FEW)]
         if "+experiment=mixed5" in words:
-            more.append("~more_suites.varied")
+            more += ["~more_suites.varied", "suite=former-uniform"]
             for name, style in {**KEYLESS, "model": next(entrants)}.items():
                 place = f"teams.mixed5.players.{name}"
                 more += [f"~{place}", f"+{place}={{scripted: {style}}}"]
+        if "suite=varied" in words:  # the canonical suite is whole
+            more += ["suite=former-varied", "subset=null"]
         named = [word.partition("=")[0] for word in more]
         assert answer([*(w for w in words if w.partition("=")[0] not in named), *more]) == 0, words
     assert sum(words[0] == "rescore" for words in LINES) == 3

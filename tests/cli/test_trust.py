@@ -132,7 +132,17 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Watche
     root = tmp_path_factory.mktemp("trust")
     canary = root / "canary"
     mine = root / "run"
-    execute(compose([*SMALL, "suite.num_scenarios=1", "teams=[mixed-scripted]", f"out={mine}"]))
+    execute(
+        compose(
+            [
+                *SMALL,
+                "suite.num_scenarios=1",
+                "teams=[mixed-scripted]",
+                "channels=dm",
+                f"out={mine}",
+            ]
+        )
+    )
     (played,) = (mine / "traces").rglob("*.json")
     theirs = root / "theirs"
     for name, edit in EDITS.items():

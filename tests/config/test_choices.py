@@ -14,20 +14,25 @@ MODEL = "model=gpt-5.4-mini"
 
 SUITE_BY_SHAPE = {
     shape: shape for shape in known_names("scenario") if shape in known_names("suite")
-} | {"small": "smollm2", "scale-50": "scale-50"}
+} | {"small": "smollm2", "uniform": "former-uniform", "varied": "former-varied"}
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("shape", known_names("scenario"))
+@pytest.mark.parametrize("shape", SUITE_BY_SHAPE)
 def test_shape_is_that_of_its_suite(shape: str) -> None:
     chosen, own = compose([f"scenario={shape}"]).suite, compose([f"suite={SUITE_BY_SHAPE[shape]}"])
-    kept = {"setting", "path", "seed", "num_scenarios", "num_candidates"}
+    kept = {"setting", "path", "seed", "stream", "num_scenarios", "num_candidates"}
     assert chosen.model_dump(exclude=kept) == own.suite.model_dump(exclude=kept)
     assert chosen.setting == f"taste-{shape}"
 
 
 def test_suite_of_another_shape_is_the_suite_of_that_shape() -> None:
     assert compose(["suite=varied", "scenario=prior"]).suite == compose(["suite=prior"]).suite
+
+
+@pytest.mark.parametrize("half", ["uniform", "varied"])
+def test_shape_of_the_papers_tasks_is_that_of_the_canonical_suite(half: str) -> None:
+    assert compose([f"suite={half}", f"scenario=paper-{half}"]) == compose([f"suite={half}"])
 
 
 def test_shape_is_that_of_the_first_suite_of_an_experiment() -> None:

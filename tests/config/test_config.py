@@ -25,7 +25,10 @@ ENTRANT = "model=gpt-5.4-mini"
 SMALL_DATA = compose(SMALL).model_dump()
 
 CHANNEL_BY_EXPERIMENT = {
-    **dict.fromkeys(("erring", "language-private", "probes", "probes-adversarial", "slices"), "dm"),
+    **dict.fromkeys(
+        ("erring", "language-private", "probes", "probes-adversarial", "slices", "table2-text"),
+        "dm",
+    ),
     **dict.fromkeys(("smollm2", "smollm2-v1"), "dm"),
     "language-everyone": "all_agent_groupchat",
     "smollm2-everyone": "all_agent_groupchat",

@@ -97,7 +97,7 @@ def test_every_command_of_the_page_plays(tmp_path: Path) -> None:
     without = environment(PYTHONPATH=str(REPO))
     verified = python("-m", "calbench", "verify", "build/bid", cwd=here, env=without)
     assert verified.out == (
-        "3 of 3 traces hold; 192 turns of players from elsewhere not checked; "
+        "3 of 3 traces hold; 155 turns of players from elsewhere not checked; "
         "3 games of unknown code\n"
     )
     refused = python("-m", "calbench", "rescore", "build/bid", "out=x", cwd=here, env=without)

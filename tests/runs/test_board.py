@@ -90,7 +90,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
     runs = speaking, mumbling, whole = [root / name for name in ("speaking", "mumbling", "whole")]
     few = ("teams=[my-model]", *STAND_IN, "preflight=false", f"suite.path={part}")
     for out, model in ((speaking, SPEAKING), (mumbling, MUMBLING)):
-        play(out, *few, f"model.name=openai/{model}", "limits.max_turns_per_round=4")
+        play(out, *few, f"model.name=openai/{model}")
     play(whole, "+experiment=uniform", "teams=[imap]", f"suite.path={every}")
     assert answer(["site", *map(str, runs), f"out={root / 'site'}"]) == 0
     return Board(speaking, mumbling, whole, SPEAKING, MUMBLING, root / "site")
@@ -101,7 +101,7 @@ def numbers(rows: Sequence[dict[str, str]], *names: str) -> list[tuple[str, ...]
 
 
 def test_part_of_a_suite_is_compared_on_its_scenarios_with_ranks_of_all(board: Board) -> None:
-    channel = "private messages, 3 of 45 scenarios"
+    channel = "all channels, 3 of 45 scenarios"
     rows = board.rows("leaderboard.csv", setting="varied", channel=channel)
 
     own = [row for row in rows if "not published" in row["kind"]]
@@ -203,7 +203,7 @@ def test_browser_shows_both_models_on_home_leaderboard_and_plane(board: Board) -
         page.get_by_role("row").filter(has_text=board.speaker).first.wait_for()
         page.goto(f"{home}leaderboard.html")
         page.select_option("#lb-setting", "varied")
-        page.select_option("#lb-channel", "private messages, 3 of 45 scenarios")
+        page.select_option("#lb-channel", "all channels, 3 of 45 scenarios")
         row = page.locator("#lb-board tr").filter(has_text=board.speaker)
         assert "not published" in row.inner_text()
         assert re.search(r"of \d+", row.inner_text())

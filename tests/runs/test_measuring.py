@@ -79,7 +79,7 @@ def test_trace_that_is_not_the_game_that_was_measured_is_an_error(tmp_path: Path
 def test_tables_of_many_games_are_made_elsewhere_and_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    suite = ["suite=uniform", "suite.num_scenarios=2", "suite.num_candidates=2"]
+    suite = ["suite=former-uniform", "suite.num_scenarios=2", "suite.num_candidates=2"]
     found = []
     for name, most in (("here", 10_000), ("elsewhere", 0)):
         monkeypatch.setattr(runs, "MOST_GAMES", most)

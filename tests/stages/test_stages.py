@@ -67,7 +67,7 @@ def test_compose_stage_writes_what_the_command_composes(
     importlib.import_module("stages.compose").main()
     assert not Path("build/parts/gone.json").exists()
     found = {path.stem: read_params(path) for path in Path("build/params").iterdir()}
-    assert len(found) == 19
+    assert len(found) == 20
     for name, spec in found.items():
         assert spec == compose([f"+experiment={name}"])
         assert spec.site is not None
@@ -158,7 +158,7 @@ def test_analyze_stage_brings_experiments_together(run_stage: Stage, tmp_path: P
     made = files(tmp_path / "data/tables/summary")
     assert set(made) >= {"leaderboard.csv", "difficulty.csv", "regret_by_team.csv"}
     board = made["leaderboard.csv"].decode().splitlines()
-    assert board[1].startswith("tiny,tiny,private messages,imap,protocol,3,0,3,")
+    assert board[1].startswith("tiny,tiny,all channels,imap,protocol,3,0,3,")
     assert (tmp_path / "data/tables/audit_sample.csv").is_file()
     assert files(tmp_path / "data/metrics/tiny") == files(tmp_path / "data/tables/tiny/metrics")
 

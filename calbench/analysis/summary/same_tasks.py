@@ -43,8 +43,8 @@ ENDS = ("", "_low", "_high", "_interval")
     excess_cost (estimate, accounting cost; R): excess of authors.csv // agent-games
     messages (estimate, messages; R): as in authors.csv // agent-games
     fairness (estimate, accounting cost; R): as in authors.csv // agent-games
-    excess_vps (estimate, slot-equivalents; P): as in leaderboard.csv; comparable only where
-        vps_kind is the same // agent-games
+    excess_vps (estimate, slot-equivalents; P): as in leaderboard.csv; comparable only within a
+        source and where vps_kind is the same // agent-games
     vps_kind
     """,
     key="setting source player experiment",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from calbench.analysis.summary.table2 import HALVES, SINGLE
+from calbench.analysis.summary.table2 import HALVES, SINGLE, SUITE_SIZE
 from calbench.report.experiment import Experiment
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
@@ -54,6 +54,9 @@ def content(site: Site) -> Content | None:
     )
 
 
+SOURCES = ("table2", *HALVES)
+"""Experiments whose games are those of the paper's own tasks, whole."""
+
 SEARCHES = ("dsm-welfare", SINGLE["dsm-welfare"])
 """Teams that search until a plan suits all, and that end with one offer."""
 
@@ -63,8 +66,9 @@ def inconsistencies(site: Site) -> Content:
     played = [
         {**row, "coordination": own["coordination"], "experiment": each.name}
         for each in site.experiments
+        if each.name in SOURCES
         for row in each.tables.optional("authors.csv")
-        if row["setting"] in HALVES
+        if row["setting"] in HALVES and row["games"] == SUITE_SIZE
         for own in each.tables.optional("leaderboard.csv", setting=row["setting"])
         if own["team"] == row["team"]
     ]
