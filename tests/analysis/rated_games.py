@@ -9,6 +9,7 @@ import pandas as pd
 from calbench.analysis.rating_pools import pool_seats
 from calbench.analysis.rating_scopes import Scope, rated_scope
 from calbench.domain.randomness import Stream, stream
+from calbench.facts.fact import MeasuredGame
 from calbench.facts.games import AGENTS, GAMES
 from calbench.facts.storage import Facts
 from calbench.metrics.costs import adjusted_excess
@@ -76,25 +77,26 @@ def facts_of(folder: Path, games: Iterable[GameScore]) -> Facts:
     return facts_of_games(folder, listed, teams, (GAMES, AGENTS))
 
 
-def agents_of(games: Iterable[GameScore]) -> pd.DataFrame:
-    """Return the seats of games, with the columns of their games."""
+def agents_of(games: Iterable[GameScore | MeasuredGame]) -> pd.DataFrame:
+    """Return the seats of games, made by hand or played, with the columns of their games."""
+    whole = (each if isinstance(each, MeasuredGame) else game(each) for each in games)
     return pd.concat(
         [
-            pd.DataFrame(AGENTS.of(game(each))).assign(
-                setting=each.setting,
-                scenario_id=each.scenario_id,
-                team=each.team_id,
-                game_id=each.game_id,
-                is_excluded=each.is_excluded,
+            pd.DataFrame(AGENTS.of(each)).assign(
+                setting=each.score.setting,
+                scenario_id=each.score.scenario_id,
+                team=each.score.team_id,
+                game_id=each.score.game_id,
+                is_excluded=each.score.is_excluded,
             )
-            for each in games
+            for each in whole
         ],
         ignore_index=True,
     )
 
 
 def scope_of(
-    games: Iterable[GameScore],
+    games: Iterable[GameScore | MeasuredGame],
     spec: RatingSpec,
     setting: str = "uniform",
     pool: str = "models",

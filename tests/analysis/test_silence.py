@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench import score_game
 from calbench.analysis.rating_scopes import Scope
 from calbench.api import play_game
-from calbench.metrics.game import GameScore
+from calbench.facts.fact import MeasuredGame, measured
+from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.stats.spec import RatingSpec
 from tests.analysis.rated_games import COST_RANGE, Took, chance_games, rated_score, scope_of
 from tests.effort import examples
@@ -39,16 +39,18 @@ def quiet(messages: list[dict[str, str]]) -> str:
     return json.dumps({"beliefs": {other: [0] * 16 for other in re.findall(r"\d+", asked[1])}})
 
 
-def quiet_game(number: int) -> GameScore:
+def quiet_game(number: int) -> MeasuredGame:
     """Return a game of scripted speakers with a player that never says or does anything."""
     players: list[Any] = ["candid", "guarded", "oversharer", "guarded", quiet]
     turned = players[number:] + players[:number]
     scenario = canonical_scenario(number, f"uniform-00{number}")
-    score = score_game(play_game(scenario, turned, reflection=True))
+    limits = {"commit": "seat", "max_turns_per_round": 15, "decision_retries": 3, "agent_cap": None}
+    trace = play_game(scenario, turned, channels=("dm",), limits=limits, reflection=True)
+    game = measured(trace, DEFAULT_MEASURE)
     agents = tuple(
-        replace(agent, player=agent.player._replace(kind="model")) for agent in score.agents
+        replace(agent, player=agent.player._replace(kind="model")) for agent in game.score.agents
     )
-    return replace(score, agents=agents)
+    return replace(game, score=replace(game.score, agents=agents))
 
 
 @pytest.mark.heavy

@@ -85,6 +85,7 @@ def make_language(
     spec = compose(
         [
             f"+experiment={name}",
+            *(["channels=dm"] if name == "language" else []),
             *([f"teams=[{','.join(teams)}]"] if teams else []),
             *(FORMER if suites else ()),
             *(part for suite in suites for part in _few(suite, num_scenarios or 0)),
@@ -103,6 +104,8 @@ def make_cohort(folder: Path, num_scenarios: int = 3) -> Experiment:
     spec = compose(
         [
             "name=smollm2",
+            "channels=dm",
+            "limits=paper",
             "suite=former-uniform",
             "suite.setting=smollm2",
             *_few("suite", num_scenarios),

@@ -30,7 +30,8 @@ from calbench.scenarios.parameters import ScenarioShape, SuiteSpec
 from calbench.scenarios.storage import write_suite
 from calbench.scenarios.suites import build_suite
 from calbench.stats.spec import AnalysisSpec
-from calbench.traces.models import GameConfig, Limits, Trace
+from calbench.traces.models import PUBLISHED as PUBLISHED_LIMITS
+from calbench.traces.models import GameConfig, Trace
 from calbench.traces.storage import write_trace
 
 SOURCES = Path(__file__).resolve().parents[2] / "site"
@@ -103,7 +104,7 @@ def play(scenario: Scenario, team: str, texts: Sequence[str] = HOSTILE_TEXTS) ->
     config = GameConfig(
         team=team_of(team).model_copy(update={"seats": seats}),
         channels=("dm",),
-        limits=Limits(max_turns_per_round=8),
+        limits=PUBLISHED_LIMITS,
     )
     policies = [
         Hostile(texts) if team == "hostile" else _policy(team) for _ in range(scenario.num_agents)

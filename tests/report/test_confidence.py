@@ -79,7 +79,7 @@ def test_less_confidence_is_a_narrower_interval(
     "name",
     [
         *("leaderboard", "index", "results/regret", "results/uniform", "results/audits"),
-        *("results/paper", "results/reproduction", "results/scale"),
+        *("results/paper", "results/scale"),
         *("results/talk", "results/cost", "results/words"),
     ],
 )

@@ -255,7 +255,7 @@ def is_told(pattern: str) -> Callable[[Place], bool]:
 TRUE: dict[str, Callable[[Place], bool]] = {
     "availability_gossip": lambda place: passed_on(place, "free|possible|impossible"),
     "cost_gossip": lambda place: passed_on(place, "hard"),
-    "confirmation_tax": lambda p: len(p.text) <= 80 and is_told("agreed|confirmed")(p),
+    "confirmation_tax": lambda p: len(p.text) <= 80 and is_told(r"agreed?\b|confirmed")(p),
     "errand_mention": is_told("errand"),
     "cost_number": tells_cost,
     "errand_id": tells_number,

@@ -88,7 +88,7 @@ def test_same_scenarios_and_channel_are_one_view(views: tuple[View, ...]) -> Non
     assert [(view.setting, view.channel, view.experiments) for view in views] == [
         ("uniform", "private messages", ("uniform", "language")),
         ("varied", "private messages", ("language",)),
-        ("smollm2", "private messages", ("smollm2",)),
+        ("smollm2", "private messages, limits of the paper's text", ("smollm2",)),
     ]
     assert [(row["team"], row["kind"]) for row in views[0].rows] == [
         ("imap", "protocol"),

@@ -68,17 +68,20 @@ def test_every_published_number_is_held_against_drawn_suites(docs: Path) -> None
     assert abs(float(cost["z"])) < 3
     capped = found["uniform", "reproduction-cap4", "sd-map", "coordination"]
     assert capped["plays_as"] == "variant"
-    assert float(found["uniform", "reproduction", "sd-map", "coordination"]["z"]) < -9
+    placed = found["uniform", "reproduction", "sd-map", "coordination"]
+    assert (placed["plays_as"], placed["constant"], placed["z"]) == ("rules", "other", "")
+    assert float(found["uniform", "reproduction", "sd-map", "messages"]["z"]) > 9
     vps = found["uniform", "reproduction", "dsm-private", "excess_vps"]
     assert (vps["constant"], vps["p"]) == ("same", "")
     page = (docs / "results" / "reproduction.md").read_text()
     for row in rows:
-        if row["setting"] == "uniform" and row["z"]:
+        if row["z"]:
             assert f'<data value="{row["z"]}">' in page
             assert f'<data value="{row["p"]}">' in page
-    assert page.count('<td class="cb-word">as in all of ours</td>') == sum(
-        row["constant"] == "same" and row["setting"] == "uniform" for row in rows
-    )
+    for constant, words in (("same", "as in all of ours"), ("other", "in none of ours")):
+        assert page.count(f'<td class="cb-word">{words}</td>') == sum(
+            row["constant"] == constant for row in rows
+        )
 
 
 def test_frontier_lines_start_at_their_preset_and_hold_the_rows(docs: Path) -> None:
@@ -145,16 +148,22 @@ def test_hostile_published_cells_are_escaped_or_refused(
 ) -> None:
     published = tmp_path / "published"
     shutil.copytree(PUBLISHED, published)
-    table = published / "table2.csv"
-    table.write_text(table.read_text().replace("CC BY 4.0", HOSTILE))
+    shutil.copytree(PUBLISHED.parent / "predictive", tmp_path / "predictive")
+    tried, table = published / "tried.csv", published / "table2.csv"
+    tried.write_text(tried.read_text().replace("batches=exhaustive", HOSTILE))
     write_pages([browsable, *special], tmp_path / "a", published)
     page = (tmp_path / "a" / "docs" / "results" / "reproduction.md").read_text()
 
     assert "&lt;b onclick=x&gt;&#123;&#123;1&#125;&#125;" in page
     assert "<b " not in page
-    table.write_text(table.read_text().replace("0.530", "NaN"))
+    told = tried.read_text()
+    tried.write_text(told.replace("1.3244", "NaN"))
     with pytest.raises(FileError, match="not the number it should be"):
         write_pages([browsable, *special], tmp_path / "b", published)
+    tried.write_text(told)
+    table.write_text(table.read_text().replace("0.530", "NaN"))
+    with pytest.raises(FileError, match="where a finite number should be"):
+        write_pages([browsable, *special], tmp_path / "c", published)
 
 
 def test_speed_was_measured_for_every_team_and_size() -> None:

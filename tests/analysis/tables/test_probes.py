@@ -43,7 +43,8 @@ def scenario(number: int) -> Scenario:
 
 @cache
 def game(team: str, number: int) -> Trace:
-    return play_game(scenario(number), team, reflection=True)
+    limits = {"commit": "seat", "max_turns_per_round": 15, "decision_retries": 3, "agent_cap": None}
+    return play_game(scenario(number), team, channels=("dm",), limits=limits, reflection=True)
 
 
 @pytest.fixture(scope="module")
