@@ -80,18 +80,18 @@ def test_names_of_teams_and_axes_lie_apart_on_a_phone(visit: Visit) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     plot = page.locator(".cb-figure:visible").first
     expect(plot).to_have_attribute("data-drawn", "")
-    page.wait_for_function(
+    boxes = page.wait_for_function(
         # Drawn anew and done: a name that is about to be drawn has no width.
-        """plot => plot.querySelector(".main-svg").getBoundingClientRect().right <= 390
-            && [...plot.querySelectorAll(".annotation-text, .xtitle, .xtick text, .ytick text")]
-                .every(node => node.getBoundingClientRect().width > 0)""",
+        """plot => {
+            const texts = ".annotation-text, .xtitle, .xtick text, .ytick text";
+            const boxes = [...plot.querySelectorAll(texts)]
+                .map(node => node.getBoundingClientRect());
+            return plot.querySelector(".main-svg").getBoundingClientRect().right <= 390
+                && boxes.every(box => box.width > 0)
+                && boxes.map(box => [box.left, box.top, box.right, box.bottom]);
+        }""",
         arg=plot.element_handle(),
-    )
-
-    boxes = plot.locator(".annotation-text, .xtitle, .xtick text, .ytick text").evaluate_all(
-        "nodes => nodes.map(node => node.getBoundingClientRect())"
-        ".map(box => [box.left, box.top, box.right, box.bottom])"
-    )
+    ).json_value()
 
     assert len(boxes) > 6
     for number, (left, top, right, bottom) in enumerate(boxes):

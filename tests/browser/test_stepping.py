@@ -111,8 +111,8 @@ def test_permalink_reopens_the_same_event(visit: Visit) -> None:
 def test_clicks_lead_from_equal_cost_to_the_sentence_that_told(visit: Visit) -> None:
     page = visit("results/plane.html")
     page.locator("article").get_by_role("link", name="What messages reveal").click()
-    page.locator("summary", has_text="Speakers, private messages: cost and disclosure").click()
-    paid = page.locator("table", has_text="Speakers, private messages: what each team paid")
+    page.locator("summary", has_text="Speakers, all channels: cost and disclosure").click()
+    paid = page.locator("table", has_text="Speakers, all channels: what each team paid")
     expect(paid).to_be_visible()
     rows = {
         row.locator("th").inner_text(): row

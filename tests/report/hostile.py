@@ -98,11 +98,11 @@ def _refused(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     last = next(event for event in reversed(events) if event["type"] == "resolution")
     move = {"type": "reschedule", "item_id": 0, "from_slot": 0, "to_slot": 1}
     place = {"round": last["round"], "phase": "DECISION", "agent_id": 0}
-    for _ in ("an endless reason", "another"):
+    for _ in ("an endless text", "another"):
         action = {**move, "justification": ""}
         yield {"type": "invalid_tool_call", **place, "action": action, "reason": ""}
-    actions = [{**move, "justification": ""}]
-    yield {"type": "batch_rejected", **place, "attempt": 9, "conflict": "", "actions": actions}
+        actions = [{**move, "justification": ""}]
+        yield {"type": "batch_rejected", **place, "attempt": 9, "conflict": "", "actions": actions}
 
 
 def _spoil(
