@@ -17,14 +17,6 @@ pytestmark = pytest.mark.heavy
 LIGHT_BYTES = 300_000
 """Most bytes that the first two pages load, the theme's included and nothing compressed."""
 
-PRIVATE = "private messages, other limits"
-"""Where the sample's protocols talk: fewer turns a round than the paper's."""
-
-SPOKEN = "private messages, limits of the paper's text"
-"""Where its speakers do."""
-
-UNIFORM = f"leaderboard.html#setting=uniform&channel={PRIVATE}"
-
 
 def rows_shown(page: Page) -> list[str]:
     names: list[str] = page.locator("#lb-board tbody th[scope=row]").evaluate_all(
@@ -71,7 +63,7 @@ def board(page: Page, sorted_by: str = "adjusted_excess_cost") -> Page:
 
 
 def test_leaderboard_is_sorted_by_keyboard_and_mouse(visit: Visit) -> None:
-    page = board(visit(UNIFORM))
+    page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     sorted_by = page.locator("#lb-board th[aria-sort]")
 
     expect(sorted_by.first).to_contain_text("Adjusted excess cost")
@@ -95,7 +87,7 @@ def test_leaderboard_is_sorted_by_keyboard_and_mouse(visit: Visit) -> None:
 
 
 def test_what_does_not_compete_stands_apart(visit: Visit) -> None:
-    page = board(visit(f"{UNIFORM}&order=down"))
+    page = board(visit("leaderboard.html#setting=uniform&channel=private messages&order=down"))
 
     pools = page.locator("#lb-board .lb-pool").all_text_contents()
     assert pools == ["Protocols, privacy by messages"]
@@ -154,7 +146,7 @@ def test_header_stays_in_sight_where_a_table_scrolls_by_itself(visit: Visit, tab
 
 
 def test_numbers_say_their_intervals_where_the_arrow_keys_go(visit: Visit) -> None:
-    page = board(visit(UNIFORM))
+    page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     first = page.locator("#lb-board .lb-value").first
     about = page.locator("#lb-board .lb-more").first
 
@@ -169,7 +161,7 @@ def test_numbers_say_their_intervals_where_the_arrow_keys_go(visit: Visit) -> No
 
 
 def test_the_papers_models_are_a_table_of_their_own(visit: Visit) -> None:
-    page = board(visit(UNIFORM))
+    page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     before = rows_shown(page)
     page.set_viewport_size({"width": 390, "height": 500})
     page.get_by_role("checkbox", name="Show the paper's models").check()
@@ -192,7 +184,7 @@ def test_the_papers_models_are_a_table_of_their_own(visit: Visit) -> None:
 
 
 def test_the_papers_table_is_sorted_by_itself(visit: Visit) -> None:
-    place = f"{UNIFORM}&paper=shown"
+    place = "leaderboard.html#setting=uniform&channel=private messages&paper=shown"
     page = board(visit(place))
     theirs = page.locator("#lb-board table").last
     costs = theirs.locator("tbody tr td:nth-child(4)")
@@ -224,7 +216,7 @@ def test_hidden_kinds_are_in_the_address_with_their_commas(visit: Visit) -> None
 
 
 def test_rows_lead_to_players_and_games(visit: Visit, folder: Path) -> None:
-    page = board(visit(UNIFORM))
+    page = board(visit("leaderboard.html#setting=uniform&channel=private messages"))
     links: list[str] = page.locator("#lb-board a.lb-name").evaluate_all(
         "all => all.map(one => one.getAttribute('href'))"
     )
@@ -265,7 +257,7 @@ def test_leaderboard_state_is_its_address(visit: Visit) -> None:
 
 
 def test_leaderboard_download_is_what_is_shown(visit: Visit, folder: Path) -> None:
-    page = board(visit(f"{UNIFORM}&find=protocol"))
+    page = board(visit("leaderboard.html#setting=uniform&channel=private messages&find=protocol"))
 
     rows = saved(page)
 
@@ -273,7 +265,7 @@ def test_leaderboard_download_is_what_is_shown(visit: Visit, folder: Path) -> No
     whole = {
         row["team"]: row
         for row in page_table(folder, "leaderboard.csv")
-        if (row["setting"], row["channel"]) == ("uniform", PRIVATE)
+        if (row["setting"], row["channel"]) == ("uniform", "private messages")
     }
     cells = page.locator("#lb-board td .lb-value > data").evaluate_all(
         "all => all.map(one => one.value)"
@@ -293,7 +285,7 @@ def test_leaderboard_switches_and_explains(visit: Visit) -> None:
     assert rows_shown(page) == ["my-model", "oracle"]
     expect(page.locator("#lb-board th", has_text="US$ per game")).to_have_count(1)
     choose(page, "setting", "uniform")
-    choose(page, "channel", SPOKEN)
+    choose(page, "channel", "private messages, language")
     assert "guarded" in rows_shown(page)
     expect(page.locator("[data-sort='excess_vps.reflection']")).to_have_count(1)
     expect(page.locator("[data-sort='excess_vps.protocol']")).to_have_count(0)

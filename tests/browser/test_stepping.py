@@ -72,7 +72,7 @@ def test_rejected_batches_and_retries_are_shown(visit: Visit) -> None:
     page = visit("traces.html#varied/silent/varied-000/99999")
 
     expect(page.locator(".cb-batch").first).to_contain_text("✗ Expected exactly 1 schedule")
-    expect(page.locator(".cb-batch").last).to_contain_text("retry 3")
+    expect(page.locator(".cb-batch").last).to_contain_text("retry 1")
     expect(page.locator(".cb-outcomes")).to_contain_text("no batch")
 
 
