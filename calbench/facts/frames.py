@@ -75,7 +75,7 @@ def _as_declared(values: pd.Series, column: Column) -> pd.Series:
 
 
 def kept(rows: pd.DataFrame, is_kept: "pd.Series[bool]") -> pd.DataFrame:
-    """Return the rows that are kept; where all are, the frame itself and no copy of it."""
+    """Return the rows that are kept; where all are, the frame itself, which nobody may change."""
     return rows if is_kept.all() else rows[is_kept]
 
 

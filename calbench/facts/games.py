@@ -1,6 +1,7 @@
 """Facts of games, their agents and their meetings, from the score of a game."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from math import fsum
 from operator import attrgetter
 from typing import NamedTuple
@@ -67,8 +68,8 @@ def _obstacle(name: str) -> Find:
     return lambda game: getattr(obstacles(game.trace.scenario.problem), name)
 
 
-def _limits(game: MeasuredGame) -> str:
-    limits = game.trace.config.limits
+@lru_cache(maxsize=128)
+def _named(limits: Limits) -> str:
     if limits == PUBLISHED:
         return "published"
     own = digest(limits.model_dump(mode="json"))[:RULES_DIGITS]
@@ -143,7 +144,7 @@ GAMES = Fact(
         "excess_vps_participants": _over_agents(_mean_of_known, "excess_vps_participants"),
         "scenario_digest": "trace.scenario.play_digest",
         "channels": spaced("trace.config.channels"),
-        "limits": _limits,
+        "limits": lambda game: _named(game.trace.config.limits),
         "agents": "trace.scenario.num_agents",
         "slots": "trace.scenario.num_slots",
         "optimum": "score.optimum.optimum",

@@ -13,6 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from calbench.analysis.measures import MIXED
+from calbench.analysis.summary.same_tasks import OURS
+from calbench.analysis.summary.same_tasks import PAPER as THEIRS
 from calbench.errors import FileError
 from calbench.files import read_bytes
 from calbench.report.columns import COST, VPS
@@ -82,7 +84,17 @@ class Panel:
     @property
     def is_published(self) -> bool:
         """Whether all its numbers are the paper's."""
-        return self.title == PUBLISHED.name
+        return all(mark.kind is PUBLISHED for mark in self.drawing.marks)
+
+    @property
+    def is_of_tasks(self) -> bool:
+        """Whether it sets coordination against cost, on the paper's own tasks."""
+        return self.across == COORDINATION
+
+    @property
+    def is_adjusted(self) -> bool:
+        """Whether its cost counts failed meetings."""
+        return self.cost == COST
 
     @property
     def has_front(self) -> bool:
@@ -207,11 +219,11 @@ def _panel(group: Group, rows: Sequence[Row], drawing: Drawing) -> Panel:
 def on_tasks(site: Site, setting: str) -> list[Panel]:
     """Return the panel of the paper's tasks of a setting, if ours and its models are there.
 
-    Scripted speakers are in the table alone: their numbers are nearly those of protocols.
+    Scripted speakers are among its rows and not drawn: they lie on protocols.
     """
     found = site.summary.optional(SAME, setting=setting)
-    rows = [row for row in found if _kind(row) not in (DEGENERATE, SCRIPTED)]
-    if len({row["source"] for row in rows}) < len(("ours", "paper")):
+    rows = [row for row in found if _kind(row) is not DEGENERATE]
+    if {row["source"] for row in rows} != {OURS, THEIRS}:
         return []
     points = [
         Point(
@@ -221,6 +233,7 @@ def on_tasks(site: Site, setting: str) -> list[Panel]:
             _value(row, THEIR_COST),
         )
         for row in rows
+        if _kind(row) is not SCRIPTED
     ]
     drawing = drawn(points, is_from_zero=False, is_log1p=False, height=TALL)
     names = ("tasks", ON_TASKS, THEIR_COST, COORDINATION)
@@ -228,7 +241,7 @@ def on_tasks(site: Site, setting: str) -> list[Panel]:
 
 
 def _kind(row: Row) -> Kind:
-    return PUBLISHED if row["source"] == "paper" else kind_of(row["kind"])
+    return PUBLISHED if row["source"] == THEIRS else kind_of(row["kind"])
 
 
 def _published(site: Site, setting: str) -> list[Panel]:

@@ -158,6 +158,7 @@ def _in_parts(data: bytes, known: Scenario | None) -> Trace | None:
 
 @lru_cache(maxsize=MOST_CONFIGS)
 def _config(data: bytes) -> GameConfig:
+    """Return a configuration, which all traces with it share: nobody may change its settings."""
     return GameConfig.model_validate_json(data)
 
 

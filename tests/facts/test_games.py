@@ -48,6 +48,39 @@ ROUND = AgentRound(
 )
 
 
+BY_HAND: dict[str, Any] = {
+    "setting": "uniform",
+    "limits": "text",
+    "scenario_id": "s0",
+    "team": "imap",
+    "replicate": 0,
+    "game_id": "uniform/imap/s0",
+    "is_excluded": False,
+    "meetings": 4,
+    "scheduled": 2,
+    "cost": 6,
+    "oracle_cost": 5,
+    "excess_cost": 1,
+    "messages": 6,
+    "vps": 6.5,
+    "excess_vps": 1.5,
+    "excess_vps_participants": 0.5,
+    "vps_kind": "mixed",
+    "scenario_digest": "digest of s0",
+    "channels": "dm all_agent_groupchat",
+    "agents": 2,
+    "slots": 4,
+    "optimum": 12,
+    "is_searched": True,
+    **dict.fromkeys(("event_index", "round", "phase", "agent_id"), None),
+    **dict.fromkeys(("least_cost_before", "least_cost_after"), None),
+    "cheapest_cost": 0,
+    "clashes": 0.0,
+    "greedy_cost": 0,
+}
+"""What the game by hand has beside what it is given."""
+
+
 def test_a_game_by_hand() -> None:
     reach = OptimumReach(12, is_searched=True, loss=None)
     own: dict[str, Any] = {
@@ -72,37 +105,7 @@ def test_a_game_by_hand() -> None:
         ),
     )  # fmt: skip
     assert len(str(found.pop("rules_digest"))) == RULES_DIGITS
-    assert found == {
-        **own,
-        "setting": "uniform",
-        "limits": "text",
-        "scenario_id": "s0",
-        "team": "imap",
-        "replicate": 0,
-        "game_id": "uniform/imap/s0",
-        "is_excluded": False,
-        "meetings": 4,
-        "scheduled": 2,
-        "cost": 6,
-        "oracle_cost": 5,
-        "excess_cost": 1,
-        "messages": 6,
-        "vps": 6.5,
-        "excess_vps": 1.5,
-        "excess_vps_participants": 0.5,
-        "vps_kind": "mixed",
-        "scenario_digest": "digest of s0",
-        "channels": "dm all_agent_groupchat",
-        "agents": 2,
-        "slots": 4,
-        "optimum": 12,
-        "is_searched": True,
-        **dict.fromkeys(("event_index", "round", "phase", "agent_id"), None),
-        **dict.fromkeys(("least_cost_before", "least_cost_after"), None),
-        "cheapest_cost": 0,
-        "clashes": 0.0,
-        "greedy_cost": 0,
-    }
+    assert found == {**own, **BY_HAND}
 
 
 def test_one_unknown_loss_leaves_the_sum_unknown_and_the_mean_alone() -> None:
@@ -129,31 +132,34 @@ def test_the_loss_of_the_optimum(
     assert found["least_cost_after"] == after
 
 
+SEAT: dict[str, Any] = {
+    "assigned": 3,
+    "scheduled": 2,
+    "cost": 9,
+    "oracle_cost": 4,
+    "excess_cost": 5,
+    "shown_excess_cost": 50,
+    "adjusted_excess_cost": 2.5,
+    "burden_gap": 1.25,
+    "messages_sent": 6,
+    "vps": 7.0,
+    "excess_vps": 2.0,
+    "excess_vps_participants": 1.0,
+    "vps_kind": "reflection",
+    "vps_agreed": 4.0,
+    "vps_by_chance": 5.5,
+    "vps_constant": 89.0,
+    "reflections_asked": 20,
+    "reflections_read": 15,
+    "cost_range": 7,
+}
+"""What a seat by hand is given of its score."""
+
+
 def test_a_seat_by_hand() -> None:
     seat = player("gpt", "model", "openai/gpt", digest="abc")
     told = seat._replace(is_probing=True)
     unread = tuple(range(10, 10 + len(PROBLEMS)))
-    own: dict[str, Any] = {
-        "assigned": 3,
-        "scheduled": 2,
-        "cost": 9,
-        "oracle_cost": 4,
-        "excess_cost": 5,
-        "shown_excess_cost": 50,
-        "adjusted_excess_cost": 2.5,
-        "burden_gap": 1.25,
-        "messages_sent": 6,
-        "vps": 7.0,
-        "excess_vps": 2.0,
-        "excess_vps_participants": 1.0,
-        "vps_kind": "reflection",
-        "vps_agreed": 4.0,
-        "vps_by_chance": 5.5,
-        "vps_constant": 89.0,
-        "reflections_asked": 20,
-        "reflections_read": 15,
-        "cost_range": 7,
-    }
     used = {
         "calls": 4,
         "input_tokens": 100,
@@ -162,10 +168,10 @@ def test_a_seat_by_hand() -> None:
         "estimated_calls": 1,
     }
     replies = ReplyCounts(replies=500, recovered=8, unread=unread)
-    seated = agent(told, vps_participants=6.0, tokens=Tokens(**used), replies=replies, **own)
+    seated = agent(told, vps_participants=6.0, tokens=Tokens(**used), replies=replies, **SEAT)
     found = one(AGENTS, score(seated))
     expected = {
-        **own,
+        **SEAT,
         **used,
         "agent_id": 0,
         "player": "gpt",

@@ -130,7 +130,7 @@ def echoed(game: DrawnGame, scenario: Scenario, recorders: list[Recorder]) -> li
     return echoes
 
 
-def observations_do_not_depend_on_the_calendar_of(
+def assert_observations_do_not_depend_on_the_calendar_of(
     agent: int, other_world: Scenario, game: DrawnGame
 ) -> None:
     """What the others see is the same in both worlds, if the same is said and done."""

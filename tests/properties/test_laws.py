@@ -13,7 +13,7 @@ from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.traces.events import BatchApplied, BatchRejected, Event, InvalidToolCall, Resolution
 from tests.effort import examples
 from tests.properties.games import DrawnGame, games
-from tests.properties.laws import LAWS, observations_do_not_depend_on_the_calendar_of
+from tests.properties.laws import LAWS, assert_observations_do_not_depend_on_the_calendar_of
 
 FEW = settings(max_examples=examples(100, nightly=500), deadline=None)
 
@@ -50,14 +50,14 @@ def two_worlds(draw: st.DrawFn) -> tuple[int, Scenario, DrawnGame]:
 def test_observation_never_changes_when_the_calendar_of_another_agent_does(
     worlds: tuple[int, Scenario, DrawnGame],
 ) -> None:
-    observations_do_not_depend_on_the_calendar_of(*worlds)
+    assert_observations_do_not_depend_on_the_calendar_of(*worlds)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("assert_law", LAWS, ids=lambda law: law.__name__)
 @given(game=games())
 @FEW
-def test_game_obeys(law: Callable[[DrawnGame], None], game: DrawnGame) -> None:
-    law(game)
+def test_game_obeys(assert_law: Callable[[DrawnGame], None], game: DrawnGame) -> None:
+    assert_law(game)
 
 
 @pytest.mark.heavy

@@ -152,7 +152,7 @@ def _of_protocols(facts: Facts) -> Iterator[tuple[str, ...]]:
         games, pd.DataFrame({name: games["scheduled"]}), pd.DataFrame({name: games["meetings"]})
     )
     yield from _added(games, pd.DataFrame({"optimum_unreachable": games["event_index"].notna()}))
-    parts = facts.frame("regret").groupby("game")[PARTS].sum()
+    parts = facts.frame("regret", PARTS).groupby("game")[PARTS].sum()
     yield from _added(games, games[["setting"]].join(parts)[PARTS].fillna(0))
 
 

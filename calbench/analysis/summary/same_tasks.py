@@ -58,6 +58,8 @@ def same_tasks(runs: Runs) -> pd.DataFrame:
         return pd.DataFrame()
     is_on_tasks = board["setting"].isin(HALVES) & (board["channel"] == USUAL)
     board = board[is_on_tasks & (board["scenarios"] == SUITE_SIZE) & (board["experiment"] != "")]
+    tasks = board.loc[board["experiment"] == board["setting"], ["setting", "suite_digest"]]
+    board = board.merge(tasks.drop_duplicates(), "inner")  # others may have a setting's name
     names = {f"{own}{end}": f"{name}{end}" for name, own in AS_RELEASED.items() for end in ENDS}
     by = ["experiment", "setting", "team"]
     released = measured[[*by, *names]].rename(columns=names)

@@ -46,7 +46,7 @@ SINGLE: Mapping[str, str] = {"dsm-welfare": "dsm-welfare-single"}
 """Teams of ours that play a protocol by the rules of the published table, where the name of the
 protocol is that of another: one accepted offer ends DSM-welfare's search [R]."""
 
-RULES, VARIANT = PLAYS = ("rules", "variant")
+RULES, VARIANT = "rules", "variant"
 
 DRAWN = "reproduction"
 """The experiment whose limits are those of the published games."""

@@ -43,7 +43,7 @@ def content(site: Site) -> Content:
 def is_drawn(site: Site, setting: Setting, drawn: Iterable[Panel]) -> bool:
     """Return whether the plane has all teams of a setting, and none of a run of one's own."""
     teams = {row["team"] for row in setting.leaderboard}
-    own = (each for each in drawn if each.setting == setting.name and each.cost == COST)
+    own = (each for each in drawn if each.setting == setting.name and each.is_adjusted)
     seen = {row["team"] for each in own for row in each.rows}
     return teams <= seen - set(site.unpublished)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from calbench.analysis.summary.exact import PLAYED
 from calbench.analysis.summary.table2 import HALVES, SINGLE, SUITE_SIZE
 from calbench.report.experiment import Experiment
 from calbench.report.pages.page import Content
@@ -17,7 +18,7 @@ LINES = "table2_rows.csv"
 RISES = "table2_rises.csv"
 COUNTS = "table2_counts.csv"
 
-LIMITS = {"table2": "published games", "table2-text": "the paper's text"}
+LIMITS = {PLAYED: "published games", "table2-text": "the paper's text"}
 """Experiments on the same tasks by other limits, and whose these are."""
 
 LINE = ("published_team", "experiment", "team")
@@ -54,11 +55,13 @@ def content(site: Site) -> Content | None:
     )
 
 
-SOURCES = ("table2", *HALVES)
+SOURCES = (PLAYED, *HALVES)
 """Experiments whose games are those of the paper's own tasks, whole."""
 
-SEARCHES = ("dsm-welfare", SINGLE["dsm-welfare"])
-"""Teams that search until a plan suits all, and that end with one offer."""
+WELFARE = "dsm-welfare"
+
+SEARCHES = {WELFARE: "exhaustive", SINGLE[WELFARE]: "one offer"}
+"""Teams that play it, and how long they search."""
 
 
 def inconsistencies(site: Site) -> Content:
@@ -79,7 +82,8 @@ def inconsistencies(site: Site) -> Content:
         {
             "burdens": [found[half, "imap"] for half in HALVES if (half, "imap") in found],
             "searches": [
-                {**found[key], "printed": _printed(site, key[0], SEARCHES[0])} for key in used
+                {**found[key], "search": SEARCHES[key[1]], "printed": _printed(site, key[0])}
+                for key in used
             ],
             "unequal": [row for row in cells if row["cause"] == "ties"],
             "unexplained": [row for row in cells if row["cause"].startswith("open")],
@@ -91,9 +95,9 @@ def inconsistencies(site: Site) -> Content:
     )
 
 
-def _printed(site: Site, half: str, team: str) -> Row:
-    """Return a row of the paper's Table 2."""
-    rows = site.published.optional(TABLE, source="paper", setting=half, team=team)
+def _printed(site: Site, half: str) -> Row:
+    """Return the row of DSM-welfare in the paper's Table 2."""
+    rows = site.published.optional(TABLE, source="paper", setting=half, team=WELFARE)
     return rows[0] if rows else {}
 
 
