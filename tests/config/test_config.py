@@ -13,6 +13,7 @@ from calbench.config.spec import Channels, RunSpec, parse_spec, write_params
 from calbench.domain.messages import CHANNELS
 from calbench.errors import ConfigError
 from calbench.report.role import Role
+from calbench.traces.models import PUBLISHED, Limits
 from calbench.tree import CONF
 from tests.cli.conftest import Command, command
 from tests.cli.runs import SMALL, read_params
@@ -61,6 +62,11 @@ def test_suite_composes_to_typed_parameters(suite: str) -> None:
     is_recorded = suite in RECORDED
     assert spec.suite.path == (f"data/cohorts/{suite}/suite.jsonl" if is_recorded else None)
     assert spec.suite.num_candidates >= spec.suite.num_scenarios
+
+
+def test_limits_of_conf_are_those_of_the_python_interface() -> None:
+    assert compose([]).limits == compose(["limits=authors"]).limits == PUBLISHED
+    assert compose(["limits=paper"]).limits == Limits()
 
 
 @pytest.mark.parametrize("channels", known_names("channels"))
