@@ -45,7 +45,6 @@ OF_RANKED = (
 OF_OTHERS = (
     "leaderboard.csv",
     "standings.csv",
-    "games.csv",
     "sensitivity.csv",
     "draws.csv",
     "scale_bytes.csv",
@@ -69,6 +68,9 @@ OF_OTHERS = (
     "usage.csv",
 )
 """Tables of sweeps, draws, sizes, probes, slices and unranked models that pages show."""
+
+OF_ONE = ("scale/games.csv", "sensitivity/comparisons.csv")
+"""Tables that pages show of one experiment alone, whatever their size."""
 
 MOST_BYTES = 30_000
 """Of a table [C]; larger ones list single games, which no page does without the games."""
@@ -117,7 +119,8 @@ def _contents(data: Path, ranked: Collection[str]) -> Iterator[tuple[str, bytes]
             yield f"{FACTS}/{experiment}/{path.name}", _plain(path)
     for path in sorted((data / TABLES).rglob("*.csv")):
         name = path.relative_to(data / TABLES).as_posix()
-        if _is_packed(name, ranked) and path.stat().st_size <= MOST_BYTES:
+        is_small = path.stat().st_size <= MOST_BYTES
+        if name in OF_ONE or (is_small and _is_packed(name, ranked)):
             yield f"{TABLES}/{name}", read_bytes(path)
 
 

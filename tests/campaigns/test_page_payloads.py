@@ -71,10 +71,12 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
         spoil(path, texts, frozenset())
         _spoil_settings(path, texts)
         scenario = path.stem
-        moments[f"smollm2/my-model/{scenario}"] = _moments(path)
+        moments[scenario] = _moments(path)
         planted |= _planted(path)
         texts = [*texts[len(texts) // 3 :], *texts[: len(texts) // 3]]
     write_board([root / "run"], root / "site", has_published=False)
+    (games,) = (root / "site" / "pagedata" / "games").iterdir()
+    moments = {f"{games.name}/my-model/{name}": each for name, each in moments.items()}
     return Board(root / "site", moments, frozenset(planted))
 
 
