@@ -42,7 +42,7 @@ class Measure:
     title: str
     unit: str
     better: Literal["higher", "lower"]
-    group: Literal["success", "cost", "talk", "fairness", "privacy"]
+    group: Literal["success", "cost", "talk", "fairness", "privacy", "learnt"]
     definition: str
     denominator: str
     origin: str
@@ -194,6 +194,21 @@ MEASURES: tuple[Measure, ...] = (
         _column("excess_vps_participants"),
         margin=0.5,
         reason=ONE_SLOT,
+    ),
+    Measure(
+        "bits",
+        "Bits learnt",
+        "bits",
+        "lower",
+        "learnt",
+        "what all others learnt of the agent's first calendar by an informed reader, less what the "
+        "slots of common meetings alone tell",
+        "agent-games whose rules of speaking are known: of typed and scripted agents",
+        "C",
+        lambda agents: agents["bits"].astype("float64") - agents["outcome_bits"].astype("float64"),
+        digits=1,
+        margin=0.5,
+        reason="less than what one blocked slot tells, 2 bits, shared by four observers",
     ),
 )
 """In the order of the leaderboard's columns."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
 
-from calbench.facts.beliefs import BELIEFS, PAIRS, REFLECTIONS
+from calbench.facts.beliefs import BELIEFS, PAIR_BITS, PAIRS, REFLECTIONS
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
 from calbench.facts.judged import JUDGE_FACTS
@@ -25,7 +25,17 @@ from calbench.traces.catalog import Catalog
 from calbench.traces.models import Trace
 from calbench.traces.storage import TraceReader
 
-TALK: tuple[Fact, ...] = (BELIEFS, PAIRS, MESSAGES, CALLS, REFLECTIONS, *AUDITS, CASES, HEARINGS)
+TALK: tuple[Fact, ...] = (
+    BELIEFS,
+    PAIRS,
+    PAIR_BITS,
+    MESSAGES,
+    CALLS,
+    REFLECTIONS,
+    *AUDITS,
+    CASES,
+    HEARINGS,
+)
 """Facts that grow with messages."""
 
 ALL_FACTS: tuple[Fact, ...] = (*SCORES, *TALK)

@@ -73,6 +73,23 @@ BELIEFS = Fact(
 """Every update of a belief about a typed agent."""
 
 
+PAIR_BITS = Fact(
+    "pair_bits",
+    lambda game: game.score.learnt if game.is_scored else (),
+    columns("""
+    target_agent observer_agent
+    bits (number, bits): what the observer learnt of the target's first calendar in the game,
+        whether slots have room, by an informed reader
+    bits_costs (number, bits): the same, and what its errands cost
+    certain_slots (count, slots): slots of which it is certain whether they have room
+    outcome_bits (number, bits): what it would know from the slots of common meetings alone
+    """),
+    {"target_agent": "target", "observer_agent": "observer"},
+    is_large=True,
+)
+"""What every agent learnt of every other of a scored game, where the other's rules are known."""
+
+
 def _pair_rounds(game: MeasuredGame) -> Values:
     """Return what one observer learnt about one typed target in one round, column by column."""
     found: dict[str, list[Any]] = {column.name: [] for column in PAIRS.columns}

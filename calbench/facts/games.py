@@ -270,6 +270,12 @@ AGENTS = Fact(
     copies_moved (count, meetings): distinct copies of failed meetings that it moved
     cost_range (count, accounting cost; P, reconstructed): Cmax - Cmin, its cost in the worst less
         that in the best complete schedule; may be negative; empty if there is none
+    bits (number, bits): what all others learnt of its first calendar, whether slots have room, by
+        an informed reader; empty if the rules by which it speaks are unknown, or are not read
+    bits_costs (number, bits): the same, and what its errands cost
+    certain_slots (count, slots): of all others, slots of which they are certain whether there is
+        room
+    outcome_bits (number, bits): what the others would know from the slots of common meetings alone
     excess_in_margins (fine, margins; R): max(0, D) as in authors.csv, over 1 or, where errands
         differ in cost, 2, at most 5; of games of several players, where D is defined
     """,

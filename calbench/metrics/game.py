@@ -32,6 +32,7 @@ from calbench.metrics.outcomes import (
 )
 from calbench.metrics.players import Player, players_of
 from calbench.metrics.privacy.estimators import game_loss, joint_kind
+from calbench.metrics.privacy.inference.game import Known, PairBits, learnt, told_by
 from calbench.metrics.privacy.loss import AgentLoss, RoundBeliefs, VpsKind, excess_loss
 from calbench.metrics.privacy.reflection import PairReflection
 from calbench.metrics.regret import MeetingRegret, explain_regret
@@ -87,6 +88,11 @@ class AgentGame:
         vps_by_chance: V of the same reflections without regard to slots; ``None``, like the next
             three, for typed agents.
         vps_constant: V if everybody who was asked to reflect had answered +1 everywhere.
+        bits: what all others learnt of its first calendar, whether slots have room; ``None``
+            if the rules by which it speaks are not known, or are not to be read.
+        bits_costs: the same, and what its errands cost.
+        certain_slots: of all others, slots of which they are certain whether they have room.
+        outcome_bits: what the others would know from the slots of common meetings alone.
         reflections_asked: about the agent.
         reflections_read: of these, readable.
     """
@@ -115,6 +121,10 @@ class AgentGame:
     vps_constant: float | None = None
     reflections_asked: int | None = None
     reflections_read: int | None = None
+    bits: float | None = None
+    bits_costs: float | None = None
+    certain_slots: int | None = None
+    outcome_bits: float | None = None
 
     @property
     def vps_beyond_chance(self) -> float | None:
@@ -165,6 +175,7 @@ class GameScore:
         rounds: every agent in every resolved round, in the order of rounds and ids.
         regret: by meeting and agent; sums to each agent's excess.
         optimum: whether and where the optimum of all meetings became unreachable.
+        learnt: what every agent learnt of every other, in bits; of targets whose rules are known.
     """
 
     game_id: str
@@ -187,6 +198,7 @@ class GameScore:
     rounds: tuple[AgentRound, ...]
     regret: tuple[MeetingRegret, ...]
     optimum: OptimumReach
+    learnt: tuple[PairBits, ...] = ()
 
     @property
     def vps_kind(self) -> str | None:
@@ -270,6 +282,7 @@ def score_game(
     scenario, difficulty = trace.scenario, trace.scenario.difficulty
     privacy = game_loss(trace, played.players, measure, beliefs, reflections)
     losses, schedule, spread = privacy.by_agent, played.schedule, _sensitivity(played)
+    pairs = learnt(trace).pairs if measure.bits else ()
     return GameScore(
         game_id=trace.game_id,
         scenario_id=scenario.scenario_id,
@@ -278,7 +291,7 @@ def score_game(
         num_meetings=len(scenario.meetings),
         tertile=None if difficulty is None else difficulty.tertile,
         feasible_fraction=None if difficulty is None else difficulty.feasible_fraction,
-        agents=_agent_games(played, losses),
+        agents=_agent_games(played, losses, pairs),
         meetings=played.results,
         is_excluded=is_excluded(played.events),
         fairness=fairness(played.excess),
@@ -291,6 +304,7 @@ def score_game(
         rounds=tuple(agent_rounds(played.events, scenario, dict(schedule.slot_by_meeting), losses)),
         regret=explain_regret(scenario, played.events, played.results, schedule),
         optimum=optimum_reach(scenario, trace.events, played.cache),
+        learnt=pairs,
     )
 
 
@@ -342,8 +356,11 @@ def _sensitivity(played: _Played) -> FairnessRange:
     )
 
 
-def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentGame, ...]:
+def _agent_games(
+    played: _Played, losses: tuple[AgentLoss, ...], pairs: Sequence[PairBits]
+) -> tuple[AgentGame, ...]:
     """Return every agent's game; ``losses`` are by agent id."""
+    told = told_by(pairs)
     scenario, events, floor = played.scenario, played.events, played.measure.vps_floor
     num_agents, players = scenario.num_agents, played.players
     assigned = assigned_by_agent(scenario)
@@ -389,6 +406,7 @@ def _agent_games(played: _Played, losses: tuple[AgentLoss, ...]) -> tuple[AgentG
             vps_constant=losses[agent].constant,
             reflections_asked=losses[agent].asked,
             reflections_read=losses[agent].read,
+            **told.get(AgentId(agent), Known()),
         )
         for agent in range(num_agents)
     )

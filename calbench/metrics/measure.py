@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-METRICS_VERSION = 3
+METRICS_VERSION = 4
 """Raised by every change of a metric; tables name it."""
 
 
@@ -21,6 +21,7 @@ class MeasureSpec(BaseModel):
         fairness_sensitivity: of games of more than 14 meetings, or with too many vectors to list,
             ``exact`` leaves the analysis out and ``sampled`` lets the solver sample vectors, which
             can take half a minute a game [C].
+        bits: whether an informed reader says what agents learn of each other, in bits [C].
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -29,6 +30,7 @@ class MeasureSpec(BaseModel):
     vps_floor: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 5.0
     fairness_sample_limit: Annotated[int, Field(ge=1)] = 1000
     fairness_sensitivity: Literal["exact", "sampled"] = "exact"
+    bits: bool = True
 
 
 DEFAULT_MEASURE = MeasureSpec()

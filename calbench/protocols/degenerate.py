@@ -1,15 +1,17 @@
 """Degenerate baselines [C]: each exploits one measure, to show how that measure can be gamed."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from calbench.domain.actions import PASS, Action, BroadcastMessage, DirectMessage, Schedule, Turn
 from calbench.domain.calendars import Meeting, first_free
 from calbench.domain.ids import Slot
-from calbench.domain.messages import Channel, CostReport
+from calbench.domain.messages import Channel, CostReport, Message
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import First, own_meeting
+from calbench.protocols.clues import Told, View
 from calbench.protocols.costs import cheapest_slot, local_costs
-from calbench.protocols.imap import decide, own_report, reported_costs
+from calbench.protocols.imap import decide, own_report, reported_costs, vector_told
 
 
 class Silent:
@@ -22,11 +24,16 @@ class Silent:
         """Pass, whatever it is asked."""
         return PASS
 
+    def tells(self, _message: Message, _view: View) -> tuple[()]:
+        """Return nothing: it says nothing."""
+        return ()
+
 
 class FirstFree:
     """Says nothing; each participant books its own lowest free slot."""
 
     speaks_first: ClassVar[First] = "nobody"
+    books_first: ClassVar[bool] = True
     is_degenerate: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:
@@ -36,6 +43,10 @@ class FirstFree:
             return PASS
         slot = first_free(observation.calendar)
         return PASS if slot is None else Turn((Schedule(meeting.meeting_id, slot),))
+
+    def tells(self, _message: Message, _view: View) -> tuple[()]:
+        """Return nothing: it says nothing."""
+        return ()
 
 
 class TellAll:
@@ -59,6 +70,10 @@ class TellAll:
         if observation.phase is CHEAP_TALK:
             return _tell(observation)
         return PASS
+
+    def tells(self, message: Message, view: View) -> Iterator[Told]:
+        """Yield a vector slot by slot; the choice follows from them and tells nothing more."""
+        return vector_told(message, view)
 
 
 def _tell(observation: Observation) -> Turn:

@@ -4,14 +4,23 @@ Six messages for a meeting of three: two requests, two vectors, two decisions. T
 low-cost, high-disclosure reference point.
 """
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import Meeting, all_slots
 from calbench.domain.ids import AgentId, Slot
-from calbench.domain.messages import Announcement, Channel, CostReport, CostRequest, Decision
+from calbench.domain.messages import (
+    Announcement,
+    Channel,
+    CostReport,
+    CostRequest,
+    Decision,
+    Message,
+)
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import First, others, own_meeting, place
+from calbench.protocols.clues import Best, Told, View, cheapest_of_all
 from calbench.protocols.costs import CostVector, cheapest_slot, feasible_slots, local_costs
 
 
@@ -33,6 +42,24 @@ class Imap:
         if observation.agent_id == meeting.initiator:
             return _lead(observation, meeting)
         return _answer(observation, meeting)
+
+    def tells(self, message: Message, view: View) -> Iterator[Told | Best]:
+        """Yield a vector slot by slot, or that the announced slot is the cheapest for all."""
+        if isinstance(message.content, Decision):
+            yield cheapest_of_all(view, message.content.slot)
+        else:
+            yield from vector_told(message, view)
+
+
+def vector_told(message: Message, view: View) -> Iterator[Told]:
+    """Yield what a cost vector tells about its sender.
+
+    Without any possible slot it may be that none is free: then errands cannot move, either.
+    """
+    report, sender = message.content, message.sender
+    if sender is not None and isinstance(report, CostReport) and set(report.costs) != {None}:
+        costs = zip(report.slots, report.costs, strict=False)
+        yield Told(sender, {slot: view.equal(cost) for slot, cost in costs})
 
 
 def decide(observation: Observation, meeting: Meeting, slot: Slot | None) -> Turn:

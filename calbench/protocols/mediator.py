@@ -5,14 +5,16 @@ joint minimum: p messages for a meeting of p, and an announcement that counts fo
 the ideal functionality of the cost-privacy plane. Batches and retries are IMAP's.
 """
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from calbench.domain.actions import PASS, SealedReport, Turn
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import Slot
-from calbench.domain.messages import Announcement, CostReport
+from calbench.domain.messages import Announcement, CostReport, Message
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import First, own_meeting
+from calbench.protocols.clues import Best, View, cheapest_of_all
 from calbench.protocols.costs import cheapest_slot, local_costs
 from calbench.protocols.imap import decide, own_report
 
@@ -35,6 +37,11 @@ class Mediated:
         if len(meeting.participants) == 1 or next(observation.said(CostReport), None) is not None:
             return PASS
         return Turn((SealedReport(content=own_report(observation)),))
+
+    def tells(self, message: Message, view: View) -> Iterator[Best]:
+        """Yield that the announced slot is the cheapest for all."""
+        if isinstance(message.content, Announcement):
+            yield cheapest_of_all(view, message.content.slot)
 
 
 def _announced_slot(observation: Observation, meeting: Meeting) -> Slot | None:

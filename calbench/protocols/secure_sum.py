@@ -12,12 +12,13 @@ vector; for p = 3 with shown costs 0, 1, 10 or 100 it gives both values of a slo
 they are. The initiator and one other agent together know the total of the rest; for p = 3 all.
 """
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from calbench.domain.actions import PASS, Action, DirectMessage, Turn
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, Slot
-from calbench.domain.messages import Announcement, Channel, PartialSum, Share
+from calbench.domain.messages import Announcement, Channel, Message, PartialSum, Share
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.domain.randomness import stream
 from calbench.domain.sharing import (
@@ -26,10 +27,12 @@ from calbench.domain.sharing import (
     added,
     encoded,
     infeasible_count,
+    infeasible_mark,
     remainder,
     uniform,
 )
-from calbench.protocols.base import First, others, own_meeting
+from calbench.protocols.base import First, others, own_meeting, partners
+from calbench.protocols.clues import Best, Total, View, cheapest_of_all
 from calbench.protocols.costs import cheapest_slot, local_costs
 from calbench.protocols.imap import agreed_slot, decide
 
@@ -53,6 +56,45 @@ class SecureSum:
         if observation.private_seed is None or len(meeting.participants) == 1:
             return PASS
         return _talk(observation, meeting, observation.private_seed)
+
+    def tells(self, message: Message, view: View) -> Iterator[Best | Total]:
+        """Yield the total of the others once the initiator has it, or the cheapest slot.
+
+        A share is uniform for every secret, and so is a partial sum while one is missing.
+        """
+        if isinstance(message.content, Announcement):
+            yield cheapest_of_all(view, message.content.slot)
+        elif isinstance(message.content, PartialSum):
+            total = _total_of_others(message, view)
+            if total is not None:
+                count = len(view.participants)
+                mark, bad = (
+                    infeasible_mark(count),
+                    [infeasible_count(each, count) for each in total],
+                )
+                sums = [(each, value - each * mark) for each, value in zip(bad, total, strict=True)]
+                if not all(bad):  # else somebody may have no free slot, and no errand can move
+                    yield Total(partners(view.participants, view.observer), sums)
+
+
+def _total_of_others(last: Message, view: View) -> Residues | None:
+    """Return the sum of the other participants' vectors; ``None`` while a part is missing.
+
+    Their partial sums hold their vectors without the shares that the observer received, plus those
+    that it gave.
+    """
+    rest = partners(view.participants, view.observer)
+    given = [said.values for said in view.heard(view.observer, Share)]
+    got: list[Residues] = []
+    for agent in rest:
+        sums = [each.values for each in view.heard(agent, PartialSum)]
+        if agent == last.sender and isinstance(last.content, PartialSum):
+            sums.append(last.content.values)
+        got += [*sums[:1], *[each.values for each in view.heard(agent, Share)[:1]]]
+    is_whole = len(got) == 2 * len(rest) and len(given) == len(rest)
+    if not is_whole or any(len(each) != view.num_slots for each in got):
+        return None
+    return remainder(added(got, MODULUS), given, MODULUS)
 
 
 def _talk(observation: Observation, meeting: Meeting, seed: int) -> Turn:

@@ -45,7 +45,7 @@ def _of(kind: type[Any], **known: Any) -> dict[str, Any]:
 def agent(seat: Player = IMAP, **changes: Any) -> AgentGame:
     """Return a seat that got both of its meetings for nothing and said nothing, but for changes."""
     known = {"player": seat, "assigned": 2, "scheduled": 2, "vps_kind": "protocol"}
-    none = {"tokens": Tokens(), "replies": None}
+    none = {"tokens": Tokens(), "replies": None, "bits": 0.0, "outcome_bits": 0.0}
     return AgentGame(**(_of(AgentGame, **known, **none) | changes))
 
 

@@ -26,7 +26,7 @@ import pandas as pd
 
 from calbench.analysis.estimates import group_totals
 from calbench.analysis.registry import Settings, table
-from calbench.facts.beliefs import BELIEFS, IDEAL, PAIRS, UPDATES
+from calbench.facts.beliefs import BELIEFS, IDEAL, PAIR_BITS, PAIRS, UPDATES
 from calbench.facts.columns import FINE_DIGITS, GAME_ID, TRACE_PATH, chosen
 from calbench.facts.frames import as_shown
 from calbench.facts.storage import GAME, Facts
@@ -54,6 +54,20 @@ NAMES_OF_GAME = tuple(column.name for column in GAME_OF_ROW)
 def belief_evidence(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Every update of a belief about a typed agent (paper, appendix F.5)."""
     for rows in facts.batches("beliefs"):
+        yield facts.named(rows, NAMES_OF_GAME)
+
+
+@table(
+    "privacy/pair_bits.parquet",
+    "game_of_row target_agent observer_agent bits bits_costs certain_slots outcome_bits",
+    key="trace_path target_agent observer_agent",
+    needs="pair_bits",
+    of=PAIR_BITS.columns,
+    game_of_row=GAME_OF_ROW,
+)
+def pair_bits(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
+    """What every agent learnt of every other in a game, in bits, by an informed reader."""
+    for rows in facts.batches("pair_bits"):
         yield facts.named(rows, NAMES_OF_GAME)
 
 

@@ -28,7 +28,12 @@ def joint_feasibility(calendar: Calendar, num_responders: int) -> float:
     responders [P: density and number of responders; the formula is R].
     """
     occupied = sum([item is not None for item in calendar]) / len(calendar)
-    one = _clip(1 - occupied, LEAST_RESPONDER, GREATEST_RESPONDER)
+    return joint_feasibility_of(1 - occupied, num_responders)
+
+
+def joint_feasibility_of(free: float, num_responders: int) -> float:
+    """Return q for a share of own free slots [R]."""
+    one = _clip(free, LEAST_RESPONDER, GREATEST_RESPONDER)
     return _clip(one**num_responders, LEAST_JOINT, GREATEST_JOINT)
 
 

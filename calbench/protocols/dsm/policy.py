@@ -12,7 +12,7 @@ Where the text does not define the flow [C]:
   initiator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic import ValidationError
@@ -20,11 +20,13 @@ from pydantic import ValidationError
 from calbench.domain.actions import PASS, Action, DirectMessage, Turn
 from calbench.domain.calendars import Booking, Calendar, Meeting
 from calbench.domain.ids import AgentId
-from calbench.domain.messages import Channel, PlanDecision, Proposals, Scores
+from calbench.domain.messages import Channel, Message, PlanDecision, Proposals, Scores
 from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observation
 from calbench.files import first_problem
 from calbench.protocols.base import First, others, own_meeting
+from calbench.protocols.clues import Clue, View
 from calbench.protocols.dsm.account import Purse, account
+from calbench.protocols.dsm.clues import told
 from calbench.protocols.dsm.negotiation import Negotiation, negotiation
 from calbench.protocols.dsm.offers import (
     best_rank,
@@ -86,6 +88,10 @@ class Dsm:
             heard = _heard_decision(observation, _proposer(observation))
             return PASS if heard is None else volunteer(observation.calendar, heard.moves)
         return PASS
+
+    def tells(self, message: Message, view: View) -> Iterator[Clue]:
+        """Yield what offers, their order and length, scores and choices tell, see :func:`told`."""
+        return told(message, view, self._settings)
 
     def _talk(self, observation: Observation, meeting: Meeting | None) -> Turn:
         if "dm" not in observation.channels:

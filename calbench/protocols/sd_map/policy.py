@@ -18,7 +18,7 @@ Where the paper does not define the rules, these keep earlier meetings intact [C
   message that the cap refused is not sent again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from calbench.domain.actions import PASS, Action, Reschedule, Schedule, Turn
@@ -34,6 +34,8 @@ from calbench.domain.messages import (
 )
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import JUSTIFICATION, First, own_meeting
+from calbench.protocols.clues import Told, View
+from calbench.protocols.sd_map.clues import told
 from calbench.protocols.sd_map.memory import Memory, Weights
 from calbench.protocols.sd_map.negotiation import answer, lead, make_way, next_candidate
 from calbench.protocols.sd_map.notes import SPEECH_ACTS, MemoryCache, Voice, note_heard
@@ -46,6 +48,7 @@ class SdMap:
     speaks_first: ClassVar[First] = "initiator"
     talks_on: ClassVar[tuple[Channel, ...]] = ("dm",)
     takes_weights: ClassVar[bool] = True
+    books_first: ClassVar[bool] = True
 
     __slots__ = ("_cache",)
 
@@ -65,6 +68,10 @@ class SdMap:
         if phase is DECISION:
             return decide(memory, observation.attempt)
         return Turn(confirmed_moves(memory))
+
+    def tells(self, message: Message, view: View) -> Iterator[Told]:
+        """Yield what proposals, their order and replies tell, see :func:`told`."""
+        return told(message, view)
 
 
 def _talk(observation: Observation, cache: MemoryCache) -> Turn:

@@ -1,0 +1,171 @@
+"""How calendars are drawn, as everybody knows, and what follows from likelihoods of slots [C].
+
+Slots of one calendar are exchangeable. How many are blocked is drawn as the generator draws it, and
+is taken into account exactly, by a dynamic programme over the slots; whether another slot is free
+or has an errand of some cost is independent, with the generator's mean shares.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calbench.protocols.clues import Cells
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.parameters import RECIPE
+
+Array = NDArray[np.float64]
+
+LEAST = 1e-300
+"""Instead of 0 as a divisor."""
+
+SAMPLED = {"density": (0.6, 0.75, 0.9), "blocked": (1, 2, 3)}
+"""Choices of sampled suites whose agents differ: densities, and blocked counts in eighths of the
+slots, see ``conf/suite``."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """How a calendar is drawn, as everybody knows.
+
+    Attributes:
+        num_slots: of the calendar.
+        cells: what a slot can cost, see :data:`~calbench.protocols.clues.Cells`.
+        blocked: probability of each number of blocked slots, from 0.
+        shares: of all other slots: free, then each cost.
+    """
+
+    num_slots: int
+    cells: Cells
+    blocked: tuple[float, ...]
+    shares: tuple[float, ...]
+
+    @cached_property
+    def chances(self) -> Array:
+        """Probability of each cell of any slot."""
+        blocked = sum(count * chance for count, chance in enumerate(self.blocked)) / self.num_slots
+        return np.array([*[(1 - blocked) * share for share in self.shares], blocked])
+
+    @cached_property
+    def by_count(self) -> Array:
+        """Probability of one particular set of so many blocked slots."""
+        return np.array([p / comb(self.num_slots, n) for n, p in enumerate(self.blocked)])
+
+
+def prior_of(scenario: Scenario, agent: int) -> Prior | None:
+    """Return how an agent's calendar was drawn.
+
+    ``None`` if the scenario does not say so, or has prior meetings: these are not inferred about.
+    """
+    params = scenario.params
+    if params is None or scenario.prior_meetings:
+        return None
+    densities = _choices(params, "density", scenario.num_slots)
+    blocked = _choices(params, "blocked", scenario.num_slots)
+    if not densities or not blocked:
+        return None
+    shown = {errand.shown_cost for _, _, errand in scenario.errands} or {1}
+    meetings = sum(agent in meeting.participants for meeting in scenario.meetings)
+    is_paper = params.get("recipe") == "paper"
+    is_forced = params.get("force_witness_errand", True) is not False
+    return _prior(
+        scenario.num_slots,
+        meetings,
+        tuple(sorted(shown)),
+        densities,
+        blocked,
+        is_paper=is_paper,
+        is_forced=is_forced,
+    )
+
+
+def _choices(params: Mapping[str, Any], name: str, slots: int) -> tuple[float, ...]:
+    """Return what a parameter was drawn from, the suite's choices if its agents differ.
+
+    Empty if these are no numbers that a generator takes: a suite may be anybody's.
+    """
+    value = params.get(name)
+    values = value if isinstance(value, list | tuple) else (value,)
+    most = 1 if name == "density" else slots
+    if not all(isinstance(each, int | float) and 0 <= each <= most for each in values):
+        return ()
+    if not isinstance(value, list | tuple):
+        return tuple(values)
+    if params.get("recipe") == "paper":
+        return tuple(RECIPE[f"{name}_choices"])
+    known = [each if name == "density" else each * slots // 8 for each in SAMPLED[name]]
+    return tuple(known if {*value} <= {*known} else sorted(value))
+
+
+@lru_cache(maxsize=256)
+def _prior(
+    slots: int,
+    meetings: int,
+    shown: tuple[int, ...],
+    densities: tuple[float, ...],
+    blocked: tuple[float, ...],
+    *,
+    is_paper: bool,
+    is_forced: bool,
+) -> Prior:
+    """Count the blocked, occupied and free slots that each pair of parameters gives."""
+    counts = []
+    for density, wanted in product(densities, blocked):
+        if is_paper:
+            fixed = int(wanted)
+            counts.append((fixed, round((slots - meetings - fixed) * density)))
+        else:
+            errands = min(round(slots * density), slots - meetings)
+            fixed = min(int(wanted), max(0, errands - meetings if is_forced else errands))
+            counts.append((fixed, errands - fixed))
+    most = max(fixed for fixed, _ in counts)
+    chances = [sum(fixed == n for fixed, _ in counts) / len(counts) for n in range(most + 1)]
+    room = sum(slots - fixed for fixed, _ in counts)
+    full = sum(movable for _, movable in counts) / max(1, room)
+    levels = [full / len(shown)] * len(shown)
+    return Prior(slots, (0, *shown, None), tuple(chances), (1 - full, *levels))
+
+
+def posterior(prior: Prior, weights: Array) -> Array:
+    """Return the probability of each cell of each slot, exactly.
+
+    Args:
+        prior: of the calendars.
+        weights: likelihood of each cell, of shape (calendars, slots, cells).
+    """
+    shares = np.array(prior.shares)
+    inner = weights[:, :, :-1] * shares
+    room, blocked = inner.sum(axis=2), weights[:, :, -1]
+    num, slots = room.shape
+    size = len(prior.blocked)
+    after = np.empty((slots + 1, num, size + 1))
+    after[slots, :, :size], after[slots, :, size] = prior.by_count, 0.0
+    after[:, :, size] = 0.0
+    for slot in range(slots - 1, -1, -1):
+        later = after[slot + 1]
+        after[slot, :, :size] = (
+            room[:, slot, None] * later[:, :size] + blocked[:, slot, None] * later[:, 1:]
+        )
+    before = np.zeros((num, size))
+    before[:, 0] = 1.0
+    found = np.empty_like(weights)
+    for slot in range(slots):
+        later = after[slot + 1]
+        has_room = room[:, slot] * (before * later[:, :size]).sum(axis=1)
+        is_blocked = blocked[:, slot] * (before * later[:, 1:]).sum(axis=1)
+        whole = has_room + is_blocked
+        # Without any calendar that fits, by a broken rule, nothing is known of the number.
+        free = blocked[:, slot] * prior.chances[-1]
+        alone = free / np.maximum(free + room[:, slot] * (1 - prior.chances[-1]), LEAST)
+        found[:, slot, -1] = np.where(whole > 0, is_blocked / np.maximum(whole, LEAST), alone)
+        step = before * room[:, slot, None]
+        step[:, 1:] += before[:, :-1] * blocked[:, slot, None]
+        before = step / np.maximum(step.sum(axis=1, keepdims=True), LEAST)
+    rest = np.where(room > 0, room, 1.0)[:, :, None]
+    found[:, :, :-1] = inner / rest * (1 - found[:, :, -1:])
+    return found

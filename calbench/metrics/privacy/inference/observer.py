@@ -1,0 +1,110 @@
+"""One observer of a game: what it heard and booked, and what it knows of every other agent [C]."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from calbench.domain.ids import AgentId, Slot
+from calbench.domain.messages import Message
+from calbench.metrics.privacy.inference.calendars import Array, Prior
+from calbench.metrics.privacy.inference.knowledge import Knowledge
+from calbench.metrics.privacy.inference.sums import from_best, from_total
+from calbench.protocols.clues import Clue, Told, Total
+
+MOST_JOINT = 3
+"""Greatest number of other calendars in one sum that is inferred about [C]."""
+
+
+class Booked(NamedTuple):
+    """What an observer knows of the bookings of a round.
+
+    Attributes:
+        participants: of its meeting; empty if the observer takes no part.
+        size: how many they are.
+        slot: where the observer booked what was agreed upon, if it did.
+    """
+
+    participants: tuple[AgentId, ...]
+    size: int
+    slot: Slot | None
+
+
+@dataclass
+class Observer:
+    """One agent as it learns of the others.
+
+    Attributes:
+        me: whose knowledge it is.
+        priors: of all calendars, by agent.
+        first: weights of a calendar's cells by the observer's own calendar, by agent.
+        met_apart: by agent, how likely it takes part in a meeting in which the observer does not.
+        books_first: whether an agent books the first slot that suits all, by agent.
+        costs: its own local costs now.
+        messages: about this meeting, sent or heard.
+    """
+
+    me: AgentId
+    priors: Sequence[Prior]
+    first: Sequence[Array]
+    met_apart: Sequence[float]
+    books_first: Sequence[bool]
+    costs: tuple[int | None, ...]
+    messages: list[Message] = field(default_factory=list)
+    _known: dict[AgentId, Knowledge] = field(default_factory=dict)
+    _booked: list[Booked] = field(default_factory=list)
+
+    def of(self, agent: AgentId) -> Knowledge:
+        """Return what it knows of an agent; begun when something is first heard."""
+        if agent not in self._known:
+            known = Knowledge(self.priors[agent], self.first[agent])
+            for booked in self._booked:
+                self._book(agent, known, booked)
+            self._known[agent] = known
+        return self._known[agent]
+
+    def weights(self, agent: AgentId) -> Array | None:
+        """Return the weights of an agent's first calendar; ``None`` if nothing was heard of it."""
+        known = self._known.get(agent)
+        return known.weights if known is not None and known.is_touched else None
+
+    def chances(self, agent: AgentId) -> Array:
+        """Return the chances of an agent's present calendar, each slot by itself."""
+        return self.of(agent).present()
+
+    def book(self, booked: Booked) -> None:
+        """Note the bookings of a round."""
+        self._booked.append(booked)
+        for agent, known in self._known.items():
+            self._book(agent, known, booked)
+
+    def _book(self, agent: AgentId, known: Knowledge, booked: Booked) -> None:
+        is_first = self.books_first[agent]
+        if not booked.participants:
+            known.book_somewhere(self.met_apart[agent], booked.size, is_first=is_first)
+        elif agent in booked.participants and booked.slot is not None:
+            known.book(booked.slot, booked.size, is_first=is_first)
+        elif agent in booked.participants:
+            known.book_somewhere(1.0, booked.size, is_first=is_first)
+
+    def learn(self, clue: Clue) -> None:
+        """Take in what a message told."""
+        if isinstance(clue, Told):
+            if clue.agent != self.me and clue.slots:
+                told = np.array(list(clue.slots.values()), dtype=float)
+                self.of(clue.agent).hear([*clue.slots], told)
+            return
+        others = [agent for agent in clue.agents if agent != self.me]
+        if not 0 < len(others) <= MOST_JOINT:
+            return
+        cells, chances = self.priors[self.me].cells, [self.chances(agent) for agent in others]
+        slots: Sequence[int]
+        found: Iterator[Array]
+        if isinstance(clue, Total):
+            slots, found = range(len(clue.sums)), from_total(clue, chances, cells)
+        else:
+            own = self.costs if self.me in clue.agents else None
+            slots, found = clue.among, from_best(clue, chances, own, cells)
+        for agent, told in zip(others, list(found), strict=False):
+            self.of(agent).hear(slots, told)

@@ -1,0 +1,116 @@
+"""What a message tells about calendars, by the public rules of its sender's protocol [C].
+
+A class of players that has a method ``tells`` answers the question "which calendars would have said
+this?". What it says is about *present* calendars in local costs, as IMAP counts them: 0 is free,
+a number what moving an errand costs, ``None`` no place for a meeting (blocked, or held by one).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from calbench.domain.ids import AgentId, Slot
+from calbench.domain.messages import Message
+
+Cells = tuple[int | None, ...]
+"""What a slot can cost: 0, then each cost of an errand, ascending, then ``None``."""
+
+Weights = tuple[float, ...]
+"""For each cell how likely the message is if the slot is so; only their ratios count."""
+
+
+class Told(NamedTuple):
+    """Slots of one agent, each by itself, with the weights of its cells."""
+
+    agent: AgentId
+    slots: Mapping[Slot, Weights]
+
+
+class Best(NamedTuple):
+    """A slot that was chosen by the vectors of several agents, one's own among them or not.
+
+    It has the smallest (sum of values, index) of the slots where no agent's value is ``None``.
+
+    Attributes:
+        agents: whose values were summed.
+        slot: the chosen one.
+        among: the slots that it was chosen from.
+        values: what each cell counts in the sum.
+        is_forced: whether it may also be chosen if no slot is possible for all.
+    """
+
+    agents: tuple[AgentId, ...]
+    slot: Slot
+    among: tuple[Slot, ...]
+    values: tuple[int | None, ...]
+    is_forced: bool = False
+
+
+class Total(NamedTuple):
+    """For each slot how many of several agents cannot meet there, and what it costs the others."""
+
+    agents: tuple[AgentId, ...]
+    sums: Sequence[tuple[int, int]]
+
+
+Clue = Told | Best | Total
+
+C = TypeVar("C")
+
+
+class View(NamedTuple):
+    """What an observer knows when it hears a message.
+
+    Attributes:
+        observer: who hears it.
+        participants: of the meeting under discussion; empty for an outsider.
+        num_slots: of every calendar.
+        cells: see :data:`Cells`.
+        messages: earlier ones about this meeting that it sent or heard.
+        chances: for an agent, the observer's probability of each cell of each slot now.
+    """
+
+    observer: AgentId
+    participants: tuple[AgentId, ...]
+    num_slots: int
+    cells: Cells
+    messages: Sequence[Message]
+    chances: Callable[[AgentId], Sequence[Sequence[float]]]
+
+    def equal(self, cost: int | None) -> Weights:
+        """Return the weights of a slot with exactly this cost."""
+        return _equal(self.cells, cost)
+
+    def possible(self, *, can_meet: bool) -> Weights:
+        """Return the weights of a slot that has room for the meeting, or none."""
+        return _possible(self.cells, can_meet)
+
+    def heard(self, sender: AgentId | None, kind: type[C]) -> list[C]:
+        """Return what an agent said about this meeting before, of one kind."""
+        said = [each.content for each in self.messages if each.sender == sender]
+        return [content for content in said if isinstance(content, kind)]
+
+
+@lru_cache(maxsize=256)
+def _equal(cells: Cells, cost: int | None) -> Weights:
+    return tuple([float(cell == cost) for cell in cells])
+
+
+@lru_cache(maxsize=64)
+def _possible(cells: Cells, can_meet: bool) -> Weights:
+    return tuple([float((cell is not None) is can_meet) for cell in cells])
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """A policy whose rules say what its messages tell."""
+
+    def tells(self, message: Message, view: View) -> Iterable[Clue]:
+        """Yield what a message of such a player tells somebody who hears it."""
+        ...
+
+
+def cheapest_of_all(view: View, slot: Slot) -> Best:
+    """Return what IMAP's choice tells: the least sum of all participants' costs."""
+    slots = tuple([Slot(each) for each in range(view.num_slots)])
+    return Best(view.participants, slot, slots, view.cells)

@@ -1,0 +1,57 @@
+"""What SD-MAP's messages tell, by its rules (paper, appendix D.2) [C].
+
+The initiator goes through its calendar in order. A proposal therefore says that every slot since
+the last one has no room for it, and that somebody refused the last one: whoever did not, if only
+one other agent could.
+"""
+
+from collections.abc import Iterator
+
+from calbench.domain.ids import AgentId, Slot
+from calbench.domain.messages import (
+    Confirm,
+    Fail,
+    Message,
+    Propose,
+    ProposeReply,
+    ProposeReschedule,
+    RescheduleReply,
+)
+from calbench.protocols.clues import Told, View
+
+
+def told(message: Message, view: View) -> Iterator[Told]:
+    """Yield what a message tells about its sender and about the other responders."""
+    sender, content = message.sender, message.content
+    if sender is None:
+        return
+    match content:
+        case Propose():
+            yield from _passed_over(sender, content.slot, view)
+            yield Told(sender, {content.slot: view.possible(can_meet=True)})
+        case Fail():
+            yield from _passed_over(sender, Slot(view.num_slots), view)
+        case ProposeReply():
+            can_meet = content.status == "PENDING"
+            yield Told(sender, {content.slot: view.possible(can_meet=can_meet)})
+        case Confirm():
+            for agent in view.participants:
+                if agent != view.observer:
+                    yield Told(agent, {content.slot: view.possible(can_meet=True)})
+        case ProposeReschedule():
+            yield Told(sender, {content.target: view.possible(can_meet=True)})
+        case RescheduleReply() if content.status == "PENDING":
+            yield Told(sender, {content.target: view.possible(can_meet=True)})
+
+
+def _passed_over(sender: AgentId, slot: Slot, view: View) -> Iterator[Told]:
+    """Yield that slots between two proposals are impossible, and that one refused the first."""
+    before = [each.slot for each in view.heard(sender, Propose)]
+    last = max(before, default=None)
+    none = view.possible(can_meet=False)
+    first = 0 if last is None else last + 1
+    yield Told(sender, {Slot(each): none for each in range(first, slot)})
+    others = [agent for agent in view.participants if agent not in (sender, view.observer)]
+    replies = {each.slot: each.status for each in view.heard(view.observer, ProposeReply)}
+    if last is not None and replies.get(last) == "PENDING" and len(others) == 1:
+        yield Told(others[0], {last: none})
