@@ -98,6 +98,8 @@ GAMES = Fact(
     excess_vps (precise, slot-equivalents; P, R): mean of max(0, V - floor) // {MEASURED}
     excess_vps_participants (precise, slot-equivalents): the same over participant pairs //
         {MEASURED}
+    bits (number, bits): what was learnt of all agents' first calendars, less the outcome's; empty
+        unless all are known
     fairness (number, accounting cost; R, C): mean of |E - mean E| // agents
     fairness_least (number, accounting cost): least over optimal schedules, if known // agents
     fairness_greatest (number, accounting cost): greatest over optimal schedules, if known // agents
@@ -142,6 +144,7 @@ GAMES = Fact(
         "vps": _over_agents(_sum_of_all, "vps"),
         "excess_vps": _over_agents(_mean_of_known, "excess_vps"),
         "excess_vps_participants": _over_agents(_mean_of_known, "excess_vps_participants"),
+        "bits": _over_agents(_sum_of_all, "bits_beyond_outcome"),
         "scenario_digest": "trace.scenario.play_digest",
         "channels": spaced("trace.config.channels"),
         "limits": lambda game: _named(game.trace.config.limits),

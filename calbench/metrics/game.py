@@ -127,6 +127,13 @@ class AgentGame:
     outcome_bits: float | None = None
 
     @property
+    def bits_beyond_outcome(self) -> float | None:
+        """Bits that the slots of common meetings alone do not tell; may be negative."""
+        if self.bits is None or self.outcome_bits is None:
+            return None
+        return self.bits - self.outcome_bits
+
+    @property
     def vps_beyond_chance(self) -> float | None:
         """V less what the same reflections lose without regard to slots; may be negative."""
         if self.vps is None or self.vps_by_chance is None:

@@ -301,7 +301,7 @@ def test_the_tree_has_settings_teams_and_measures_that_count(facts: Facts, tmp_p
     assert {name: tree["uniform"]["z"][name] for name in expected} == expected
     assert list(tree["uniform"]["z"]) == list(VALUE_BY_MEASURE)
     assert list(tree["uniform"]["a"]) == [
-        *("coordination", "excess_cost", "adjusted_excess_cost", "fairness"),
+        *("coordination", "excess_cost", "adjusted_excess_cost", "fairness", "bits"),
     ]
     assert tree["another"]["gone"] == {}
 

@@ -2,20 +2,24 @@
 
 import sys
 from pathlib import Path
+from textwrap import dedent
+from typing import Any
 
 import pytest
 
 from calbench import score_game
-from calbench.api import play_game
+from calbench.api import load_suite, play_game
 from calbench.config.composition import compose
 from calbench.engine.batch import played
 from calbench.errors import AgentError, CalbenchError, ConfigError
 from calbench.extensions import GROUPS, Group, extension, extension_names, reading
+from calbench.metrics.privacy.inference.game import learnt
 from calbench.protocols.registry import POLICIES, build_policy, policy_names
 from calbench.runs.faults import closed_channels
 from calbench.runs.verification import verify_trace
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, write_trace
+from tests.cli.runs import REPO
 from tests.extensions.conftest import Install
 from tests.factories import make_scenario
 
@@ -58,6 +62,33 @@ def test_choice_of_the_command_line_seats_it_everywhere() -> None:
     assert team.seats[0].settings["first"] == 2
     with pytest.raises(ConfigError, match="there is no 'bidd'; did you mean bid"):
         compose(["protocol=bidd"])
+
+
+@pytest.mark.usefixtures("page")
+def test_what_it_tells_is_unknown_until_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = load_suite("uniform")[0]
+    assert [each.bits for each in score_game(play_game(scenario, "bid")).agents] == [None] * 5
+    text = (REPO / "site" / "docs" / "extend.md").read_text(encoding="utf-8")
+    code = text.partition("{#tells}")[2].partition("    from ")[2].partition("\nIt belongs")[0]
+    known: dict[str, Any] = {}
+    exec(dedent("    from " + code), known)  # noqa: S102 - our own page
+    policy = build_policy("bid", {"distribution": "calbench-bid 1.0"})
+    monkeypatch.setattr(type(policy), "tells", known["tells"], raising=False)
+    found = learnt(play_game(scenario, "bid"), rounds=1)
+    participants = scenario.meetings[0].participants
+    for pair in found.pairs:
+        is_told = {pair.target, pair.observer} <= {*participants}
+        assert (pair.certain_slots >= 1) == is_told
+        assert (pair.bits_costs > 0) == is_told
+
+
+@pytest.mark.usefixtures("page")
+def test_rules_that_fail_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = build_policy("bid", {"distribution": "calbench-bid 1.0"})
+    monkeypatch.setattr(type(policy), "tells", lambda *_: iter([1 / 0]), raising=False)
+    trace = play_game(load_suite("uniform")[0], "bid")
+    with pytest.raises(ConfigError, match=r"tells\(\) of Bid failed: ZeroDivisionError"):
+        learnt(trace)
 
 
 @pytest.mark.usefixtures("page")

@@ -13,7 +13,7 @@ from calbench.facts.storage import Facts
 
 MEASURED = chosen(
     GAMES.columns,
-    "cost oracle_cost excess_cost messages message_bytes vps excess_vps excess_vps_participants "
+    "cost oracle_cost excess_cost messages message_bytes vps excess_vps excess_vps_participants bits "
     "fairness fairness_least fairness_greatest is_fairness_sampled vps_kind "
     "fairness_vectors",
 )
@@ -41,7 +41,8 @@ def games(facts: Facts, _settings: Settings) -> pd.DataFrame:
     "agent_games.csv",
     """
     scenario_id team agent_id assigned scheduled cost oracle_cost excess_cost messages_sent vps
-    excess_vps excess_vps_participants vps_kind kind setting player baselines
+    excess_vps excess_vps_participants vps_kind bits bits_costs certain_slots outcome_bits kind
+    setting player baselines
     """,
     key="setting team scenario_id agent_id",
     of=AGENTS.columns,

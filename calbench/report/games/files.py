@@ -38,6 +38,7 @@ PLAYED_COLUMNS = (
     "cost",
     "oracle_cost",
     "excess_cost",
+    "bits",
 )
 """Of a game's row in ``games.csv``."""
 
@@ -57,7 +58,9 @@ def what_happened(rows: Rows) -> str:
     row = rows.played
     if row["is_excluded"]:
         return f"Halted before its end and not scored: {_scheduled(row)} in {_messages(row)}."
-    return f"{_capital(_scheduled(row))} in {_messages(row)} at {_cost(row)}{_told(rows.told)}."
+    learnt = "" if row["bits"] is None else f", which told {row['bits']:.1f} bits"
+    said = f"{_messages(row)}{learnt}"
+    return f"{_capital(_scheduled(row))} in {said}, at {_cost(row)}{_told(rows.told)}."
 
 
 def _scheduled(row: Row) -> str:

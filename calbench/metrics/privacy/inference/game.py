@@ -152,7 +152,10 @@ class _Game:
             return LiteralReader()
         if seat.kind not in ("protocol", "degenerate"):
             return None
-        policy = build_policy(seat.player, seat.settings, trace.config.limits.sd_model)
+        try:
+            policy = build_policy(seat.player, seat.settings, trace.config.limits.sd_model)
+        except (ConfigError, TypeError, ValueError):  # not installed, or other settings: unknown
+            return None
         return policy if isinstance(policy, Telling) else None
 
     def _truth(self, agent: AgentId) -> NDArray[np.intp]:

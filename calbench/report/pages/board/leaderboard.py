@@ -42,7 +42,7 @@ FIRST_MEASURE = COST
 LEADING = (FIRST_MEASURE, VPS)
 """Measures in the first columns [C]: a phone shows no more of them."""
 
-SHOWN = (*LEADING, "coordination", "messages", "fairness", PRICE_PER_GAME)
+SHOWN = (*LEADING, "bits", "coordination", "messages", "fairness", PRICE_PER_GAME)
 """Columns that are there before anybody chooses."""
 
 REFLECTED = frozenset({"reflection", "expected"})

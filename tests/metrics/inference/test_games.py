@@ -1,0 +1,134 @@
+"""What is learnt in whole games: nothing false, nothing of silence, everything of telling all."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from calbench.api import load_suite, play_game
+from calbench.domain.ids import AgentId, MeetingId
+from calbench.domain.messages import Message, Text
+from calbench.metrics.privacy.inference.calendars import prior_of
+from calbench.metrics.privacy.inference.game import Learnt, learnt, told_by
+from calbench.metrics.privacy.inference.literal import LiteralReader
+from calbench.protocols.clues import Told, View
+from calbench.scenarios.models import Scenario
+
+TEAMS = (
+    *("imap", "sd-map", "dsm-welfare", "dsm-private", "mediator", "secure-sum", "tell-all"),
+    *("candid", "guarded", "oversharer"),
+)
+SUITES = [*load_suite("uniform")[::15], *load_suite("varied")[::15]]
+
+
+def has_room(scenario: Scenario, agent: int) -> Sequence[bool]:
+    """Return by slot whether an agent's first calendar has room for a meeting."""
+    entries = scenario.calendars[agent]
+    return [entry is None or not getattr(entry, "blocked", True) for entry in entries]
+
+
+@pytest.mark.parametrize("team", TEAMS)
+def test_certain_deductions_are_true_and_chances_are_right_on_average(team: str) -> None:
+    told, true = [], []
+    for scenario in SUITES:
+        found = learnt(play_game(scenario, team))
+        for (target, _), chances in found.chances.items():
+            truth = np.array(has_room(scenario, target))
+            is_certain = (chances < 1e-9) | (chances > 1 - 1e-9)
+            assert ((chances > 0.5) == truth)[is_certain].all()
+            told.append(chances)
+            true.append(truth)
+    assert np.mean(told) == pytest.approx(np.mean(true), abs=0.02)
+
+
+@pytest.mark.parametrize("team", ["silent", "first-free"])
+def test_silence_tells_nothing(team: str) -> None:
+    for scenario in SUITES:
+        found = learnt(play_game(scenario, team))
+        assert [pair.bits for pair in found.pairs] == [0.0] * 20
+        assert not found.chances
+
+
+def test_who_tells_all_has_told_its_entropy() -> None:
+    """On average: what each observer's own calendar says beforehand moves single pairs."""
+    told, expected = [], []
+    for scenario in SUITES:
+        found = learnt(play_game(scenario, "tell-all"), rounds=1)
+        spoke = set(scenario.meetings[0].participants)
+        for pair in found.pairs:
+            assert pair.certain_slots == scenario.num_slots * (pair.target in spoke)
+            prior = prior_of(scenario, pair.target)
+            assert prior is not None
+            room = np.array(has_room(scenario, pair.target))
+            chances = np.where(room, 1 - prior.chances[-1], prior.chances[-1])
+            if pair.target in spoke:
+                told.append(pair.bits)
+                expected.append(-np.log2(chances).sum())
+    assert np.mean(told) == pytest.approx(np.mean(expected), abs=0.5)
+
+
+def test_initiator_of_imap_knows_the_others_and_they_know_the_slot() -> None:
+    scenario = SUITES[0]
+    found = learnt(play_game(scenario, "imap"), rounds=1)
+    first, *others = scenario.meetings[0].participants
+    certain = {(pair.target, pair.observer): pair.certain_slots for pair in found.pairs}
+    for other in others:
+        assert certain[AgentId(other), AgentId(first)] == scenario.num_slots
+        assert certain[AgentId(first), AgentId(other)] == 1
+    assert sum(certain.values()) == 2 * scenario.num_slots + 4
+
+
+def test_more_rounds_tell_more() -> None:
+    for team in ("imap", "secure-sum", "dsm-welfare"):
+        trace = play_game(SUITES[0], team)
+        sums = [_sum(learnt(trace, rounds)) for rounds in range(6)]
+        assert sums == sorted(sums)
+        assert sums[0] == 0
+        assert sums[-1] == _sum(learnt(trace))
+
+
+def _sum(found: Learnt) -> float:
+    return round(sum(pair.bits for pair in found.pairs), 3)
+
+
+def test_sums_over_observers_are_by_target() -> None:
+    found = learnt(play_game(SUITES[0], "imap"))
+    told = told_by(found.pairs)
+    assert sorted(told) == [0, 1, 2, 3, 4]
+    own = [pair.bits for pair in found.pairs if pair.target == 2]
+    assert told[AgentId(2)]["bits"] == pytest.approx(sum(own), abs=0.005)
+    assert told[AgentId(2)]["outcome_bits"] > 0
+
+
+def test_nothing_is_inferred_where_it_is_not_said_how_calendars_are_drawn() -> None:
+    trace = play_game(SUITES[0].updated(params=None), "imap")
+    assert learnt(trace).pairs == ()
+    odd = play_game(SUITES[0].updated(params={"density": "much", "blocked": 2}), "imap")
+    assert learnt(odd).pairs == ()
+
+
+def words(text: str) -> dict[int, tuple[float, ...]]:
+    message = Message(AgentId(1), (AgentId(0),), "dm", MeetingId(1), Text(text=text))
+    asked = Message(
+        AgentId(0), (AgentId(1),), "dm", MeetingId(1), Text(text="How about slots 4 or 5?")
+    )
+    view = View(
+        AgentId(0), (AgentId(0), AgentId(1)), 6, (0, 1, 10, 100, None), [asked], lambda _: []
+    )
+    (told,) = LiteralReader().tells(message, view)
+    assert isinstance(told, Told)
+    return {int(slot): weights for slot, weights in told.slots.items()}
+
+
+def test_scripted_speakers_are_taken_at_their_word() -> None:
+    slip = 0.01
+    assert words("Slots 1 and 3 would be impossible for me.") == {
+        1: (0, 0, 0, 0, 1),
+        3: (0, 0, 0, 0, 1),
+    }
+    assert words("Slot 2 would be hard for me.") == {2: (slip, slip, slip, 1, 0)}
+    assert words("For me slot 0 would be easy.") == {0: (1, slip, slip, slip, 0)}
+    assert words("None of those is possible for me.") == dict.fromkeys([4, 5], (0, 0, 0, 0, 1))
+    assert words("Agreed, slot 5.") == {5: (1, 1, 1, 1, 0)}
+    assert words("Agent 2 says that slot 3 would be easy for it.") == {}
+    assert words("Slot 77 would be easy for me.") == {}

@@ -1,0 +1,137 @@
+"""Posteriors of calendars against enumeration of all of them."""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import comb, prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calbench.domain.ids import AgentId, Slot
+from calbench.metrics.privacy.inference.calendars import Array, Prior, posterior
+from calbench.metrics.privacy.inference.knowledge import Knowledge
+from calbench.metrics.privacy.inference.sums import from_best, from_total
+from calbench.protocols.clues import Best, Total
+from calbench.protocols.costs import cheapest_slot
+
+CELLS = (0, 1, 10, None)
+PRIOR = Prior(6, (0, 1, None), (0.0, 0.5, 0.0, 0.5), (0.4, 0.6))
+LIKELY = st.sampled_from([0.0, 0.2, 1.0])
+
+
+def chance_of(calendar: Sequence[int], prior: Prior) -> float:
+    """Return the probability of a calendar: the number of blocked slots, then each of the rest."""
+    blocked = len(prior.cells) - 1
+    number = sum(cell == blocked for cell in calendar)
+    if number >= len(prior.blocked):
+        return 0.0
+    rest = prod(prior.shares[cell] for cell in calendar if cell != blocked)
+    return prior.blocked[number] / comb(prior.num_slots, number) * rest
+
+
+@given(st.lists(st.lists(LIKELY, min_size=3, max_size=3), min_size=6, max_size=6))
+def test_posterior_is_that_of_all_calendars(rows: list[list[float]]) -> None:
+    weights = np.array(rows)
+    found = np.zeros((6, 3))
+    for calendar in product(range(3), repeat=6):
+        fits = prod(weights[slot, cell] for slot, cell in enumerate(calendar))
+        for slot, cell in enumerate(calendar):
+            found[slot, cell] += fits * chance_of(calendar, PRIOR)
+    if found.sum() > 0:
+        expected = found / found.sum(axis=1, keepdims=True)
+        assert posterior(PRIOR, weights[None])[0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_prior_is_the_posterior_of_nothing() -> None:
+    expected = np.tile(PRIOR.chances, (6, 1))
+    assert posterior(PRIOR, np.ones((1, 6, 3)))[0] == pytest.approx(expected)
+
+
+def normalised(rows: Array) -> Array:
+    found: Array = rows / rows.sum(axis=1, keepdims=True)
+    return found
+
+
+def enumerated(
+    chances: Sequence[Array], fits: Callable[[Sequence[Sequence[int]]], float]
+) -> list[Array]:
+    """Return the marginals of independent slots of several agents, given a joint likelihood."""
+    slots, cells = chances[0].shape
+    found = [np.zeros((slots, cells)) for _ in chances]
+    for joint in product(product(range(cells), repeat=slots), repeat=len(chances)):
+        chance = fits(joint) * prod(
+            chances[agent][slot, cell]
+            for agent, calendar in enumerate(joint)
+            for slot, cell in enumerate(calendar)
+        )
+        for agent, calendar in enumerate(joint):
+            for slot, cell in enumerate(calendar):
+                found[agent][slot, cell] += chance
+    return [normalised(rows) for rows in found]
+
+
+CHANCES = [
+    normalised(np.array([[4.0, 2, 1, 3], [1, 1, 1, 1], [5, 1, 2, 2]])),
+    normalised(np.array([[1.0, 5, 1, 2], [2, 1, 3, 4], [1, 1, 1, 3]])),
+]
+
+
+@pytest.mark.parametrize("own", [(0, 1, 10), (10, 0, None), (1, 1, 1)])
+@pytest.mark.parametrize("slot", [0, 1, 2])
+@pytest.mark.parametrize("is_forced", [False, True])
+def test_choice_tells_what_enumeration_says(
+    own: tuple[int | None, ...], slot: int, *, is_forced: bool
+) -> None:
+    def fits(joint: Sequence[Sequence[int]]) -> float:
+        vectors = [own, *[[CELLS[cell] for cell in calendar] for calendar in joint]]
+        chosen = cheapest_slot([tuple(vector) for vector in vectors])
+        return 1 / 3 if chosen is None and is_forced else float(chosen == slot)
+
+    agents = (AgentId(0), AgentId(1), AgentId(2))
+    clue = Best(agents, Slot(slot), (Slot(0), Slot(1), Slot(2)), CELLS, is_forced=is_forced)
+    told = list(from_best(clue, CHANCES, own, CELLS))
+    if own[slot] is None and not is_forced:
+        assert told == []
+        return
+    for rows, before, expected in zip(told, CHANCES, enumerated(CHANCES, fits), strict=True):
+        assert normalised(rows * before) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("sums", [((0, 0), (1, 10), (2, 0)), ((1, 0), (0, 11), (0, 2))])
+def test_total_tells_what_enumeration_says(sums: tuple[tuple[int, int], ...]) -> None:
+    def fits(joint: Sequence[Sequence[int]]) -> float:
+        for slot, (bad, cost) in enumerate(sums):
+            values = [CELLS[calendar[slot]] for calendar in joint]
+            if values.count(None) != bad or sum(value or 0 for value in values) != cost:
+                return 0.0
+        return 1.0
+
+    told = list(from_total(Total((AgentId(1), AgentId(2)), sums), CHANCES, CELLS))
+    for rows, before, expected in zip(told, CHANCES, enumerated(CHANCES, fits), strict=True):
+        assert normalised(rows * before) == pytest.approx(expected, abs=1e-9)
+
+
+def test_slot_that_a_common_meeting_took_says_nothing_of_its_being_blocked() -> None:
+    known = Knowledge(PRIOR, np.ones((6, 3)))
+    known.book(Slot(2), 3, is_first=False)
+    known.hear(range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
+    chances = posterior(PRIOR, known.weights[None])[0][:, -1]
+    assert chances[2] < chances[3]
+
+
+def test_meeting_is_elsewhere_if_the_agreed_slot_had_no_room() -> None:
+    known = Knowledge(PRIOR, np.ones((6, 3)))
+    known.hear([2], np.array([[0.0, 0.0, 1.0]]))
+    known.book(Slot(2), 3, is_first=False)
+    known.hear([4], np.array([[0.0, 0.0, 1.0]]))
+    # A slot without room now may be held by that meeting, so it is not certainly blocked.
+    assert 0 < posterior(PRIOR, known.weights[None])[0][4, 0] < 1
+
+
+def test_contradiction_tells_nothing() -> None:
+    known = Knowledge(PRIOR, np.ones((6, 3)))
+    known.hear([1], np.array([[1.0, 0.0, 0.0]]))
+    known.hear([1], np.array([[0.0, 0.0, 1.0]]))
+    assert posterior(PRIOR, known.weights[None])[0][1, 0] == pytest.approx(1)
