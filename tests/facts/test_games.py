@@ -50,6 +50,7 @@ ROUND = AgentRound(
 
 BY_HAND: dict[str, Any] = {
     "setting": "uniform",
+    "bits": 0.0,
     "limits": "text",
     "scenario_id": "s0",
     "team": "imap",

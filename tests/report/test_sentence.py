@@ -23,8 +23,8 @@ from tests.report.samples import play, suite_of
 from tests.report.unpacking import unpacked_game
 
 
-def played(*cells: object) -> Row:
-    return dict(zip(PLAYED_COLUMNS, (False, *cells), strict=True))
+def played(*cells: object, bits: float | None = None) -> Row:
+    return dict(zip(PLAYED_COLUMNS, (False, *cells, bits), strict=True))
 
 
 def told(*cells: object) -> Row:
@@ -37,6 +37,14 @@ ALL = played(5, 5, 21, 7, 5, 2)
 @pytest.mark.parametrize(
     ("row", "audit", "said"),
     [
+        (
+            played(1, 1, 2, 0, 0, 0, bits=12.34),
+            None,
+            (
+                "The meeting was scheduled in 2 messages at cost 0, the optimum; "
+                "the others learnt 12.3 bits."
+            ),
+        ),
         (ALL, None, "All 5 meetings were scheduled in 21 messages at cost 7, 2 above the optimum."),
         (
             played(5, 4, 1, 7, 7, 0),

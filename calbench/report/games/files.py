@@ -58,9 +58,9 @@ def what_happened(rows: Rows) -> str:
     row = rows.played
     if row["is_excluded"]:
         return f"Halted before its end and not scored: {_scheduled(row)} in {_messages(row)}."
-    learnt = "" if row["bits"] is None else f", which told {row['bits']:.1f} bits"
-    said = f"{_messages(row)}{learnt}"
-    return f"{_capital(_scheduled(row))} in {said}, at {_cost(row)}{_told(rows.told)}."
+    learnt = "" if row["bits"] is None else f"; the others learnt {row['bits']:.1f} bits"
+    said = f"{_scheduled(row)} in {_messages(row)} at {_cost(row)}{learnt}"
+    return f"{_capital(said)}{_told(rows.told)}."
 
 
 def _scheduled(row: Row) -> str:
