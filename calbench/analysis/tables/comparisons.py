@@ -100,9 +100,7 @@ def _remarks(
         settings: of the estimates.
     """
     board = teams.merge(leaderboard(facts, settings), "left", TEAMS)
-    seats = facts.of_games("agents").groupby(TEAMS)["kind"]
-    baselines = seats.unique().map(lambda kinds: list(kinds) == [DEGENERATE])
-    is_baseline = baselines.loc[pd.MultiIndex.from_frame(teams[TEAMS])].tolist()
+    is_baseline = degenerate_teams(teams, facts)
     kinds, is_ranked = board["vps_kind"].tolist(), board["is_vps_ranked"].tolist()
 
     def remark(a: int, b: int, measure: Measure) -> str:
@@ -120,6 +118,13 @@ def _remarks(
         for places in teams.groupby("setting").indices.values()
         for a, b in combinations(map(int, places), 2)
     }
+
+
+def degenerate_teams(teams: pd.DataFrame, facts: Facts) -> list[bool]:
+    """Return which teams, of all settings, have degenerate players only."""
+    seats = facts.of_games("agents").groupby(TEAMS)["kind"]
+    baselines = seats.unique().map(lambda kinds: list(kinds) == [DEGENERATE])
+    return list(baselines.loc[pd.MultiIndex.from_frame(teams[TEAMS])])
 
 
 def compared(
