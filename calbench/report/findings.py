@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from calbench.analysis.measures import MIXED
 from calbench.analysis.summary.featured import distinct
 from calbench.files import shorten
-from calbench.report.columns import COST, VPS
+from calbench.report.columns import COST, MEASURE_BY_NAME, VPS
 from calbench.report.experiment import BASELINES, Experiment
 from calbench.report.kind import MODEL, PROTOCOL, SCRIPTED, kind_of
 from calbench.report.sentence import (
@@ -154,13 +154,22 @@ def _silent(silent: Sequence[Row]) -> Sentence:
     cheapest = foremost(silent, COST, largest=False)
     is_one = len(cheapest) == 1
     return said(
-        " {who} {stay} within the allowance (excess VPS {loss}), but {pay} {cost}.",
+        " {who} {stay} within the allowance (excess VPS {loss}), but {pay} {cost}{silence}.",
         who=teams(cheapest),
         stay="stays" if is_one else "stay",
         loss=measured(cheapest[0], VPS),
         pay="pays" if is_one else "pay",
         cost=measured(cheapest[0], COST),
+        silence=_beside_silence(cheapest),
     )
+
+
+def _beside_silence(rows: Sequence[Row]) -> Sentence:
+    """Say that teams are not shown to be better than silence, where that holds for all of them."""
+    if not all(row.get("no_better_than") for row in rows):
+        return ()
+    digits = MEASURE_BY_NAME[COST].digits
+    return said(", no better than silence ({cost})", cost=cell(rows[0]["silence_cost"], digits))
 
 
 LEAKS = "audit_leaks.csv"
@@ -293,7 +302,11 @@ def recorded(site: Site) -> Finding | None:
         interval=interval(best[0], SUCCESS, 1) if is_one else (),
         scenarios=cell(best[0]["scenarios"]),
         setting=best[0]["setting"],
-        cost=said(", at {cost} adjusted excess cost per meeting", cost=measured(best[0], COST))
+        cost=said(
+            ", at {cost} adjusted excess cost per meeting{silence}",
+            cost=measured(best[0], COST),
+            silence=_beside_silence(best),
+        )
         if is_one
         else (),
         chance=_chance(run, best[0]) if run is not None and is_one else (),
