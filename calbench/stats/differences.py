@@ -28,7 +28,6 @@ from calbench.stats.intervals import (
     FEWEST_UNITS,
     MOST_ALIKE,
     SAME_DIGITS,
-    TAIL_SHARE,
     Bounds,
     Ends,
     Kinds,
@@ -40,7 +39,7 @@ from calbench.stats.intervals import (
     t_quantile,
 )
 from calbench.stats.resampling import swap_p_values
-from calbench.stats.spec import AnalysisSpec
+from calbench.stats.spec import TAIL_SHARE, AnalysisSpec
 from calbench.stats.sums import Floats, Ints, Sums, Truths, rounded_sums
 
 

@@ -22,8 +22,7 @@ from calbench.analysis.run_comparison import (
 from calbench.analysis.verdicts import TOO_FEW_READ
 from calbench.facts.frames import cast, csv_text
 from calbench.facts.games import AGENTS
-from calbench.stats.intervals import TAIL_SHARE
-from calbench.stats.spec import AnalysisSpec
+from calbench.stats.spec import TAIL_SHARE, AnalysisSpec
 
 SPEC = AnalysisSpec()
 

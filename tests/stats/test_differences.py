@@ -18,7 +18,6 @@ from calbench.stats.differences import (
     required_units,
 )
 from calbench.stats.intervals import (
-    TAIL_SHARE,
     Bounds,
     Sample,
     difference_of,
@@ -26,7 +25,7 @@ from calbench.stats.intervals import (
     estimated,
 )
 from calbench.stats.resampling import resample_weights, swap_p_values
-from calbench.stats.spec import AnalysisSpec
+from calbench.stats.spec import TAIL_SHARE, AnalysisSpec
 from calbench.stats.sums import Sums
 from tests.stats.samples import UNITS, Unit, beside, column, random_units
 
