@@ -22,12 +22,14 @@ from calbench.facts.columns import columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.stats.differences import (
+    Differences,
     crossings,
     minimum_detectable_difference,
     paired_differences,
 )
 from calbench.stats.intervals import SAME_DIGITS, Sample, difference_of
 from calbench.stats.resampling import holm_p_values
+from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums, exact_totals
 
 SILENT, FIRST_FREE = "silent", "first-free"
@@ -100,9 +102,6 @@ def silence(facts: Facts, settings: Settings) -> pd.DataFrame:
     every = Sums(*(np.hstack(parts) for parts in zip(teams, silent, strict=True)))
     found = paired_differences(every, sides, spec, is_less=True)
     means = np.array([_means_of_common(every, *side) for side in sides])
-    # A one-sided test at a level is a two-sided one at twice the level.
-    one_sided = spec.model_copy(update={"confidence": 1 - 2 * (1 - spec.confidence)})
-    samples = zip(found.spread.tolist(), found.num_units.tolist(), strict=True)
     rows = sums.groups.iloc[[one for one, _ in sides]][TEAMS].reset_index(drop=True)
     rows = rows.assign(
         baseline=[name for _, _, name in pairs],
@@ -115,13 +114,7 @@ def silence(facts: Facts, settings: Settings) -> pd.DataFrame:
         difference_high=found.high,
         difference_interval=found.kind.astype(object),
         p=found.p_value,
-        minimum_detectable_difference=pd.Series(
-            [
-                minimum_detectable_difference(spread, n, one_sided) if spread > 0 else None
-                for spread, n in samples
-            ],
-            dtype="float64",
-        ),
+        minimum_detectable_difference=_detectable(found, spec),
     )
     return _judged(rows, Level.of(spec))
 
@@ -149,6 +142,25 @@ def _means_of_common(sums: Sums, one: int, other: int) -> tuple[float, float]:
     with np.errstate(invalid="ignore"):
         first, second = totals / counts
     return first, second
+
+
+def _detectable(found: Differences, spec: AnalysisSpec) -> "pd.Series[float]":
+    """Return what a one-sided test detects: what a two-sided one does at twice the level.
+
+    Not a number where chance alone would reject that often, whatever the difference.
+    """
+    level = 2 * (1 - spec.confidence)
+    one_sided = spec.model_copy(update={"confidence": 1 - level})
+    samples = zip(found.spread.tolist(), found.num_units.tolist(), strict=True)
+    return pd.Series(
+        [
+            minimum_detectable_difference(spread, n, one_sided)
+            if spread > 0 and level < spec.power
+            else None
+            for spread, n in samples
+        ],
+        dtype="float64",
+    )
 
 
 def _judged(rows: pd.DataFrame, level: Level) -> pd.DataFrame:

@@ -121,6 +121,13 @@ def test_only_what_could_be_significant_is_tested(
     assert row["no_better_than"] == ("silent" if verdict == NO_BETTER else "")
 
 
+def test_a_level_that_chance_alone_reaches_detects_nothing(tmp_path: Path) -> None:
+    facts = made(tmp_path, {"one": [1.5, 1.0, 1.2, 1.9, 0.3, 1.0, 1.0]})
+    loose = Settings(analysis=AnalysisSpec(confidence=0.5))
+    (row,) = table_rows(facts, "silence.csv", loose)
+    assert (row["verdict"], row["minimum_detectable_difference"]) == (BETTER, "")
+
+
 def test_at_its_price_two_teams_cost_the_same(played: Facts) -> None:
     rows = table_rows(played, "break_even.csv", SETTINGS)
     assert len(rows) == 6
