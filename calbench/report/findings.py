@@ -88,7 +88,7 @@ def least_cost(site: Site) -> Finding | None:
         pay="pays" if is_one else "pay",
         cost=measured(leaders[0], COST),
         each="" if is_one else " each",
-        others=_others(undecided),
+        others=_others(site, leaders, undecided),
         privacy=_given_away(rows, [*leaders, *undecided]),
     )
     links = (
@@ -98,11 +98,30 @@ def least_cost(site: Site) -> Finding | None:
     return Finding(text(_title(rows, leaders, undecided)), sentence, links)
 
 
-def _others(undecided: Sequence[Row]) -> Sentence:
+def _others(site: Site, leaders: Sequence[Row], undecided: Sequence[Row]) -> Sentence:
+    """Say who is not significantly different, and which difference would have been found."""
     if not undecided:
         return ()
-    are = "are" if len(undecided) > 1 else "is"
-    return said(" {who} {are} not significantly different.", who=teams(undecided), are=are)
+    first, last = {row["team"] for row in leaders}, {row["team"] for row in undecided}
+    sizes = [
+        row["minimum_detectable_difference"]
+        for each in site.experiments
+        if each.name == leaders[0]["experiment"]
+        for row in each.tables.optional(
+            "comparisons.csv", setting=leaders[0]["setting"], measure=COST
+        )
+        if ({row["team_a"]} <= first and {row["team_b"]} <= last)
+        or ({row["team_a"]} <= last and {row["team_b"]} <= first)
+    ]
+    known = [size for size in sizes if size is not None]
+    return said(
+        " {who} {are} not significantly different{found}.",
+        who=teams(undecided),
+        are="are" if len(undecided) > 1 else "is",
+        found=said(" (a difference of {size} would have been found)", size=cell(max(known), 2))
+        if known
+        else (),
+    )
 
 
 def _title(rows: Sequence[Row], leaders: Sequence[Row], undecided: Sequence[Row]) -> str:

@@ -17,6 +17,7 @@ from calbench.analysis.verdicts import (
     NOT_TESTED,
     TOO_FEW_SCENARIOS,
     Level,
+    detectable_differences,
 )
 from calbench.facts.columns import columns
 from calbench.facts.frames import empty
@@ -24,7 +25,6 @@ from calbench.facts.storage import Facts
 from calbench.stats.differences import (
     Differences,
     crossings,
-    minimum_detectable_difference,
     paired_differences,
 )
 from calbench.stats.intervals import SAME_DIGITS, Sample, difference_of
@@ -151,16 +151,8 @@ def _detectable(found: Differences, spec: AnalysisSpec) -> "pd.Series[float]":
     """
     level = 2 * (1 - spec.confidence)
     one_sided = spec.model_copy(update={"confidence": 1 - level})
-    samples = zip(found.spread.tolist(), found.num_units.tolist(), strict=True)
-    return pd.Series(
-        [
-            minimum_detectable_difference(spread, n, one_sided)
-            if spread > 0 and level < spec.power
-            else None
-            for spread, n in samples
-        ],
-        dtype="float64",
-    )
+    spread = pd.Series(found.spread if level < spec.power else np.full_like(found.spread, np.nan))
+    return detectable_differences(spread, pd.Series(found.num_units), one_sided)
 
 
 def _judged(rows: pd.DataFrame, level: Level) -> pd.DataFrame:

@@ -628,7 +628,8 @@
       ["Significantly better", low - 1 + " of the others"],
       ["Significantly worse", ranked - high + " of the others"],
       ["Not told apart from", alike.join(", ") || "nobody"],
-      ["By", "paired differences over the same scenarios, p below " + view().level + " after correction"]
+      ["By", "paired differences over the same scenarios, p below " + view().level + " after correction; " +
+        "beside each that is not told apart its comparisons say which difference would have been found"]
     ], [["results/comparisons.html#" + words, "Its comparisons"], ["method.html#ranks", "Method"]]);
   }
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.tables.silence import NO_BETTER
-from calbench.analysis.verdicts import DIFFERENT, VERDICTS
+from calbench.analysis.verdicts import DIFFERENT, NOT_TOLD_APART, VERDICTS
 from calbench.report.columns import MEASURE_BY_NAME, NO_INTERVAL, anchor
 from calbench.report.experiment import level_of, percent
 from calbench.report.pages.board.leaderboard import FIRST_MEASURE
@@ -80,11 +80,18 @@ def page_data(site: Site) -> dict[str, Any]:
     }
 
 
+def would_be_found(row: Row) -> str:
+    """Return which difference would have been found, of a pair that is not told apart."""
+    size = row.get("minimum_detectable_difference")
+    is_open = row["verdict"] == NOT_TOLD_APART and size is not None
+    return f"; {size:.2f} would have been found" if is_open else ""
+
+
 def said(row: Row) -> str:
     """Return what is shown of a pair: which team is better, or the verdict and a remark."""
     remark = f": {row['remark']}" if row["remark"] else ""
     if row["verdict"] != DIFFERENT:
-        return f"{row['verdict']}{remark}"
+        return f"{row['verdict']}{remark}{would_be_found(row)}"
     is_higher = row["difference"] > 0
     is_first = is_higher == (MEASURE_BY_NAME[row["measure"]].better == "higher")
     better = f"{row['team_a'] if is_first else row['team_b']} is better"
