@@ -344,7 +344,7 @@ def test_who_is_no_better_than_silence_is_marked_and_the_tests_are_shown(
 
 
 def test_comparisons_hold_every_row_and_say_who_is_better(
-    docs: Path, played: Experiment, spoken: Experiment
+    docs: Path, played: Experiment, spoken: Experiment, cohort: Experiment
 ) -> None:
     data = page_data(docs, "comparisons")
     rows = [dict(zip(data["columns"], r, strict=True)) for g in data["groups"] for r in g["rows"]]
@@ -368,7 +368,7 @@ def test_comparisons_hold_every_row_and_say_who_is_better(
     shown = stated((docs / "results" / "comparisons.md").read_text())
     further = [
         row
-        for results in (played, spoken)
+        for results in (played, spoken, cohort)
         for name in ("silence.csv", "break_even.csv")
         for row in text_rows(results.tables, name)
     ]
