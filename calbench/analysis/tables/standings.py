@@ -209,7 +209,7 @@ def _oracle(facts: Facts) -> pd.DataFrame:
     messages and privacy loss do not apply to it.
     """
     names = [f"{name}{end}" for name in OF_ORACLE for end in ("", "_n", "_interval")]
-    columns = [*TEAMS, "kinds", "scenarios", "exact", *names, *OF_RATIO]
+    columns = [*TEAMS, "kinds", "scenarios", "exact", *names, "failure_cost", *OF_RATIO]
     return pd.DataFrame(_oracle_rows(facts), columns=columns)
 
 
@@ -229,7 +229,7 @@ def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
                 "kinds": REFERENCE,
                 "scenarios": len(games),
                 "exact": " ".join(OF_ORACLE),
-                **dict.fromkeys(OF_ORACLE, 0.0),
+                **dict.fromkeys((*OF_ORACLE, "failure_cost"), 0.0),
                 "coordination": 100.0,
                 **{f"{name}_interval": EXACT for name in OF_ORACLE},
                 **{f"{name}_n": number for name, number in counts.items()},

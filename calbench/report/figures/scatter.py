@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from calbench.report.figures.lines import line
-from calbench.report.figures.style import FRONT, Style, Value, error_bars, plain
+from calbench.report.figures.style import FRONT, QUIET, Style, Value, error_bars, plain
 from calbench.report.figures.template import TEXT, drawing
 from calbench.report.labels import MARKER, Box, View, corners, offsets
 from calbench.report.plane import FACTORS
@@ -168,7 +168,7 @@ def _level(name: str, height: float, span: tuple[float, float], upward: Axis) ->
         y=[height, height],
         name=name,
         mode="lines",
-        line={"color": FRONT, "width": 1.5, "dash": "dot"},
+        line={"color": QUIET, "width": 1.5, "dash": "dot"},
         hovertemplate=f"{name}<br>{upward.short} %{{y}}<extra></extra>",
     )
 

@@ -629,7 +629,7 @@
       ["Significantly worse", ranked - high + " of the others"],
       ["Not told apart from", alike.join(", ") || "nobody"],
       ["By", "paired differences over the same scenarios, p below " + view().level + " after correction; " +
-        "beside each that is not told apart its comparisons say which difference would have been found"]
+        "beside each that is not told apart stands which difference would have been found"]
     ], [["results/comparisons.html#" + words, "Its comparisons"], ["method.html#ranks", "Method"]]);
   }
 
@@ -831,7 +831,7 @@
     calbench.fill(place, element("div", { "class": "lb-bar" }, parts.switches,
       element("label", { "class": "lb-check" }, parts.paper, "Show the paper's models"),
       element("label", { "class": "lb-field lb-price", title: "times its price in adjusted excess cost; on average" },
-        element("span", {}, "A failed meeting costs"), parts.price, parts.priced), menu(), parts.status),
+        element("span", {}, "Failed meeting costs"), parts.price, parts.priced), menu(), parts.status),
       parts.tables, dialog);
     document.addEventListener("click", function (event) {
       Array.prototype.forEach.call(place.querySelectorAll(".lb-menu[open]"), function (menu) {
