@@ -44,6 +44,7 @@ from calbench.console import progress
 from calbench.facts.columns import INTERVALS, UNIT, Column, columns
 from calbench.facts.frames import empty
 from calbench.stats.differences import equivalence, paired_ends
+from calbench.stats.intervals import difference_of, spread_of
 from calbench.stats.resampling import swap_p_values
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Floats, Sums, Truths, exact_totals
@@ -261,6 +262,8 @@ def _tests(a: Sums, b: Sums, spec: AnalysisSpec) -> dict[str, Floats | Truths]:
     p_value = np.full(len(MEASURES), np.nan)
     if known.size:
         p_value[known] = swap_p_values(first, second, spec)
+    spread = np.full(len(MEASURES), np.nan)
+    spread[known] = spread_of(difference_of(first, second))
     margin = np.array([measure.margin for measure in MEASURES])
     alike = equivalence(b, a, margin)
     return {
@@ -268,6 +271,7 @@ def _tests(a: Sums, b: Sums, spec: AnalysisSpec) -> dict[str, Floats | Truths]:
         "margin": margin,
         "p_equivalent": alike.p_value,
         "is_identical": alike.is_identical,
+        "spread": spread,
     }
 
 
@@ -329,9 +333,19 @@ def _others(rows: pd.DataFrame) -> Iterator[str]:
     for verdict in (TIED, NOT_TOLD_APART, IDENTICAL, NOT_TESTED):
         own = rows[rows["verdict"] == verdict]
         why = [word for word in REMARKS if (own["remark"] == word).any()]
+        if verdict == NOT_TOLD_APART:
+            why = [f"would have been found: {each}" for each in [_detectable(own)] if each]
         if len(own):
             reasons = f" ({', '.join(why)})" if why else ""
             yield f"{verdict}: {len(own)}{reasons}"
+
+
+def _detectable(rows: pd.DataFrame) -> str:
+    """Return the differences that some comparisons would have found, by measure."""
+    largest = rows.groupby("measure", sort=False)["minimum_detectable_difference"].max().dropna()
+    named = [f"{MEASURE_BY_NAME[str(name)].title} {size:.2f}" for name, size in largest.items()]
+    more = ", ..." if len(named) > NAMED else ""
+    return f"{', '.join(named[:NAMED])}{more}"
 
 
 def _scenarios(rows: pd.DataFrame) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from calbench.analysis.measures import MIXED
 from calbench.facts.columns import DIGITS, UNIT, columns
+from calbench.stats.differences import minimum_detectable_difference
 from calbench.stats.resampling import adjusted_p_values
 from calbench.stats.spec import AnalysisSpec
 
@@ -50,6 +51,10 @@ VERDICT_COLUMNS = columns(f"""
         differs), not tested
     remark (text; C): why a pair is not tested: {", ".join(REMARKS[:-1])}; or {WITHIN_MARGIN}:
         different, but shown to differ by less than the margin
+    minimum_detectable_difference (number, {UNIT}): smallest true difference that the paired t-test
+        detects with this many scenarios and the run's power, at a level of 1 - confidence; empty
+        below three scenarios, where all differ by the same, and for degenerate teams // common
+        scenarios
     """)
 """Of every table that compares teams."""
 
@@ -85,9 +90,10 @@ def with_verdicts(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
     family: whatever the swaps, a permutation test cannot reject them.
 
     Args:
-        rows: with ``scenarios``, ``p``, ``p_equivalent``, ``is_identical``, and ``remark``: why a
-            pair must not be tested, empty if nothing speaks against it.
-        spec: confidence.
+        rows: with ``scenarios``, ``spread`` of the differences, ``p``, ``p_equivalent``,
+            ``is_identical``, and ``remark``: why a pair must not be tested, empty if nothing speaks
+            against it.
+        spec: confidence and power.
     """
     level = Level.of(spec)
     remark = rows["remark"].astype(object)
@@ -109,5 +115,21 @@ def with_verdicts(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
         [NOT_TESTED, IDENTICAL, DIFFERENT, TIED],
         NOT_TOLD_APART,
     )
+    is_baseline = remark == DEGENERATE_TEAM
     remark = remark.mask(is_different & is_equivalent, WITHIN_MARGIN)
-    return rows.assign(**tests, verdict=verdict, remark=remark)
+    spread = rows["spread"].mask(is_baseline)
+    detectable = detectable_differences(spread, rows["scenarios"], spec)
+    return rows.assign(
+        **tests, verdict=verdict, remark=remark, minimum_detectable_difference=detectable
+    )
+
+
+def detectable_differences(
+    spread: "pd.Series[float]", scenarios: "pd.Series[float]", spec: AnalysisSpec
+) -> "pd.Series[float]":
+    """Return the minimum detectable difference of each row; not a number without a spread."""
+    found = [
+        None if np.isnan(each) else minimum_detectable_difference(each, int(number), spec)
+        for each, number in zip(spread.tolist(), scenarios.tolist(), strict=True)
+    ]
+    return pd.Series(found, spread.index, dtype="float64")

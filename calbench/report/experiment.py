@@ -81,8 +81,12 @@ class Experiment:
 
     @property
     def confidence(self) -> str:
-        """Of its intervals, as pages say it."""
-        return percent(self.made_with.analysis.confidence)
+        """Of its intervals, as pages say it: what they promise, and what their t quantiles are of.
+
+        The difference is what skewed values take: [C] of :mod:`calbench.stats.intervals`.
+        """
+        spec = self.made_with.analysis
+        return f"{percent(spec.confidence)} (t: {percent(spec.t_confidence)})"
 
     @property
     def level(self) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from calbench.analysis.measures import MIXED
 from calbench.analysis.summary.featured import distinct
 from calbench.files import shorten
-from calbench.report.columns import COST, VPS
+from calbench.report.columns import COST, MEASURE_BY_NAME, VPS
 from calbench.report.experiment import BASELINES, Experiment
 from calbench.report.kind import MODEL, PROTOCOL, SCRIPTED, kind_of
 from calbench.report.sentence import (
@@ -88,7 +88,7 @@ def least_cost(site: Site) -> Finding | None:
         pay="pays" if is_one else "pay",
         cost=measured(leaders[0], COST),
         each="" if is_one else " each",
-        others=_others(undecided),
+        others=_others(site, leaders, undecided),
         privacy=_given_away(rows, [*leaders, *undecided]),
     )
     links = (
@@ -98,11 +98,30 @@ def least_cost(site: Site) -> Finding | None:
     return Finding(text(_title(rows, leaders, undecided)), sentence, links)
 
 
-def _others(undecided: Sequence[Row]) -> Sentence:
+def _others(site: Site, leaders: Sequence[Row], undecided: Sequence[Row]) -> Sentence:
+    """Say who is not significantly different, and which difference would have been found."""
     if not undecided:
         return ()
-    are = "are" if len(undecided) > 1 else "is"
-    return said(" {who} {are} not significantly different.", who=teams(undecided), are=are)
+    first, last = {row["team"] for row in leaders}, {row["team"] for row in undecided}
+    sizes = [
+        row["minimum_detectable_difference"]
+        for each in site.experiments
+        if each.name == leaders[0]["experiment"]
+        for row in each.tables.optional(
+            "comparisons.csv", setting=leaders[0]["setting"], measure=COST
+        )
+        if ({row["team_a"]} <= first and {row["team_b"]} <= last)
+        or ({row["team_a"]} <= last and {row["team_b"]} <= first)
+    ]
+    known = [size for size in sizes if size is not None]
+    return said(
+        " {who} {are} not significantly different{found}.",
+        who=teams(undecided),
+        are="are" if len(undecided) > 1 else "is",
+        found=said(" (a difference of {size} would have been found)", size=cell(max(known), 2))
+        if known
+        else (),
+    )
 
 
 def _title(rows: Sequence[Row], leaders: Sequence[Row], undecided: Sequence[Row]) -> str:
@@ -154,13 +173,22 @@ def _silent(silent: Sequence[Row]) -> Sentence:
     cheapest = foremost(silent, COST, largest=False)
     is_one = len(cheapest) == 1
     return said(
-        " {who} {stay} within the allowance (excess VPS {loss}), but {pay} {cost}.",
+        " {who} {stay} within the allowance (excess VPS {loss}), but {pay} {cost}{silence}.",
         who=teams(cheapest),
         stay="stays" if is_one else "stay",
         loss=measured(cheapest[0], VPS),
         pay="pays" if is_one else "pay",
         cost=measured(cheapest[0], COST),
+        silence=_beside_silence(cheapest),
     )
+
+
+def _beside_silence(rows: Sequence[Row]) -> Sentence:
+    """Say that teams are not shown to be better than silence, where that holds for all of them."""
+    if not all(row.get("no_better_than") for row in rows):
+        return ()
+    digits = MEASURE_BY_NAME[COST].digits
+    return said(", no better than silence ({cost})", cost=cell(rows[0]["silence_cost"], digits))
 
 
 LEAKS = "audit_leaks.csv"
@@ -293,7 +321,11 @@ def recorded(site: Site) -> Finding | None:
         interval=interval(best[0], SUCCESS, 1) if is_one else (),
         scenarios=cell(best[0]["scenarios"]),
         setting=best[0]["setting"],
-        cost=said(", at {cost} adjusted excess cost per meeting", cost=measured(best[0], COST))
+        cost=said(
+            ", at {cost} adjusted excess cost per meeting{silence}",
+            cost=measured(best[0], COST),
+            silence=_beside_silence(best),
+        )
         if is_one
         else (),
         chance=_chance(run, best[0]) if run is not None and is_one else (),

@@ -102,6 +102,11 @@ class Panel:
         return any(mark.is_on_front for mark in self.drawing.marks)
 
     @property
+    def has_silence(self) -> bool:
+        """Whether it shows the cost of saying nothing."""
+        return self.drawing.silence is not None
+
+    @property
     def has_degenerate(self) -> bool:
         """Whether it shows players that do not compete."""
         return any(mark.kind is DEGENERATE for mark in self.drawing.marks)
@@ -138,11 +143,19 @@ def panels_by_group(site: Site) -> dict[Group, Panel]:
             group,
             rows,
             drawn(
-                points[group], [p for g, own in points.items() if g[:2] == group[:2] for p in own]
+                points[group],
+                [p for g, own in points.items() if g[:2] == group[:2] for p in own],
+                silence=silence_of(rows),
             ),
         )
         for group, rows in groups.items()
     }
+
+
+def silence_of(rows: Iterable[Row]) -> float | None:
+    """Return what saying nothing costs on the games of the first row that knows it."""
+    known = (row.get("silence_cost") for row in rows)
+    return next((cost for cost in known if cost is not None), None)
 
 
 def _groups(site: Site) -> dict[Group, list[Row]]:
@@ -327,7 +340,7 @@ def _cut(site: Site) -> Panel | None:
     if found is None:
         return None
     marks = [replace(mark, is_on_front=False) for mark in found.drawing.marks]
-    return replace(found, drawing=replace(found.drawing, marks=marks, front=()))
+    return replace(found, drawing=replace(found.drawing, marks=marks, front=(), silence=None))
 
 
 def _noted(path: Path) -> str:

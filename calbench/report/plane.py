@@ -118,6 +118,9 @@ SAME = 5.0
 FAR = 18.0
 """A name farther than this from its mark has a line to it [C]."""
 
+SILENCE = (46.0, 13.0)
+"""Width and height of the name of the line of those that say nothing [C]."""
+
 BETTER = (58.0, 16.0)
 """Width and height of the arrow to what is better [C]."""
 
@@ -171,7 +174,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Everything that a template needs to draw a panel."""
+    """Everything that a template needs to draw a panel; ``silence`` is where its line is named."""
 
     marks: Sequence[Mark]
     names: Sequence[Name]
@@ -179,6 +182,7 @@ class Drawing:
     up: Sequence[tuple[float, str]]
     front: Sequence[tuple[float, float]]
     better: tuple[float, float]
+    silence: tuple[float, float] | None = None
     height: float = HEIGHT
 
     width = WIDTH
@@ -193,6 +197,7 @@ def drawn(
     points: Sequence[Point],
     others: Sequence[Point] = (),
     *,
+    silence: float | None = None,
     is_from_zero: bool = True,
     is_log1p: bool = True,
     height: float = HEIGHT,
@@ -202,6 +207,7 @@ def drawn(
     Args:
         points: what it shows.
         others: of panels with which it shares the upward axis.
+        silence: cost of those that say nothing, which is drawn as a line; none unless given.
         is_from_zero: whether the other axis begins at 0.
         is_log1p: whether it is one of excess VPS.
         height: of the picture.
@@ -213,21 +219,34 @@ def drawn(
     across = scale(reach, LEFT, RIGHT, is_log1p=is_log1p, is_from_zero=is_from_zero, room=room)
     every = {*points, *others}
     room = ALONE if len(every) == 1 else ROOM
-    up = scale(_reach(point.up for point in every), bottom, TOP, room=room)
+    up = scale(_reach([*(point.up for point in every), [silence]]), bottom, TOP, room=room)
     marks = [_mark(point, across, up) for point in points]
     boxes = [Box(mark.x, mark.y, MARK, MARK) for mark in marks]
     bars = [_bar(mark) for mark in marks if mark.up]
-    corner = _corner([*boxes, *bars], plot)
+    level = None if silence is None else up.place(silence)
+    label = [] if level is None else [_beside(level, [*boxes, *bars], plot)]
+    corner = _corner([*boxes, *bars, *label], plot)
     front = corners((m.x, m.y) for m in marks if m.is_on_front)
     return Drawing(
         marks,
-        _names(marks, [*boxes, *bars, corner], plot),
+        _names(marks, [*boxes, *bars, *label, corner], plot),
         across.ticks(),
         up.ticks(),
         front,
         (corner.x, corner.y),
+        None if level is None else (label[0].x, level),
         height,
     )
+
+
+def _beside(level: float, taken: Sequence[Box], plot: Box) -> Box:
+    """Return where a line's name above it covers least, from the right end."""
+    width, height = SILENCE
+    places = [
+        Box(x, level - height / 2, width, height)
+        for x in (RIGHT - width / 2, (LEFT + RIGHT) / 2, LEFT + width)
+    ]
+    return min(places, key=lambda box: cost_of(box, taken, plot))
 
 
 def _reach(values: Iterable[Sequence[float | None]]) -> list[float]:

@@ -17,14 +17,13 @@ from calbench.stats.intervals import (
     MOST_ALIKE,
     NONE,
     SAME,
-    TAIL_SHARE,
     Ends,
     T,
     most_common,
     t_quantile,
 )
 from calbench.stats.resampling import DRAWS_AT_ONCE
-from calbench.stats.spec import AnalysisSpec
+from calbench.stats.spec import TAIL_SHARE, AnalysisSpec
 from calbench.stats.sums import Floats, Ints, exact_totals
 
 MOST_DEALT = 1000

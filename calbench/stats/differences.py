@@ -27,17 +27,19 @@ import numpy as np
 from calbench.stats.intervals import (
     FEWEST_UNITS,
     MOST_ALIKE,
-    TAIL_SHARE,
+    SAME_DIGITS,
     Bounds,
     Ends,
     Kinds,
+    Sample,
     difference_of,
     ends_of,
     most_common,
     spread_of,
+    t_quantile,
 )
 from calbench.stats.resampling import swap_p_values
-from calbench.stats.spec import AnalysisSpec
+from calbench.stats.spec import TAIL_SHARE, AnalysisSpec
 from calbench.stats.sums import Floats, Ints, Sums, Truths, rounded_sums
 
 
@@ -50,8 +52,8 @@ class Differences:
         low: lower end of the interval; not a number where there is none.
         high: upper end.
         kind: how the interval was made, or why there is none.
-        p_value: two-sided, of the paired permutation test; not a number without a common unit, or
-            where none was asked for.
+        p_value: of the paired permutation test, two-sided unless asked otherwise; not a number
+            without a common unit, or where none was asked for.
         num_units: units that count for both.
         spread: standard deviation over units of what each adds to the difference, times their
             number; not a number below two units, 0 where all have one difference.
@@ -74,6 +76,7 @@ def paired_differences(
     bounds: Bounds | None = None,
     exact: Truths | None = None,
     is_tested: Truths | None = None,
+    is_less: bool = False,
 ) -> Differences:
     """Compare means over the same units.
 
@@ -84,6 +87,7 @@ def paired_differences(
         bounds: least and greatest value of each column, as in ``paired_ends``.
         exact: whether a column is constant by construction; a difference is if both are.
         is_tested: which pairs to test, ``[pair]``; all unless given.
+        is_less: whether tests are one-sided: that the first mean is less.
     """
     left, right = ([pair[side] for pair in pairs] for side in (0, 1))
     first, second = _common(
@@ -96,7 +100,7 @@ def paired_differences(
         one, other = (
             Sums(each.totals[:, known], each.counts[:, known]) for each in (first, second)
         )
-        p_value[known] = swap_p_values(one, other, spec)
+        p_value[known] = swap_p_values(one, other, spec, is_less=is_less)
     ends = ends_of(
         sample,
         spec,
@@ -146,6 +150,51 @@ def _of_differences(
     return Bounds(
         bounds.least[left] - bounds.greatest[right], bounds.greatest[left] - bounds.least[right]
     )
+
+
+class Crossings(NamedTuple):
+    """Where differences that change with a price are 0, all ``[column]``.
+
+    Attributes:
+        price: at which the difference is 0; not a number where it does not depend on a price.
+        low: lower end of its interval; not a number where there is none, or one without end.
+        high: upper end.
+    """
+
+    price: Floats
+    low: Floats
+    high: Floats
+
+
+def crossings(free: Sample, priced: Sample, spec: AnalysisSpec) -> Crossings:
+    """Return the price at which ``free + price * priced`` is 0, column by column.
+
+    The interval has the prices at which the t interval of this difference holds 0 (Fieller 1954,
+    "Some problems in interval estimation", J. Royal Statistical Society B 16); where it would be no
+    interval, because ``priced`` may be 0 itself, there is none.
+
+    Args:
+        free: differences of means that no price changes, with what each unit adds.
+        priced: those that it multiplies, over the same units.
+        spec: confidence.
+    """
+    num_units = free.num_units
+    is_zero = np.round(priced.value, SAME_DIGITS) == 0
+    slope = np.where(is_zero, np.nan, priced.value)
+    price = -free.value / slope
+    tail = TAIL_SHARE * (1 - spec.confidence) / 2
+    freedom = np.maximum(num_units - 1, 1)
+    factor = np.array([t_quantile(int(each), tail) for each in freedom]) ** 2
+    factor /= np.maximum(num_units, 1) * freedom
+    square = slope**2 - factor * (priced.added**2).sum(axis=0)
+    middle = free.value * slope - factor * (free.added * priced.added).sum(axis=0)
+    rest = free.value**2 - factor * (free.added**2).sum(axis=0)
+    is_alike = most_common(free.own + price * priced.own).units > MOST_ALIKE * num_units
+    with np.errstate(invalid="ignore"):
+        is_shown = (square > 0) & (num_units >= FEWEST_UNITS) & ~is_alike
+    half = np.sqrt(np.maximum(middle**2 - square * rest, 0.0))
+    ends = [(sign * half - middle) / np.where(is_shown, square, np.nan) for sign in (-1, 1)]
+    return Crossings(price, *ends)
 
 
 class Equivalence(NamedTuple):

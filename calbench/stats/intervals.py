@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calbench.stats.spec import AnalysisSpec
+from calbench.stats.spec import TAIL_SHARE, AnalysisSpec
 from calbench.stats.sums import Floats, Ints, Sums, Truths, exact_totals
 
 Kinds = npt.NDArray[np.str_]
@@ -39,12 +39,6 @@ MOST_REACHED = 0.7
 
 Nearly all units of a population may have a value that fewer have in a sample. Its mean is then
 too far from that value, and would be published only when it is.
-"""
-
-TAIL_SHARE = 0.8
-"""Of the tail of the confidence, what is left beyond each end of a t interval [C].
-
-The remainder is for skewed values, of which t intervals miss 7% to 9% instead of 5%.
 """
 
 SAME_DIGITS = 9

@@ -69,13 +69,13 @@ class _Swaps(NamedTuple):
     count_sum: Floats
 
     def differences(self, signs: Floats) -> Floats:
-        """Return the size of the difference after each swap, ``[swap, column]``."""
+        """Return the difference after each swap, ``[swap, column]``."""
         moved, counts = signs @ self.totals, np.zeros((len(signs), len(self.count_sum)))
         uneven = np.flatnonzero(self.counts.any(axis=0))  # mostly none: both samples count alike
         counts[:, uneven] = signs @ self.counts[:, uneven]
         first = (self.total_sum + moved) / (self.count_sum + counts)
         second = (self.total_sum - moved) / (self.count_sum - counts)
-        return np.asarray(np.abs(first - second))
+        return np.asarray(first - second)
 
     def of(self, columns: Sequence[int], size: int) -> "_Swaps":
         """Return some columns, in which only the first ``size`` units change anything."""
@@ -98,8 +98,10 @@ def sign_flip_p_values(differences: Floats, spec: AnalysisSpec) -> Floats:
     return swap_p_values(Sums(differences, ones), Sums(np.zeros_like(ones), ones), spec)
 
 
-def swap_p_values(first: Sums, second: Sums, spec: AnalysisSpec) -> Floats:
-    """Return two-sided p-values of differences between two samples' means, column by column.
+def swap_p_values(
+    first: Sums, second: Sums, spec: AnalysisSpec, *, is_less: bool = False
+) -> Floats:
+    """Return p-values of differences between two samples' means, column by column.
 
     A mean is a ratio of two sums over units; a swap exchanges what a unit adds to both sums of
     one sample with what it adds to those of the other.
@@ -108,31 +110,36 @@ def swap_p_values(first: Sums, second: Sums, spec: AnalysisSpec) -> Floats:
         first: one sample; in every column the same units count for both.
         second: the other.
         spec: number of random swaps, and their seed.
+        is_less: whether the test is one-sided: that the first mean is less; else two-sided.
 
     Returns:
-        The share of swaps after which the difference is as large as observed: of all swaps
-        if there are at most ``spec.permutations + 1``, else ``(b + 1) / (m + 1)`` for ``b`` of
-        ``m`` random ones. Units without a difference have no influence.
+        The share of swaps after which the difference is as large (or low) as observed: of all
+        swaps if there are at most ``spec.permutations + 1``, else ``(b + 1) / (m + 1)`` for ``b``
+        of ``m`` random ones. Units without a difference have no influence.
     """
-    swaps, seen, moving = _canonical(first, second)
+    swaps, seen, moving = _canonical(first, second, is_less=is_less)
+    size_of = np.negative if is_less else np.abs
     p_values = np.ones(len(seen))
     exact_limit = floor(log2(spec.permutations + 1))
     for size in sorted({int(count) for count in moving if 0 < count <= exact_limit}):
         columns = np.flatnonzero(moving == size).tolist()
-        differences = swaps.of(columns, size).differences(_all_signs(size))
-        p_values[columns] = (differences >= seen[columns]).mean(axis=0)
+        sizes = size_of(swaps.of(columns, size).differences(_all_signs(size)))
+        p_values[columns] = (sizes >= seen[columns]).mean(axis=0)
     columns = np.flatnonzero(moving > exact_limit).tolist()
     if columns:
         chosen = swaps.of(columns, int(moving.max()))
         hits = np.zeros(len(columns))
         for signs in _random_signs(int(moving.max()), len(columns), spec):
-            hits += (chosen.differences(signs) >= seen[columns]).sum(axis=0)
+            hits += (size_of(chosen.differences(signs)) >= seen[columns]).sum(axis=0)
         p_values[columns] = (hits + 1) / (spec.permutations + 1)
     return p_values
 
 
-def _canonical(first: Sums, second: Sums) -> tuple[_Swaps, Floats, Ints]:
+def _canonical(first: Sums, second: Sums, *, is_less: bool) -> tuple[_Swaps, Floats, Ints]:
     """Order and direct the changes in a way that depends on nothing else.
+
+    Every swap has an opposite, whose difference is its negative: how the changes are directed moves
+    no share of all swaps.
 
     Returns:
         The swaps; how large a difference must be to count as large as observed; in how many units
@@ -143,6 +150,7 @@ def _canonical(first: Sums, second: Sums) -> tuple[_Swaps, Floats, Ints]:
     total_sum, count_sum = (ours + theirs).sum(axis=0), (first.counts + second.counts).sum(axis=0)
     as_played = _Swaps(totals, counts, total_sum, count_sum)
     seen = as_played.differences(np.ones((1, len(totals))))[0]
+    seen = -seen if is_less else np.abs(seen)
     # Sums were rounded before they were added: swaps that tie may differ by this much.
     slack = np.float64(4 * len(totals) * 2.0**-FRACTION_BITS) / count_sum
     moving = ((totals != 0) | (counts != 0)).sum(axis=0)
@@ -192,6 +200,19 @@ def _bits(seed: int, unit: int, count: int) -> npt.NDArray[np.uint8]:
     """Return the random bits of one unit, eight to a byte."""
     source = np.random.PCG64(derived_seed(seed, "permutation", unit))
     return np.asarray(source.random_raw(-(-count // 64)).astype("<u8").view(np.uint8))
+
+
+def holm_p_values(p_values: Sequence[float] | Floats) -> Floats:
+    """Return p-values adjusted for their number: chance of any false rejection, Holm (1979).
+
+    Those that are not a number belong to no test, as in :func:`adjusted_p_values`.
+    """
+    adjusted = np.array(p_values, dtype=np.float64)
+    tests = np.flatnonzero(~np.isnan(adjusted))
+    order = tests[np.argsort(adjusted[tests], kind="stable")]
+    left = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(adjusted[order] * left), 1.0)
+    return adjusted
 
 
 def adjusted_p_values(p_values: Sequence[float] | Floats) -> Floats:

@@ -22,8 +22,7 @@ from calbench.analysis.run_comparison import (
 from calbench.analysis.verdicts import TOO_FEW_READ
 from calbench.facts.frames import cast, csv_text
 from calbench.facts.games import AGENTS
-from calbench.stats.intervals import TAIL_SHARE
-from calbench.stats.spec import AnalysisSpec
+from calbench.stats.spec import TAIL_SHARE, AnalysisSpec
 
 SPEC = AnalysisSpec()
 
@@ -142,7 +141,7 @@ def test_only_common_scenarios_count() -> None:
     found = compared({"s": [1], "a": [3]}, {"s": [3], "b": [1]})
     assert text(found, "differences.csv")[2] == (
         "test,x,y,excess_cost,1.0000,3.0000,2.0000,,,few,1,1,1,"
-        ",,0.1000,,,not tested,too few scenarios"
+        ",,0.1000,,,not tested,too few scenarios,"
     )
     assert text(found, "contributions.csv")[2] == "test,x,y,excess_cost,s,1.0000,3.0000,2.0000"
 
@@ -152,7 +151,7 @@ def test_what_nobody_counts_for_has_no_difference() -> None:
     unread = ("excess_vps", "excess_vps_participants")
     lines = text(found, "differences.csv")
     assert [line for line in lines if "no common scenario" in line] == [
-        f"test,x,y,{name},,,,,,,,,,,,0.5000,,,not tested,no common scenario" for name in unread
+        f"test,x,y,{name},,,,,,,,,,,,0.5000,,,not tested,no common scenario," for name in unread
     ]
     assert set(found.contributions["measure"]) == {m.name for m in MEASURES} - {*unread}
     # The same where only one of the two has nothing.

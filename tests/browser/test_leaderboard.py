@@ -373,3 +373,38 @@ def test_first_pages_are_light_and_search_waits(
     assert name in sizes
     assert sum(sizes.values()) < LIGHT_BYTES, sizes
     assert not [path for path in sizes if "search_index" in path or "/workers/" in path]
+
+
+def test_the_price_of_a_failed_meeting_moves_means_and_rows(visit: Visit, folder: Path) -> None:
+    page = board(visit("leaderboard.html"))
+    choose(page, "setting", "smollm2")
+    (row,) = [each for each in page_table(folder, "leaderboard.csv") if each["team"] == "my-model"]
+    cost, failures = (float(row[name]) for name in ("adjusted_excess_cost", "failure_cost"))
+    assert failures > 0
+    slider = page.get_by_label("Failed meeting costs")
+    value = page.locator("#lb-board tbody tr:has-text('my-model') .lb-value > data").first
+
+    def shown() -> float:
+        return float(value.get_attribute("value") or "nan")
+
+    assert shown() == cost
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert shown() == pytest.approx(cost + 0.05 * failures, abs=1e-4)
+    page.keyboard.press("Home")
+    assert shown() == pytest.approx(cost - failures, abs=1e-4)
+    expect(slider).to_have_attribute("aria-valuetext", re.compile(r"^0\.00 .* accounting cost"))
+    (line,) = [each for each in saved(page) if each["team"] == "my-model"]
+    moved = next(name for name in line if "0 times the price" in name)
+    assert line[moved] == value.get_attribute("value")
+    assert line[f"{moved.split(' ')[0]}_low"] == line["rank_low"] == ""
+    address = page.evaluate("location.hash")
+    assert "price=0" in address
+    page = board(visit(f"leaderboard.html{address}"))
+    assert shown() == pytest.approx(cost - failures, abs=1e-4)
+    choose(page, "setting", "uniform")
+    ranks = page.locator("#lb-board .lb-rank")  # tested at the price 1 alone
+    expect(ranks).to_have_count(0)
+    page.get_by_label("Failed meeting costs").fill("1")
+    expect(ranks).not_to_have_count(0)
+    assert "price" not in page.evaluate("location.hash")

@@ -15,6 +15,7 @@ COLUMNS = (
     *("experiment", "setting", "channel", "team", "kind", "games", "scenarios", "vps_kind"),
     *(f"{name}{end}" for name in MEASURES for end in ("", "_low", "_high")),
     *(f"adjusted_excess_cost_{end}" for end in ("rank_low", "rank_high", "ranked")),
+    *("silence_cost", "no_better_than"),
 )
 
 PROTOCOL = {

@@ -104,7 +104,8 @@ def test_no_page_of_results_says_another_confidence(docs: dict[str, Path]) -> No
 
 def test_method_page_says_the_confidence_of_the_tables(docs: dict[str, Path]) -> None:
     said = {
-        name: f"its {share} interval" for name, share in {"wide": "95%", "narrow": "50%"}.items()
+        name: f"its {share} interval"
+        for name, share in {"wide": "95% (t: 96%)", "narrow": "50% (t: 60%)"}.items()
     }
 
     assert all(words in page(docs[name], "method") for name, words in said.items())
@@ -119,7 +120,7 @@ def test_scripts_are_told_confidence_level_and_power(docs: dict[str, Path]) -> N
         assert len(views) > 1
         assert {group["power"] for group in groups} == {"80%"}
 
-    assert said == {"wide": {("95%", "0.05")}, "narrow": {("50%", "0.5")}}
+    assert said == {"wide": {("95% (t: 96%)", "0.05")}, "narrow": {("50% (t: 60%)", "0.5")}}
 
 
 def test_settings_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -130,9 +131,9 @@ def test_settings_are_read_as_they_were_written(tmp_path: Path) -> None:
     silent = Experiment("silent", tmp_path, tmp_path / "none", tmp_path)
 
     assert (given.made_with.measure, given.made_with.analysis) == (measure, analysis)
-    assert (given.confidence, given.level) == ("90%", "0.1")
-    assert (silent.confidence, silent.level) == ("95%", "0.05")
-    assert confidence_of([silent, given, silent]) == "95% or 90%"
+    assert (given.confidence, given.level) == ("90% (t: 92%)", "0.1")
+    assert (silent.confidence, silent.level) == ("95% (t: 96%)", "0.05")
+    assert confidence_of([silent, given, silent]) == "95% (t: 96%) or 90% (t: 92%)"
     assert level_of([silent, given]) == "0.05 or 0.1"
     assert percent(0.999) == "99.9%"
 

@@ -76,6 +76,37 @@ def test_another_cell_is_another_sentence(tmp_path: Path) -> None:
     assert title(found) == "No significant difference in cost, different prices of privacy"
 
 
+def test_what_is_not_different_stands_beside_what_would_have_been_found(tmp_path: Path) -> None:
+    pairs = {("alpha", "beta"): "0.0400", ("alpha", "gamma"): "0.0900", ("beta", "gamma"): "0.0800"}
+    tables = {
+        "uniform/comparisons.csv": [
+            {
+                **dict(zip(("team_a", "team_b"), teams, strict=True)),
+                "setting": "uniform",
+                "measure": "adjusted_excess_cost",
+                "minimum_detectable_difference": size,
+            }
+            for teams, size in pairs.items()
+        ]
+    }
+    changed = [row("alpha", "0.0521", "12.4000"), *TIED[1:]]
+    text = said(least_cost(site(tmp_path, changed, tables, experiments=["uniform"])))
+    assert (
+        "beta is not significantly different (a difference of 0.0400 would have been found)."
+        in text
+    )
+
+
+def test_who_is_no_better_than_silence_is_said(tmp_path: Path) -> None:
+    more = {"no_better_than": "silent first-free", "silence_cost": "0.7156"}
+    equal = [*TIED[:2], row("gamma", "0.7575", "0.0000", rank="3", **more)]
+    text = said(least_cost(site(tmp_path / "typed", equal)))
+    assert "but pays 0.7575, no better than silence (0.7156)." in text
+    model = row("small", "2.7951", "1.0000", **MODEL, **more)
+    text = said(recorded(site(tmp_path / "model", [model])))
+    assert "at 2.7951 adjusted excess cost per meeting, no better than silence (0.7156)." in text
+
+
 def test_who_is_significantly_worse_is_not_among_the_best(tmp_path: Path) -> None:
     changed = [TIED[0], row("beta", "0.0681", "0.0000", rank="2"), TIED[2]]
 

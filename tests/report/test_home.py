@@ -27,7 +27,7 @@ from calbench.report.panels import (
     digest,
     panels,
 )
-from calbench.report.plane import RIGHT, Drawing, Point, drawn, scale
+from calbench.report.plane import RIGHT, TOP, Drawing, Point, drawn, scale
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from calbench.report.templating import environment
@@ -68,6 +68,20 @@ def boxes(drawing: Drawing) -> list[Box]:
     return [
         boxed((name.x, name.y), (0, 0), size_of(", ".join(name.names))) for name in drawing.names
     ]
+
+
+def test_silence_is_a_line_at_its_cost_with_its_name_beside_no_mark() -> None:
+    points = [point("a", 1, 0.1), point("b", 3, 0.4), point("c", 20, 0.7)]
+    drawing = drawn(points, silence=0.7)
+    heights = {mark.name: mark.y for mark in drawing.marks}
+    assert drawing.silence is not None
+    assert drawing.silence[1] == heights["c"]
+    far = min(abs(mark.x - drawing.silence[0]) for mark in drawing.marks if mark.name == "c")
+    assert far > 20
+    above = drawn(points, silence=2.0)
+    assert above.silence is not None
+    assert above.silence[1] >= TOP  # the axis reaches it
+    assert drawn(points).silence is None
 
 
 def test_no_panel_of_privacy_has_two_settings_or_instruments(release: Site) -> None:

@@ -10,6 +10,7 @@ import pytest
 from calbench.errors import CalbenchError
 from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment
+from calbench.report.figures.plane import SILENCE
 from calbench.report.figures.scatter import FRONT_NAME
 from calbench.report.kind import VPS_KIND_NAMES
 from calbench.report.pages.gallery import SECTIONS
@@ -24,6 +25,9 @@ pytestmark = pytest.mark.heavy
 
 GALLERIES = dict.fromkeys(section.page for section in SECTIONS)
 """Pages of figures."""
+
+NO_TEAMS = {FRONT_NAME, SILENCE}
+"""Traces of a plane that are no team."""
 
 
 def test_every_estimate_of_every_channel_is_shown_with_its_kind(
@@ -64,7 +68,7 @@ def test_each_instrument_of_vps_has_a_plane(docs: Path) -> None:
     keys = ("plane-language-uniform", "plane-language-uniform-reflection")
     typed, spoken = (figure(docs, key) for key in keys)
 
-    assert {trace["name"] for trace in typed["data"]} - {FRONT_NAME} == {"imap"}
+    assert {trace["name"] for trace in typed["data"]} - NO_TEAMS == {"imap"}
     assert {"candid", "guarded"} < {trace["name"] for trace in spoken["data"]}
     assert "by" not in typed["layout"]["xaxis"]["title"]["text"]
     for key in (keys[1], "plane-language-varied-reflection"):
@@ -145,7 +149,7 @@ def test_protocols_on_other_scenarios_are_not_put_beside(
     write_pages([elsewhere, *speakers], tmp_path / "src", PUBLISHED)
 
     drawn = figure(tmp_path / "src" / "docs", "plane-language-uniform-reflection")["data"]
-    assert {trace["name"] for trace in drawn} - {FRONT_NAME} == {
+    assert {trace["name"] for trace in drawn} - NO_TEAMS == {
         "candid", "guarded", "oversharer", "mixed-scripted",
     }  # fmt: skip
 
@@ -153,8 +157,10 @@ def test_protocols_on_other_scenarios_are_not_put_beside(
 def test_plane_of_typed_teams_names_them_and_nothing_else(docs: Path) -> None:
     drawn = figure(docs, "plane-uniform")
 
-    teams = [trace for trace in drawn["data"] if trace["name"] != FRONT_NAME]
+    teams = [trace for trace in drawn["data"] if trace["name"] not in NO_TEAMS]
     assert [trace["name"] for trace in teams] == ["imap", "silent"]
+    (line,) = (trace for trace in drawn["data"] if trace["name"] == SILENCE)
+    assert line["y"] == [teams[1]["y"][0]] * 2  # whoever says nothing pays that, played or not
     assert drawn["layout"]["xaxis"]["title"]["text"].startswith("Excess VPS (slot")
     assert all("-open" not in trace["marker"]["symbol"] for trace in teams)
 

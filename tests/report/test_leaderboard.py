@@ -322,8 +322,29 @@ def test_page_reads_without_scripts(docs: Path, views: tuple[View, ...]) -> None
     assert "arXiv 2605.09823v2, Table 1" in published
 
 
-def test_comparisons_hold_every_row_and_say_who_is_better(
+def test_who_is_no_better_than_silence_is_marked_and_the_tests_are_shown(
     docs: Path, played: Experiment, spoken: Experiment
+) -> None:
+    page, board = (docs / "results" / "comparisons.md").read_text(), page_data(docs, "leaderboard")
+    against = [row for each in (played, spoken) for row in text_rows(each.tables, "silence.csv")]
+    shown = page.partition('id="silence"')[2] or page.partition("{#silence}")[2]
+    for row in against:
+        assert f'<data value="{row["difference"]}">' in shown
+    equal = {row["team"] for row in against if row["verdict"] == "no better than silence"}
+    place = board["columns"].index("no_better_than") if equal else None
+    marked = {
+        row[board["columns"].index("team")]
+        for pool in board["views"][0]["pools"]
+        for row in pool["rows"]
+        if place is not None and row[place]
+    }
+    assert marked == equal
+    for row in text_rows(played.tables, "break_even.csv"):
+        assert (f'<data value="{row["price"]}">' in shown) == (row["price"] != "")
+
+
+def test_comparisons_hold_every_row_and_say_who_is_better(
+    docs: Path, played: Experiment, spoken: Experiment, cohort: Experiment
 ) -> None:
     data = page_data(docs, "comparisons")
     rows = [dict(zip(data["columns"], r, strict=True)) for g in data["groups"] for r in g["rows"]]
@@ -342,8 +363,17 @@ def test_comparisons_hold_every_row_and_say_who_is_better(
     assert comparisons.said({**row, "verdict": "tied", "remark": ""}) == "tied"
     untested = {**row, "verdict": "not tested", "remark": "two instruments"}
     assert comparisons.said(untested) == "not tested: two instruments"
+    open_ = {**row, "verdict": "not told apart", "remark": "", "minimum_detectable_difference": 0.5}
+    assert comparisons.said(open_) == "not told apart; 0.50 would have been found"
     shown = stated((docs / "results" / "comparisons.md").read_text())
-    assert {value for value, _ in shown} <= {cell for row in rows for cell in row.values()}
+    further = [
+        row
+        for results in (played, spoken, cohort)
+        for name in ("silence.csv", "break_even.csv")
+        for row in text_rows(results.tables, name)
+    ]
+    known = {cell for row in (*rows, *further) for cell in row.values()}
+    assert {value for value, _ in shown} <= known
 
 
 def test_ratings_show_the_table_and_what_weakens_it(

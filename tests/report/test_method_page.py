@@ -40,9 +40,9 @@ from calbench.scenarios.parameters import RECIPE, ScenarioParameters, ScenarioSh
 from calbench.scenarios.sampling import FIRST_ERRAND_ID, MAX_PLACEMENTS
 from calbench.stats.agreement import LEAST_CORRELATED, LEAST_UNITS, MOST_DEALT, REACHED
 from calbench.stats.differences import FEWEST_PAIRED
-from calbench.stats.intervals import FEWEST_UNITS, MOST_ALIKE, MOST_REACHED, TAIL_SHARE
+from calbench.stats.intervals import FEWEST_UNITS, MOST_ALIKE, MOST_REACHED
 from calbench.stats.plackett_luce import constants
-from calbench.stats.spec import AnalysisSpec, RatingSpec
+from calbench.stats.spec import TAIL_SHARE, AnalysisSpec, RatingSpec
 from calbench.traces.events import Event
 from calbench.traces.models import PUBLISHED, Limits
 from tests.report.samples import SOURCES

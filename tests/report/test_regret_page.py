@@ -63,7 +63,7 @@ def test_regret_is_shown_as_the_tables_have_it(tmp_path: Path, summary: Path) ->
         "4", "1.5000", "1.0000", "2.0000", "0.0000", "0.5000", "0.0000", "1.0000",
         "1.0000", "0.0000", "2.0000",
     ]  # fmt: skip
-    assert "mean over agent-games with 95% interval" in parts
+    assert "mean over agent-games with 95% (t: 96%) interval" in parts
     assert values_of(rounds) == [
         "2", "1", "0.5000", "0.0945", "0.9055", "1", "3", "7", "2", "0", "0.0000",
     ]  # fmt: skip

@@ -24,3 +24,7 @@ def test_former_suites_have_the_numbers_that_were_published(setting: str, tmp_pa
     assert set(ours["setting"]) == {f"former-{setting}"}
     known = FORMER[FORMER["setting"] == setting].drop(columns="setting").reset_index(drop=True)
     assert ours[list(known.columns)].fillna("").equals(known.fillna(""))
+    against = read_text(out / "tables" / "silence.csv")
+    private = against[against["team"] == "dsm-private"]
+    assert list(private["baseline"]) == ["silent", "first-free"]
+    assert set(private["verdict"]) == {"no better than silence"}

@@ -9,6 +9,7 @@ from scipy.stats import ttest_1samp
 
 from calbench.stats.differences import (
     Differences,
+    crossings,
     equivalence,
     minimum_detectable_difference,
     noncentrality,
@@ -16,9 +17,15 @@ from calbench.stats.differences import (
     paired_ends,
     required_units,
 )
-from calbench.stats.intervals import TAIL_SHARE, Bounds, difference_of, ends_of, estimated
+from calbench.stats.intervals import (
+    Bounds,
+    Sample,
+    difference_of,
+    ends_of,
+    estimated,
+)
 from calbench.stats.resampling import resample_weights, swap_p_values
-from calbench.stats.spec import AnalysisSpec
+from calbench.stats.spec import TAIL_SHARE, AnalysisSpec
 from calbench.stats.sums import Sums
 from tests.stats.samples import UNITS, Unit, beside, column, random_units
 
@@ -326,3 +333,32 @@ def test_t_and_normal_meet_where_one_takes_over() -> None:
     assert noncentrality(499, 0.05, 0.8) == pytest.approx(noncentrality(500, 0.05, 0.8), rel=0.003)
     assert noncentrality(499, 0.05, 0.8) != noncentrality(500, 0.05, 0.8)
     assert noncentrality(500, 0.05, 0.8) == noncentrality(9000, 0.05, 0.8)
+
+
+def gap(values: Sequence[float]) -> Sample:
+    """Return a sample of differences, a value for each unit."""
+    return difference_of(column([(each, 1) for each in values]), column([(0.0, 1)] * len(values)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_difference_is_undecided_exactly_at_the_prices_of_the_interval(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    free, priced = chance.normal(1, 1, 20), chance.normal(-2, 1, 20)
+    found = crossings(gap(free.tolist()), gap(priced.tolist()), SPEC)
+    assert found.price[0] == pytest.approx(-free.mean() / priced.mean())
+    assert found.low[0] < found.price[0] < found.high[0]
+    for price in found.low[0], found.high[0]:
+        own = ends_of(gap((free + price * priced).tolist()), SPEC)
+        assert min(abs(own.low[0]), abs(own.high[0])) == pytest.approx(0, abs=1e-9)
+
+
+def test_prices_are_unknown_where_they_move_nothing_and_open_where_they_might_not() -> None:
+    free = [1.0, 2.0, 3.0, 4.0, 5.5]
+    assert np.isnan(crossings(gap(free), gap([0.0] * 5), SPEC).price).all()
+    assert np.isnan(crossings(gap(free), gap([1.0, -1.0, 2.0, -2.0, 0.0]), SPEC).price).all()
+    open_ = crossings(gap(free), gap([1.0, -1.0, 2.0, -2.0, 0.5]), SPEC)
+    few = crossings(gap(free[:3]), gap([1.0, 1.1, 1.2]), SPEC)
+    alike = crossings(gap([1.0] * 9 + [2.0]), gap([-1.0] * 9 + [-2.0]), SPEC)
+    for found in (open_, few, alike):
+        assert not np.isnan(found.price[0])
+        assert np.isnan([found.low[0], found.high[0]]).all()

@@ -12,7 +12,6 @@ from scipy import stats
 from calbench.stats.intervals import (
     FEWEST_UNITS,
     KINDS,
-    TAIL_SHARE,
     Bounds,
     Means,
     estimated,
@@ -20,7 +19,7 @@ from calbench.stats.intervals import (
     sample_of,
     share_ends,
 )
-from calbench.stats.spec import AnalysisSpec
+from calbench.stats.spec import TAIL_SHARE, AnalysisSpec
 from calbench.stats.sums import Sums
 from tests.stats.samples import UNITS, Unit, beside, column, random_units
 

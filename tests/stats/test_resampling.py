@@ -13,6 +13,7 @@ from scipy import stats
 
 from calbench.stats.resampling import (
     adjusted_p_values,
+    holm_p_values,
     resample_weights,
     sign_flip_p_values,
     swap_p_values,
@@ -71,11 +72,32 @@ def test_swaps_exchange_sums_and_counts_together() -> None:
         sides = [(b, a) if s else (a, b) for a, b, s in zip(first, second, swapped, strict=True)]
         return mean([ours for ours, _ in sides]) - mean([theirs for _, theirs in sides])
 
-    seen = abs(difference([False] * 5))
-    every = [abs(difference(swap)) >= seen - 1e-9 for swap in product([False, True], repeat=5)]
-    (found,) = swap_p_values(column(first), column(second), QUICK)
-    assert found == pytest.approx(sum(every) / 32)
+    seen = difference([False] * 5)
+    every = [difference(swap) for swap in product([False, True], repeat=5)]
+    sides = column(first), column(second)
+    (found,) = swap_p_values(*sides, QUICK)
+    assert found == pytest.approx(sum(abs(each) >= abs(seen) - 1e-9 for each in every) / 32)
     assert found < 1
+    for one, other, sign in ((*sides, 1), (*sides[::-1], -1)):
+        (lower,) = swap_p_values(one, other, QUICK, is_less=True)
+        wanted = sum(sign * each <= sign * seen + 1e-9 for each in every) / 32
+        assert lower == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("size", "within"), [(11, 1e-12), (45, 0.015)])
+def test_one_sided_p_value_is_that_of_scipy(size: int, within: float) -> None:
+    differences = np.random.default_rng(size).normal(-0.2, 1, size)
+    theirs = stats.permutation_test(
+        (differences,),
+        np.sum,
+        permutation_type="samples",
+        n_resamples=np.inf if size < 12 else 20000,
+        alternative="less",
+        rng=np.random.default_rng(0),
+    )
+    values, ones = differences[:, np.newaxis], np.ones((size, 1))
+    (found,) = swap_p_values(Sums(values, ones), Sums(0 * ones, ones), SPEC, is_less=True)
+    assert found == pytest.approx(theirs.pvalue, abs=within)
 
 
 @given(
@@ -149,6 +171,15 @@ def test_adjusted_p_values_are_larger_and_in_the_same_order(p_values: list[float
     order = np.argsort(p_values, kind="stable")
     assert all(p <= q <= 1 for p, q in zip(p_values, found.tolist(), strict=True))
     assert all(np.diff(found[order]) >= 0)
+
+
+def test_holms_p_values_by_hand() -> None:
+    # Times 4, 3, 2, 1 from the least, then no less than those before; what is no test counts not.
+    given_ = [0.04, 0.01, float("nan"), 0.02, 0.5]
+    assert holm_p_values(given_) == pytest.approx([0.08, 0.04, np.nan, 0.06, 0.5], nan_ok=True)
+    assert holm_p_values([0.4, 0.3]).tolist() == [0.6, 0.6]
+    assert holm_p_values([0.9, 0.8]).tolist() == [1.0, 1.0]
+    assert holm_p_values([]).shape == (0,)
 
 
 def test_adjusted_p_values_by_hand() -> None:

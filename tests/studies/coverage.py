@@ -42,8 +42,11 @@ FOLDER = paths.DATA / "coverage"
 POOLS, CELLS = FOLDER / "pools.csv", FOLDER / "coverage.csv"
 PUBLISHED = paths.DATA / "published"
 
-SIZES = (2, 3, 4, 5, 6, 7, 8, 15, 45)
+SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 45)
 """Numbers of scenarios in published tables."""
+
+SIZES_OF_MODEL = (12,)
+"""The same of the model, whose population has no more."""
 
 DRAWS = 10_000
 """Suites of each size from each pool [C]."""
@@ -54,8 +57,11 @@ GOAL = 0.93
 OFTEN = 100
 """Suites that must show an interval for its coverage to be known to a few percent."""
 
-PROTOCOLS, SPEECH = "reproduction", "language"
-"""Experiments: five draws of both canonical suites; scripted speakers on one."""
+PROTOCOLS, SPEECH, MODEL = "reproduction", "language", "smollm2"
+"""Experiments: five draws of both canonical suites; scripted speakers on one; a model's own."""
+
+BEYOND = "vps_beyond_chance"
+"""Beside the measures of the leaderboard, what is published of those who reflect."""
 
 SHARES: Mapping[str, str] = {
     "nonzero_regret": "share of seats",
@@ -107,6 +113,11 @@ class Pool(NamedTuple):
         return sample_of(parts[0]) if len(parts) == 1 else difference_of(parts[0], parts[1])
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of scenarios of the suites that are drawn from it."""
+        return SIZES_OF_MODEL if self.setting == MODEL else SIZES
+
+    @property
     def truth(self) -> float:
         """The mean of the population, or the difference of both."""
         means = exact_totals(self.sums.totals) / exact_totals(self.sums.counts)
@@ -122,10 +133,17 @@ def pool_rows(facts: Mapping[str, Facts]) -> pd.DataFrame:
     ``totals`` and ``counts`` have a number for each scenario, with spaces between them; one
     number is that of all scenarios.
 
+    Those of one experiment alone have settings of their own: teams are compared within a setting.
+
     Args:
-        facts: of :data:`PROTOCOLS` and :data:`SPEECH`.
+        facts: of :data:`PROTOCOLS`, :data:`SPEECH` and :data:`MODEL`.
     """
-    parts = [*_of_protocols(facts[PROTOCOLS]), *_of_speech(facts[SPEECH])]
+    parts = [
+        *_of_protocols(facts[PROTOCOLS]),
+        *_of_speech(facts[SPEECH]),
+        *_of_speakers(facts[SPEECH], f"{SPEECH}-"),
+        *_of_speakers(facts[MODEL], ""),
+    ]
     return pd.DataFrame(parts, columns=POOL_COLUMNS)
 
 
@@ -161,6 +179,12 @@ def _of_speech(facts: Facts) -> Iterator[tuple[str, ...]]:
     whole = rows[rows["player"].isna()]
     names = [name for name, kind in SHARES.items() if kind == "share of messages"]
     return _added(whole, whole[names], pd.DataFrame(dict.fromkeys(names, whole["messages"])))
+
+
+def _of_speakers(facts: Facts, before: str) -> Iterator[tuple[str, ...]]:
+    agents = facts.of_games("agents")
+    values = measured_values(agents, ["team"]).assign(**{BEYOND: agents[BEYOND]})
+    yield from _added(agents.assign(setting=before + agents["setting"].astype(str)), values)
 
 
 def _added(
@@ -224,7 +248,10 @@ def _paired(first: Sums, second: Sums) -> Sums:
 
 
 def _varies(pool: Pool) -> bool:
-    own = pool.sample(np.arange(len(pool.sums.totals))[:, np.newaxis]).own
+    sums = pool.sums
+    if not sums.counts.any():
+        return False  # nothing of it was measured, or in no scenario of both teams
+    own = pool.sample(np.arange(len(sums.totals))[:, np.newaxis]).own
     return bool(np.nanmax(own) - np.nanmin(own) > 10.0**-DIGITS)
 
 
@@ -318,14 +345,14 @@ def by_kind(cells: pd.DataFrame) -> pd.DataFrame:
 
 def main(_: list[str]) -> None:
     """Keep the populations, draw suites from them, and write what came out."""
-    rows = pool_rows({name: Facts(paths.facts(name)) for name in (PROTOCOLS, SPEECH)})
+    rows = pool_rows({name: Facts(paths.facts(name)) for name in (PROTOCOLS, SPEECH, MODEL)})
     FOLDER.mkdir(parents=True, exist_ok=True)
     write(POOLS, rows)
     populations = pools(rows)
     found = []
     with progress("populations", len(populations)) as tick:
         for pool in populations:
-            found += [cell(pool, size) for size in SIZES]
+            found += [cell(pool, size) for size in pool.sizes]
             tick()
     write(CELLS, pd.DataFrame(found, columns=list(Cell._fields)))
 

@@ -231,7 +231,7 @@ class Equality(NamedTuple):
 def equalities(pool: Pool) -> Iterator[Equality]:
     """Test suites of every size from a pair of teams; the margin is their true difference."""
     margin = abs(pool.truth)
-    for size in coverage.SIZES:
+    for size in pool.sizes:
         if size < FEWEST_UNITS or margin <= 10.0**-coverage.DIGITS:
             continue
         suites = coverage.drawn_suites(pool, size, DRAWS)

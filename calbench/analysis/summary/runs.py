@@ -15,7 +15,12 @@ from calbench.analysis.certainties import EXACT_MEASURES
 from calbench.analysis.measures import MEASURES
 from calbench.analysis.registry import TABLES, VERSION, Declared, sentence, write_frames
 from calbench.analysis.tables.leaderboard import COST_RATIO
-from calbench.analysis.tables.standings import MEASURE_COLUMNS, ORACLE, USAGE_COLUMNS
+from calbench.analysis.tables.standings import (
+    MEASURE_COLUMNS,
+    ORACLE,
+    SILENCE_COLUMNS,
+    USAGE_COLUMNS,
+)
 from calbench.analysis.verdicts import DEGENERATE
 from calbench.facts.columns import Column, columns, keyed, text
 from calbench.stats.letters import LETTERS, letter
@@ -222,11 +227,12 @@ def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
     games (count, games): games scored
     games_excluded (count, games): games with a provider fault or budget stop, in no mean
     scenarios (count, scenarios): distinct scenarios of these games
-    vps_kind exact measure_columns cost_ratio usage_columns
+    vps_kind exact measure_columns silence_columns cost_ratio usage_columns
     """,
     key="experiment setting channel team",
     of=[EXPERIMENT, CHANNEL, EXACT_MEASURES],
     measure_columns=MEASURE_COLUMNS,
+    silence_columns=SILENCE_COLUMNS,
     cost_ratio=COST_RATIO,
     usage_columns=USAGE_COLUMNS,
 )

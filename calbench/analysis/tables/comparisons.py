@@ -27,7 +27,6 @@ from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
 from calbench.stats.differences import (
     equivalence,
-    minimum_detectable_difference,
     paired_differences,
     required_units,
 )
@@ -56,9 +55,6 @@ COMPARISONS = columns(
     difference (estimate, {UNIT}): mean of team_a minus mean of team_b; empty for losses that two
         instruments measured // agent-games that count, in {COMMON}
     verdict_columns
-    minimum_detectable_difference (number, {UNIT}): smallest true difference that the paired t-test
-        detects with this many scenarios and the run's power, at a level of 1 - confidence; empty
-        below three scenarios, where all differ by the same, and for degenerate teams // {COMMON}
     required_scenarios (count, scenarios): sample size that detects a true difference of this size
         with that power; empty for a difference of zero, and where the other is empty for another
         reason than few scenarios
@@ -86,7 +82,13 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
         sums, totals=np.where(is_out, 0.0, sums.totals), counts=np.where(is_out, 0.0, sums.counts)
     )
     rows = compared(sums, MEASURES, remarks, settings.analysis)
-    return with_verdicts(_with_power(without_numbers(rows), settings.analysis), settings.analysis)
+    rows = with_verdicts(without_numbers(rows), settings.analysis)
+    sizes = rows[["difference", "spread"]].itertuples(index=False, name=None)
+    required = [
+        None if np.isnan(spread) else required_units(gap, spread, settings.analysis)
+        for gap, spread in sizes
+    ]
+    return rows.assign(required_scenarios=pd.Series(required, rows.index, dtype="Int64"))
 
 
 def _remarks(
@@ -100,9 +102,7 @@ def _remarks(
         settings: of the estimates.
     """
     board = teams.merge(leaderboard(facts, settings), "left", TEAMS)
-    seats = facts.of_games("agents").groupby(TEAMS)["kind"]
-    baselines = seats.unique().map(lambda kinds: list(kinds) == [DEGENERATE])
-    is_baseline = baselines.loc[pd.MultiIndex.from_frame(teams[TEAMS])].tolist()
+    is_baseline = degenerate_teams(teams, facts)
     kinds, is_ranked = board["vps_kind"].tolist(), board["is_vps_ranked"].tolist()
 
     def remark(a: int, b: int, measure: Measure) -> str:
@@ -120,6 +120,13 @@ def _remarks(
         for places in teams.groupby("setting").indices.values()
         for a, b in combinations(map(int, places), 2)
     }
+
+
+def degenerate_teams(teams: pd.DataFrame, facts: Facts) -> list[bool]:
+    """Return which teams, of all settings, have degenerate players only."""
+    seats = facts.of_games("agents").groupby(TEAMS)["kind"]
+    baselines = seats.unique().map(lambda kinds: list(kinds) == [DEGENERATE])
+    return list(baselines.loc[pd.MultiIndex.from_frame(teams[TEAMS])])
 
 
 def compared(
@@ -204,20 +211,3 @@ def without_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     rows.loc[is_unlike, "difference_interval"] = NONE
     rows.loc[rows["remark"] == DEGENERATE_TEAM, "spread"] = np.nan
     return rows
-
-
-def _with_power(rows: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
-    """Return rows with the minimum detectable difference and the required sample size."""
-    names = ["scenarios", "difference", "spread"]
-    samples = rows[names].itertuples(index=False, name=None)
-    detectable, required = [], []
-    for scenarios, difference, spread in samples:
-        is_known = not np.isnan(spread)
-        detectable.append(
-            minimum_detectable_difference(spread, int(scenarios), spec) if is_known else None
-        )
-        required.append(required_units(difference, spread, spec) if is_known else None)
-    return rows.assign(
-        minimum_detectable_difference=pd.Series(detectable, rows.index, dtype="float64"),
-        required_scenarios=pd.Series(required, rows.index, dtype="Int64"),
-    )

@@ -114,6 +114,7 @@ MEASURE = text(
     team measure
     scenarios (count, scenarios): that have both values
     rho
+    p_adjusted (number): Benjamini-Hochberg over all rows of the table
     no_rho (text; C): why there is none; few: fewer than 10 scenarios; same: one value in all
         scenarios
     """,
@@ -128,7 +129,9 @@ def difficulty_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
     every = [(str(setting), own) for setting, own in found.groupby("setting", sort=True)]
     if len(every) > 1:
         every.append((ALL, found))
-    return pd.DataFrame(
+    if not every:
+        return pd.DataFrame()
+    rows = pd.DataFrame(
         [
             {"setting": setting, "team": team, "measure": measure.name}
             | _row(own, FRACTION, measure.name, settings)
@@ -137,6 +140,7 @@ def difficulty_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
             for measure in MEASURES
         ]
     )
+    return rows.assign(p_adjusted=adjusted_p_values(rows["p"].to_numpy("float64")))
 
 
 @lru_cache(maxsize=1)

@@ -13,6 +13,7 @@ from calbench.analysis.registry import TABLES, Settings, table
 from calbench.analysis.tables.comparisons import comparisons
 from calbench.analysis.tables.leaderboard import COST_RATIO, TEAMS, leaderboard
 from calbench.analysis.tables.players import players, usage
+from calbench.analysis.tables.silence import NO_BETTER, beside_silence
 from calbench.analysis.verdicts import (
     DEGENERATE,
     DIFFERENT,
@@ -56,6 +57,15 @@ MEASURE_COLUMNS = tuple(
         measure=measure.columns,
     )
 )
+SILENCE_COLUMNS = columns(
+    f"""
+    failure_cost (number, accounting cost per meeting; P, reconstructed): part of adjusted excess
+        cost that failed meetings add, (U / M)(Cmax - Cmin) / M // agent-games that count in it
+    silence_cost (number, accounting cost per meeting; C): adjusted excess cost on the same
+        agent-games of a team that schedules and pays nothing, (Cmax - Cmin) / M // the same
+    no_better_than (list; C): baselines that say nothing, of which silence.csv says "{NO_BETTER}"
+    """
+)
 USAGE_COLUMNS = columns("""
     calls (count, calls): model calls of its players, as usage.csv counts them
     input_tokens (count, tokens): sent, including cached ones
@@ -64,6 +74,8 @@ USAGE_COLUMNS = columns("""
     price_usd (precise, US$): of these tokens; empty if a price is unknown
     price_usd_per_game (precise, US$ per game): price_usd / games // games
     """)
+
+SILENCE_NAMES = [column.name for column in SILENCE_COLUMNS]
 
 
 @table(
@@ -79,11 +91,12 @@ USAGE_COLUMNS = columns("""
     games (count, games): games scored
     games_excluded (count, games): games with a provider fault or budget stop, in no mean
     scenarios (count, scenarios): distinct scenarios of these games
-    vps_kind exact measure_columns cost_ratio usage_columns
+    vps_kind exact measure_columns silence_columns cost_ratio usage_columns
     """,
     key="setting team",
     of=[EXACT_MEASURES],
     measure_columns=MEASURE_COLUMNS,
+    silence_columns=SILENCE_COLUMNS,
     cost_ratio=COST_RATIO,
     usage_columns=USAGE_COLUMNS,
 )
@@ -98,6 +111,7 @@ def standings(facts: Facts, settings: Settings) -> pd.DataFrame:
     compared = as_shown(comparisons(facts, settings), TABLES["comparisons.csv"].columns)
     rows = pd.concat([rows, ranks(rows, compared)], axis="columns")
     rows = rows.merge(_used(facts, settings), "left", TEAMS)
+    rows = rows.merge(beside_silence(facts, settings)[[*TEAMS, *SILENCE_NAMES]], "left", TEAMS)
     rows = rows.merge(_suites(facts), "left", "setting")
     oracle = _oracle(facts).merge(_suites(facts), "left", "setting")
     together = pd.concat([rows.assign(is_oracle=False), oracle.assign(is_oracle=True)])
@@ -195,7 +209,7 @@ def _oracle(facts: Facts) -> pd.DataFrame:
     messages and privacy loss do not apply to it.
     """
     names = [f"{name}{end}" for name in OF_ORACLE for end in ("", "_n", "_interval")]
-    columns = [*TEAMS, "kinds", "scenarios", "exact", *names, *OF_RATIO]
+    columns = [*TEAMS, "kinds", "scenarios", "exact", *names, "failure_cost", *OF_RATIO]
     return pd.DataFrame(_oracle_rows(facts), columns=columns)
 
 
@@ -215,7 +229,7 @@ def _oracle_rows(facts: Facts) -> Iterator[dict[str, object]]:
                 "kinds": REFERENCE,
                 "scenarios": len(games),
                 "exact": " ".join(OF_ORACLE),
-                **dict.fromkeys(OF_ORACLE, 0.0),
+                **dict.fromkeys((*OF_ORACLE, "failure_cost"), 0.0),
                 "coordination": 100.0,
                 **{f"{name}_interval": EXACT for name in OF_ORACLE},
                 **{f"{name}_n": number for name, number in counts.items()},

@@ -6,10 +6,9 @@ import plotly.graph_objects as go
 
 from calbench.report.experiment import Setting
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Figure, columns_of, competing, section, spread
+from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.style import SERIES, SYMBOLS, Styles, plain
 from calbench.report.figures.template import drawing
-from calbench.report.sentence import said
 from calbench.report.tables import Number, Row, grouped
 
 TABLES = ("games_by_third.csv", "difficulty_effects.csv")
@@ -71,41 +70,30 @@ def _box(place: int, setting: str, by_tertile: Mapping[str, Sequence[Number]]) -
 
 
 @section("difficulty", "thirds-excess", "Excess cost by difficulty", *TABLES)
-def excess_by_third(setting: Setting, looks: Styles) -> Figure:
+def excess_by_third(setting: Setting, _looks: Styles) -> Figure:
     """Return the excess cost of games by team and third of difficulty."""
     axis = "Excess of a game in accounting cost"
-    return _by_third(setting, looks, "excess_cost", axis, ("pays least", "pay least"))
+    return _by_third(setting, "excess_cost", axis)
 
 
 @section("difficulty", "thirds-placed", "Meetings placed by difficulty", *TABLES)
-def placed_by_third(setting: Setting, looks: Styles) -> Figure:
+def placed_by_third(setting: Setting, _looks: Styles) -> Figure:
     """Return the share of meetings placed by team and third of difficulty."""
     axis = "Share of meetings that were placed"
-    does = ("places fewest meetings", "place fewest meetings")
-    return _by_third(setting, looks, "scheduled", axis, does, is_share=True)
+    return _by_third(setting, "scheduled", axis, is_share=True)
 
 
-def _by_third(
-    setting: Setting,
-    looks: Styles,
-    column: str,
-    axis: str,
-    does: tuple[str, str],
-    *,
-    is_share: bool = False,
-) -> Figure:
-    """Return a measure by team and third; the title is about the last, which is the hardest."""
+def _by_third(setting: Setting, column: str, axis: str, *, is_share: bool = False) -> Figure:
+    """Return a measure by team and third.
+
+    The title names no team: what differs between so many of them is tested together, on the page.
+    """
     every = setting.rows("games_by_third.csv")
     teams = {row["team"] for row in every}
     names = [row["team"] for row in setting.leaderboard if row["team"] in teams]
     rows = [{**row, "third": row["tertile"]} for row in every if row[column] is not None]
     series = [Series.of(third, own, column) for third, own in grouped(rows, "third").items()]
-    last = series[-1] if series else Series("", {})
-    found = spread(competing(last.values, looks), axis[:1].lower() + axis[1:], does)
     return Figure(
-        finding=said("{third} games. {found}", third=last.name.capitalize(), found=found)
-        if found
-        else (),
         drawn=dots(names, series, axis, is_share=is_share),
         columns=columns_of("team", "third", "games", measures=(column,)),
         measured=(column,),

@@ -16,9 +16,13 @@ from calbench.report.figures.regret import EVENLY, LEAST
 from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
 from calbench.report.figures.style import Style, Styles, Value
 from calbench.report.kind import TYPED, VPS_KIND_NAMES
+from calbench.report.panels import silence_of
 from calbench.report.sentence import Sentence, names, said
 from calbench.report.site import FRONT, Site
 from calbench.report.tables import Row, grouped
+
+SILENCE = "silence: no message, no meeting"
+"""What the legend calls the line of those that say nothing."""
 
 WELFARE = "dsm-welfare"
 """The team from which each line starts."""
@@ -202,6 +206,7 @@ def plane(
     kind = _one_instrument(table, f"{against.title}, {title}")
     points = [_point(row["team"], row, style_by_team[row["team"]], against) for row in rows]
     best = _best(front, rows, kind) if against is COST else []
+    silence = silence_of(setting.rows("standings.csv")) if against is COST else None
     by = "" if kind in {"", TYPED} else f" by {VPS_KIND_NAMES[kind]}"
     return Figure(
         key=f"{against.key}-{setting.slug}" + (f"-{kind}" if by else ""),
@@ -212,11 +217,16 @@ def plane(
             against.axis,
             [_path(line, style_by_team[line.key], against) for line in lines],
             [point for point in points if point.name in best],
+            None if silence is None else (SILENCE, silence),
         ),
         columns=columns_of("line", "point", "team", "vps_kind", measures=(VPS, against.measure)),
         rows=table,
-        sources=[*sources, *([FRONT] if best else [])],
-        height=HEIGHT + (70 if lines else 22 if best else 0),
+        sources=[
+            *sources,
+            *([FRONT] if best else []),
+            *([] if silence is None else [setting.source("standings.csv")]),
+        ],
+        height=HEIGHT + (70 if lines else 0 if silence is None and not best else 22),
         finding=_title(rows, best, against, style_by_team),
         measured=(VPS, against.measure),
     )

@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from calbench.report.figures.lines import line
-from calbench.report.figures.style import FRONT, Style, Value, error_bars, plain
+from calbench.report.figures.style import FRONT, QUIET, Style, Value, error_bars, plain
 from calbench.report.figures.template import TEXT, drawing
 from calbench.report.labels import MARKER, Box, View, corners, offsets
 from calbench.report.plane import FACTORS
@@ -127,6 +127,7 @@ def scatter(
     upward: Axis,
     paths: Sequence[Path] = (),
     front: Sequence[Point] = (),
+    level: tuple[str, float] | None = None,
 ) -> go.Figure:
     """Return points with names, intervals, and lines behind them.
 
@@ -136,26 +137,39 @@ def scatter(
         upward: the vertical axis.
         paths: the lines.
         front: the points on the Pareto front.
+        level: name and height of a line through all of it; none unless given.
     """
     every = [*points, *(point for path in paths for point in path.points)]
     spans = (
         _span([across.at(end) for point in every for end in point.x.reach]),
-        _span([end for point in every for end in point.y.reach]),
+        _span([*(end for point in every for end in point.y.reach), *(level or ())[1:]]),
     )
     named, others = _marks(points, paths, across)
     found = corners((across.at(point.x.number), point.y.number) for point in front)
     return drawing(
         [
+            *([] if level is None else [_level(*level, spans[0], upward)]),
             *_front(found),
             *(_path(path, across, place) for place, path in enumerate(paths)),
             *(_point(point, across, upward) for point in points),
         ],
         across.title,
         upward.title,
-        showlegend=bool(paths or front),
+        showlegend=bool(paths or front or level),
         annotations=written(named, others, found, spans),
         xaxis={"range": list(spans[0]), **_ticks(across, spans[0])},
         yaxis={"range": list(spans[1])},
+    )
+
+
+def _level(name: str, height: float, span: tuple[float, float], upward: Axis) -> go.Scatter:
+    return go.Scatter(
+        x=list(span),
+        y=[height, height],
+        name=name,
+        mode="lines",
+        line={"color": QUIET, "width": 1.5, "dash": "dot"},
+        hovertemplate=f"{name}<br>{upward.short} %{{y}}<extra></extra>",
     )
 
 

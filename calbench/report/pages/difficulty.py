@@ -39,11 +39,14 @@ def content(site: Site) -> Content:
     experiments = dict.fromkeys((*site.on("reproduction"), *site.ranked))
     predictors = [_predictors(each) for each in experiments]
     drawn = gallery.content(site, "difficulty")
+    tested = [row for each in predictors for row in each["tested"]]
     return Content(
         {
             "fractions": figure,
             "ranges": site.summary.optional("difficulty.csv"),
             "hardness": [each for each in predictors if each["effects"]],
+            "tests": len(tested),
+            "significant": sum(row["p_adjusted"] < row["level"] for row in tested),
             "measure_titles": MEASURE_TITLES,
             "predictor_titles": PREDICTOR_TITLES,
             **drawn.values,
@@ -74,6 +77,9 @@ def _predictors(experiment: Experiment) -> dict[str, Any]:
         "name": experiment.name,
         "title": experiment.title,
         "confidence": experiment.confidence,
+        "tested": [
+            {**row, "level": float(experiment.level)} for row in effects if row["p"] is not None
+        ],
         "effects": [row for row in effects if row["setting"] == "all"] or effects,
         "chosen": list(_beside_fraction(rows)),
         "chosen_on": rows[0]["chosen_on"] if rows else "",

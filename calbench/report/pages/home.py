@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from calbench.analysis.tables.silence import NO_BETTER
 from calbench.report.columns import COST, VPS
 from calbench.report.experiment import Setting, confidence_of
 from calbench.report.findings import findings
@@ -54,7 +55,10 @@ def _best(site: Site, setting: Setting) -> dict[str, Any]:
     Teams of a run of one's own are there whatever their place; they alone are marked with a kind.
     """
     own = site.unpublished
-    rows = sorted(site.with_kinds(setting.leaderboard), key=_place)
+    equal = {r["team"] for r in setting.rows("standings.csv") if r.get("no_better_than")}
+    kinds = site.with_kinds(setting.leaderboard)
+    noted = [{**r, "warning": f" {NO_BETTER}" if r["team"] in equal else ""} for r in kinds]
+    rows = sorted(noted, key=_place)
     competing = [row for row in rows if kind_of(row["kind"]) is not DEGENERATE]
     return {
         "setting": setting,

@@ -6,6 +6,7 @@ from typing import Any
 from calbench.analysis.tables.speech import PROBED
 from calbench.report.experiment import Experiment, confidence_of, level_of
 from calbench.report.pages import audits
+from calbench.report.pages.board.comparisons import would_be_found
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row, grouped
@@ -99,7 +100,7 @@ def _linked(site: Site, row: Row, told: list[Row]) -> Row:
     return {
         **row,
         "named": MEASURES[row["measure"]],
-        "said": f"{row['verdict']}{remark}",
+        "said": f"{row['verdict']}{remark}{would_be_found(row)}",
         "address": link["address"],
         "event": link["event"],
     }

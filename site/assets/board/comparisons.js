@@ -36,6 +36,8 @@
   function verdict(row) {
     var word = at(row, "verdict");
     var remark = at(row, "remark");
+    var found = at(row, "minimum_detectable_difference");
+    if (isOpen(row) && found) { return word + "; " + calbench.rounded(found, 2) + " would have been found"; }
     if (word !== "different") { return remark ? word + ": " + remark : word; }
     var isFirst = (Number(at(row, "difference")) > 0) === (measure().better === "higher");
     return at(row, isFirst ? "team_a" : "team_b") + " is better" + (remark ? ", " + remark : "");

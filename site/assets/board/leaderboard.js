@@ -9,7 +9,11 @@
   var DASH = "\u2013";
   var MINUS = "\u2212";
   var PARTLY = "The other seats had nothing to count, or their privacy was measured in another way.";
+  var PRICED = "adjusted_excess_cost";
+  var MOVED = "A mean at this price of a failed meeting; intervals and ranks are tested at the price 1.";
+  var RANK = ["_rank_low", "_rank_high", "_ranked", "_letters"];
   var ENDS = ["_low", "_high", "_interval", "_n"];
+  var MOST = 3, STEP = 0.05;  // prices of a failed meeting, in times that of the measure
   var place, board, index, state, dialog, parts;
 
   /* Data: a row is a list of cells in the order of board.columns. */
@@ -19,7 +23,19 @@
   }
 
   function cell(row, field) {
-    return field.vps && at(row, "vps_kind") !== field.vps ? "" : at(row, field.column);
+    if (field.vps && at(row, "vps_kind") !== field.vps) { return ""; }
+    return isPriced(field) ? atPrice(row) : at(row, field.column);
+  }
+
+  /* Whether a column is shown at another price of a failed meeting than its own. */
+  function isPriced(field) {
+    return field.column === PRICED && state.price !== 1;
+  }
+
+  function atPrice(row) {
+    var cost = at(row, PRICED), failures = at(row, "failure_cost");
+    if (cost === "" || failures === "") { return ""; }
+    return (Number(cost) + (state.price - 1) * Number(failures)).toFixed(4);
   }
 
   function view() {
@@ -100,8 +116,8 @@
     if (state.sort === "team") {
       return at(row, "team");
     }
-    var text = state.sort === "rank" ? at(row, ranker().column + "_rank_low")
-                                     : cell(row, fieldOf(state.sort));
+    var isRank = state.sort === "rank" && !isPriced(ranker());
+    var text = isRank ? at(row, ranker().column + "_rank_low") : cell(row, fieldOf(state.sort) || ranker());
     return text === "" ? "" : Number(text);
   }
 
@@ -110,7 +126,7 @@
   function defaults() {
     return {
       view: 0, sort: board.first, down: false, hidden: new Set(), text: "",
-      full: false, paper: false, theirs: "", theirsDown: false,
+      full: false, paper: false, price: 1, theirs: "", theirsDown: false,
       columns: new Set(board.fields.filter(function (f) { return f.shown; }).map(function (f) {
         return f.id;
       }))
@@ -133,6 +149,7 @@
     if (state.down) { words.set("order", "down"); }
     if (state.hidden.size) { words.set("without", Array.from(state.hidden).map(encodeURIComponent).join(",")); }
     if (state.full) { words.set("rows", "full"); }
+    if (state.price !== 1) { words.set("price", String(state.price)); }
     if (state.paper) { words.set("paper", "shown"); }
     if (state.theirs) { words.set("papersort", state.theirs + (state.theirsDown ? ",down" : "")); }
     if (state.text) { words.set("find", state.text); }
@@ -154,6 +171,8 @@
     state.down = words.get("order") === "down";
     state.full = words.get("rows") === "full";
     state.paper = words.get("paper") === "shown";
+    var price = Number(words.get("price") || 1);
+    if (price >= 0 && price <= MOST) { state.price = price; }
     var theirs = (words.get("papersort") || "").split(",");
     if (theirs[0] === "player" || paperPlace(theirs[0]) >= 0) {
       state.theirs = theirs[0];
@@ -412,11 +431,18 @@
       : element("a", { "class": "lb-name", href: "players/" + encodeURIComponent(team) + ".html" }, team);
     var node = element("tr", {},
       element("th", { scope: "row", "class": "lb-team" }, mark(board.kinds[at(row, "kind")]), name, " ",
-        element("span", { "class": "lb-kind" }, at(row, "kind"))),
+        element("span", { "class": "lb-kind" }, at(row, "kind")), silenceNote(row)),
       rankCell(row));
     fields.forEach(function (field) { node.appendChild(valueCell(row, field)); });
     node.appendChild(gamesCell(row));
     return node;
+  }
+
+  function silenceNote(row) {
+    var found = at(row, "no_better_than");
+    if (!found || state.price !== 1) { return null; }
+    return element("a", { "class": "lb-silence", href: "results/comparisons.html#silence",
+      title: "not shown to cost less than " + found.split(" ").join(" and ") }, "no better than silence");
   }
 
   function gamesCell(row) {
@@ -431,8 +457,8 @@
   function rankCell(row) {
     var name = ranker().column;
     var low = at(row, name + "_rank_low");
-    if (!low) {
-      return element("td", {}, element("span", { title: "not ranked" }, DASH));
+    if (!low || isPriced(ranker())) {
+      return element("td", {}, element("span", { title: low ? MOVED : "not ranked" }, DASH));
     }
     var high = at(row, name + "_rank_high");
     var text = low === high ? low : low + DASH + high;
@@ -453,8 +479,8 @@
     if (!field.interval) { return element("td", {}, number(text, field.digits)); }
     var value = element("span", { "class": "lb-value", tabindex: "-1" }, number(text, field.digits));
     var more = element("span", { "class": "lb-more" });
-    var low = at(row, field.column + "_low");
-    var high = at(row, field.column + "_high");
+    var low = isPriced(field) ? "" : at(row, field.column + "_low");
+    var high = isPriced(field) ? "" : at(row, field.column + "_high");
     var count = at(row, field.column + "_n");
     var seats = seatsOf(row);
     var isPart = count !== "" && Number(count) < seats;
@@ -477,6 +503,7 @@
 
   /* Why there is no interval; of few scenarios, their range. */
   function noInterval(row, field) {
+    if (isPriced(field)) { return element("span", { "class": "cb-range cb-why" }, MOVED); }
     var why = at(row, field.column + "_interval");
     var least = at(row, field.column + "_least");
     var word = board.no_interval[why] || "no interval";
@@ -496,7 +523,9 @@
   function topOf(field) {
     if (field.unit === "percent") { return 100; }
     var ends = competing().filter(function (row) { return cell(row, field) !== ""; })
-      .map(function (row) { return Number(at(row, field.column + "_high") || cell(row, field)); });
+      .map(function (row) {
+        return Number(isPriced(field) ? atPrice(row) : at(row, field.column + "_high") || cell(row, field));
+      });
     return Math.max.apply(null, ends.concat(0));
   }
 
@@ -599,7 +628,8 @@
       ["Significantly better", low - 1 + " of the others"],
       ["Significantly worse", ranked - high + " of the others"],
       ["Not told apart from", alike.join(", ") || "nobody"],
-      ["By", "paired differences over the same scenarios, p below " + view().level + " after correction"]
+      ["By", "paired differences over the same scenarios, p below " + view().level + " after correction; " +
+        "beside each that is not told apart stands which difference would have been found"]
     ], [["results/comparisons.html#" + words, "Its comparisons"], ["method.html#ranks", "Method"]]);
   }
 
@@ -619,7 +649,7 @@
     var head = ["setting", "channel", "experiment", "team", "kind", "rank_measure", "rank_low",
                 "rank_high", "ranked", "letters"];
     fields.forEach(function (field) {
-      head.push(field.id);
+      head.push(isPriced(field) ? field.id + " at " + state.price + " times the price" : field.id);
       if (field.interval) {
         ENDS.forEach(function (end) { head.push(field.id + end); });
       }
@@ -627,14 +657,16 @@
     var rows = pools.reduce(function (all, pool) { return all.concat(pool.rows, pool.apart); }, []);
     var lines = rows.map(function (row) {
       var cells = [view().setting, view().channel, at(row, "experiment"), at(row, "team"),
-                   at(row, "kind"), ranker().id, at(row, name + "_rank_low"),
-                   at(row, name + "_rank_high"), at(row, name + "_ranked"), at(row, name + "_letters")];
+                   at(row, "kind"), ranker().id].concat(RANK.map(function (part) {
+                     return isPriced(ranker()) ? "" : at(row, name + part);
+                   }));
       fields.forEach(function (field) {
         var text = cell(row, field);
         cells.push(text);
         if (field.interval) {
           ENDS.forEach(function (part) {
-            cells.push(text === "" ? "" : at(row, field.column + part));
+            var isMoved = isPriced(field) && part !== "_n";
+            cells.push(text === "" || isMoved ? "" : at(row, field.column + part));
           });
         }
       });
@@ -700,7 +732,32 @@
     if (isIn) { set.add(value); } else { set.delete(value); }
   }
 
+  /* What a failed meeting costs, in times its price in the measure and in cost. */
+  function priceWords() {
+    var known = rowsOf(view()).map(function (row) { return at(row, "silence_cost"); }).find(Boolean);
+    var times = state.price.toFixed(2);
+    return known ? times + " \u00d7 " + calbench.rounded(known, 2) : times;
+  }
+
+  function drawPrice() {
+    parts.price.value = state.price;
+    parts.priced.textContent = priceWords();
+    parts.price.setAttribute("aria-valuetext", priceWords() + " accounting cost on average");
+  }
+
+  function slider() {
+    var input = element("input", { type: "range", id: "lb-price", min: "0", max: String(MOST), step: String(STEP) });
+    input.addEventListener("input", function () {
+      state.price = Number(input.value);
+      writeAddress();
+      drawPrice();
+      drawTable();
+    });
+    return input;
+  }
+
   function drawMenus() {
+    drawPrice();
     calbench.fill(parts.kinds);
     kinds().forEach(function (kind) {
       parts.kinds.appendChild(box(kind, !state.hidden.has(kind), function (isOn) {
@@ -760,6 +817,8 @@
       find: element("input", { type: "search", id: "lb-find", placeholder: "team or kind" }),
       full: check("full"),
       paper: check("paper"),
+      price: slider(),
+      priced: element("output", { "for": "lb-price" }),
       tables: element("div", { "class": "lb-tables" }),
       status: element("span", { "class": "cb-quiet lb-status", role: "status" })
     };
@@ -770,7 +829,9 @@
     });
     dialog = element("dialog", { "class": "lb-dialog md-typeset", "aria-labelledby": "lb-dialog-title" });
     calbench.fill(place, element("div", { "class": "lb-bar" }, parts.switches,
-      element("label", { "class": "lb-check" }, parts.paper, "Show the paper's models"), menu(), parts.status),
+      element("label", { "class": "lb-check" }, parts.paper, "Show the paper's models"),
+      element("label", { "class": "lb-field lb-price", title: "times its price in adjusted excess cost; on average" },
+        element("span", {}, "Failed meeting costs"), parts.price, parts.priced), menu(), parts.status),
       parts.tables, dialog);
     document.addEventListener("click", function (event) {
       Array.prototype.forEach.call(place.querySelectorAll(".lb-menu[open]"), function (menu) {

@@ -12,6 +12,7 @@ from calbench.domain.ids import AgentId
 from calbench.metrics.game import GameScore
 from calbench.stats.intervals import Bounds
 from calbench.stats.intervals import estimated as estimate
+from calbench.stats.resampling import adjusted_p_values
 from calbench.stats.spec import AnalysisSpec
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import shown
@@ -159,6 +160,11 @@ def test_effects_are_positive_where_harder_scenarios_cost_more(tmp_path: Path) -
     assert found["small", "imap", "excess_cost"]["rho"] == ""
     assert found["all", "imap", "excess_cost"]["scenarios"] == "12"
     assert found["all", "imap", "excess_cost"]["no_rho"] == ""
+    tested = {place: float(row["p"]) for place, row in found.items() if row["p"]}
+    corrected = adjusted_p_values(list(tested.values()))
+    for place, expected in zip(tested, corrected.tolist(), strict=True):
+        assert float(found[place]["p_adjusted"]) == pytest.approx(expected, abs=2e-4)
+    assert len(tested) < len(found)
 
 
 def test_predictors_are_chosen_on_the_first_suite_and_tested_on_the_others(tmp_path: Path) -> None:

@@ -3,16 +3,17 @@
 from typing import Any
 
 from calbench.analysis.measures import MEASURES
-from calbench.analysis.verdicts import DIFFERENT, VERDICTS
+from calbench.analysis.tables.silence import NO_BETTER
+from calbench.analysis.verdicts import DIFFERENT, NOT_TOLD_APART, VERDICTS
 from calbench.report.columns import MEASURE_BY_NAME, NO_INTERVAL, anchor
-from calbench.report.experiment import percent
+from calbench.report.experiment import level_of, percent
 from calbench.report.pages.board.leaderboard import FIRST_MEASURE
 from calbench.report.pages.board.views import has_page
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
 from calbench.report.tables import Row, cell_of
 
-TABLE = "comparisons.csv"
+TABLE, SILENCE, PRICES = "comparisons.csv", "silence.csv", "break_even.csv"
 
 COLUMNS = (
     "team_a", "team_b", "measure", "scenarios", "difference", "difference_low", "difference_high",
@@ -28,9 +29,22 @@ def content(site: Site) -> Content:
     first = next((view for view in site.views if view.rows(TABLE, **named)), None)
     pairs = [{**row, "said": said(row)} for row in first.rows(TABLE, **named)] if first else []
     title = MEASURE_BY_NAME[FIRST_MEASURE].title
+    against = [{**row, "games": view.title} for view in site.views for row in view.rows(SILENCE)]
     return Content(
-        {"measure": title, "first": first, "pairs": pairs},
+        {
+            "measure": title,
+            "first": first,
+            "pairs": pairs,
+            "against": against,
+            "unproven": [row for row in against if row["verdict"] == NO_BETTER],
+            "level": level_of(site.ranked),
+            "prices": {
+                each.title: [row for row in each.rows(PRICES) if row["price"] is not None]
+                for each in site.settings
+            },
+        },
         data={"comparisons": page_data(site)},
+        tables=[f"{each.name}/{name}" for each in site.ranked for name in (SILENCE, PRICES)],
     )
 
 
@@ -66,11 +80,18 @@ def page_data(site: Site) -> dict[str, Any]:
     }
 
 
+def would_be_found(row: Row) -> str:
+    """Return which difference would have been found, of a pair that is not told apart."""
+    size = row.get("minimum_detectable_difference")
+    is_open = row["verdict"] == NOT_TOLD_APART and size is not None
+    return f"; {size:.2f} would have been found" if is_open else ""
+
+
 def said(row: Row) -> str:
     """Return what is shown of a pair: which team is better, or the verdict and a remark."""
     remark = f": {row['remark']}" if row["remark"] else ""
     if row["verdict"] != DIFFERENT:
-        return f"{row['verdict']}{remark}"
+        return f"{row['verdict']}{remark}{would_be_found(row)}"
     is_higher = row["difference"] > 0
     is_first = is_higher == (MEASURE_BY_NAME[row["measure"]].better == "higher")
     better = f"{row['team_a'] if is_first else row['team_b']} is better"
