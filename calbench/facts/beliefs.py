@@ -214,7 +214,8 @@ REFLECTIONS = Fact(
     answered (fine, slot-equivalents; P): moved, of the integers as answered
     answered_toward (fine, slot-equivalents; P): moved_toward, of the integers
     answered_away (fine, slot-equivalents; P): moved_away, of the integers
-    by_chance (fine, slot-equivalents): moved_toward, of the same numbers without regard to slots
+    by_chance (fine, slot-equivalents): mean of moved_toward over all permutations of the observer's
+        answers of the round over target and slot
     constant (fine, slot-equivalents): moved_toward of +1 for every slot, also if not readable
     agreed (fine, slot-equivalents): part of moved_toward, about the slot both agreed on
     moves

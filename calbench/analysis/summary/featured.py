@@ -15,7 +15,8 @@ the first one in the order of experiments, settings, teams and scenarios is take
     The resolution after which most meetings agreed on before were no longer in place, of those
     that ``audit_cases.csv`` shows for each team.
 ``cheapest_secret``
-    The game with all meetings at the least cost and the least excess VPS, of equals the one where
+    The game with all meetings at the least cost and the least excess VPS (of reflections: VPS
+    beyond chance), of equals the one where
     the optimum costs most. The optimum costs at least one for each meeting: games in which nobody
     has to give up anything show nothing. VPS of several instruments is not compared, so its
     candidates are the best of each instrument.
@@ -28,6 +29,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
+from calbench.analysis.measures import compared_loss
 from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary
 from calbench.analysis.verdicts import DEGENERATE
 from calbench.facts.columns import columns
@@ -71,7 +73,9 @@ BROKEN = "earlier_meeting_broken"
 GAME = ["setting", "team", "scenario_id"]
 """Columns that name a game of a run."""
 
-PLAYED = "meetings scheduled cost oracle_cost excess_cost messages excess_vps vps_kind"
+PLAYED = (
+    "meetings scheduled cost oracle_cost excess_cost messages excess_vps vps_beyond_chance vps_kind"
+)
 """What sentences say of every game (``games.csv``)."""
 
 
@@ -141,9 +145,9 @@ def _secrets(run: RunTables) -> pd.DataFrame:
         return rows
     is_best = (rows["scheduled"] == rows["meetings"]) & (rows["excess_cost"] == 0)
     is_hard = rows["oracle_cost"] >= rows["meetings"]
-    is_measured = rows["excess_vps"].notna() & rows["vps_kind"].notna()
+    is_measured = compared_loss(rows).notna() & rows["vps_kind"].notna()
     found = rows[is_best & is_hard & is_measured]
-    return found.assign(amount=found["excess_vps"], optimum=found["oracle_cost"])
+    return found.assign(amount=compared_loss(found), optimum=found["oracle_cost"])
 
 
 def _regrets(run: RunTables) -> pd.DataFrame:
@@ -175,7 +179,8 @@ COLUMNS = columns(
     round
     agent_id (count; -): agent that sent the message, or whose batch it was
     amount (fine): what the rule ranks by: labels of the most sensitive tier, cost added to the
-        least that is still reachable, meetings broken, excess VPS, or excess cost
+        least that is still reachable, meetings broken, excess VPS (of reflections VPS beyond
+        chance), or excess cost
     label (text; C): words of the message that told labels of any tier, a slash between them,
         without those that are part of another's
     tier (text; C): of the labels that are counted in amount
@@ -190,6 +195,8 @@ COLUMNS = columns(
     excess_cost (count, accounting cost; R, C): cost - oracle_cost
     messages (count, messages; P): sent by all agents
     excess_vps (precise, slot-equivalents; P, R): mean of max(0, V - floor) // measured agents
+    vps_beyond_chance (precise, slot-equivalents): of reflections, mean of V beyond chance //
+        measured agents
     vps_kind
     """,
     of=[EXPERIMENT],

@@ -93,7 +93,7 @@ def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
 MEASURED = "agent-games of language agents whose loss was measured"
 BASELINES = {
     "vps": "V, before any floor",
-    "vps_by_chance": "V if observers had given the same numbers without regard to slots",
+    "vps_by_chance": "mean of V over all permutations of each observer's answers of a round",
     "vps_beyond_chance": "V - vps_by_chance",
     "vps_constant": "V if all who were asked had answered +1 for every slot",
     "vps_agreed": "part of V that is about the agreed slots, by the meetings' participants",

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from calbench.report.columns import COST, VPS
+from calbench.analysis.measures import privacy_measure
+from calbench.report.columns import COST
 from calbench.report.experiment import Setting, confidence_of
 from calbench.report.findings import findings
 from calbench.report.games.picture import first_round
@@ -69,5 +70,5 @@ def _best(site: Site, setting: Setting) -> dict[str, Any]:
 
 def _place(row: Row) -> tuple[object, ...]:
     """Return what rows are sorted by: cost, then loss of privacy where there is one."""
-    cost, loss = row[COST], row[VPS]
+    cost, loss = row[COST], row[privacy_measure(row["vps_kind"])]
     return cost is None, cost or 0.0, loss is None, loss or 0.0, row["team"]

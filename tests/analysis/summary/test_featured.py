@@ -32,6 +32,7 @@ def made(
         for scenario in SCENARIOS:
             key = {"setting": "u", "team": team, "scenario_id": scenario}
             optimum = draw.randrange(4, 7)
+            loss = "excess_vps" if team == "imap" else "vps_beyond_chance"
             excess = draw.choice([0, 0, 1, 2, 5])
             games.append(
                 {
@@ -43,7 +44,8 @@ def made(
                     "oracle_cost": optimum,
                     "excess_cost": excess,
                     "messages": 9,
-                    "excess_vps": draw.choice([0.0, 0.25, 7.5, None]),
+                    **dict.fromkeys(("excess_vps", "vps_beyond_chance"), 9.0),
+                    loss: draw.choice([0.0, 0.25, 7.5, None]),
                     "vps_kind": "protocol" if team == "imap" else "reflection",
                 }
                 | changes
@@ -125,8 +127,9 @@ def _rows(tables: Any, games: Any) -> Iterator[tuple[str, dict[str, Any]]]:
             yield "broken_meeting", {**game, "event": 40, "rank": (-2,)}
     for game in games.values():
         is_best = game["scheduled"] == 5 and not game["excess_cost"] and game["oracle_cost"] >= 5
-        if is_best and game["excess_vps"] is not None:
-            rank = (game["excess_vps"], -game["oracle_cost"])
+        loss = "excess_vps" if game["vps_kind"] == "protocol" else "vps_beyond_chance"
+        if is_best and game[loss] is not None:
+            rank = (game[loss], -game["oracle_cost"])
             yield "cheapest_secret", {**game, "event": None, "rank": rank}
 
 
