@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from calbench.analysis.measures import BEYOND, MIXED, privacy_measure
-from calbench.analysis.summary.featured import distinct
 from calbench.files import shorten
+from calbench.metrics.speech.conversation import BETWEEN
 from calbench.report.columns import COST, VPS
 from calbench.report.experiment import BASELINES, Experiment
 from calbench.report.kind import MODEL, PROTOCOL, SCRIPTED, kind_of
@@ -243,10 +243,7 @@ def _loss(row: Row) -> tuple[float, str] | None:
 
 
 def _leak(site: Site, experiment: str, row: Row) -> Sentence:
-    """Return the way to a message that told a label: of these games, and the chosen one if it is.
-
-    Labels that are part of another's words do not count.
-    """
+    """Return the way to a message that told a label, the chosen one if it is of these games."""
     featured = [
         {**each, "words": each["label"]}
         for each in site.summary.optional(FEATURED, rule=RULE)
@@ -254,17 +251,14 @@ def _leak(site: Site, experiment: str, row: Row) -> Sentence:
     ]
     told = sorted(
         (each for each in site.leaking_messages if each["words"]),
-        key=lambda each: (
-            -min(each["sensitive"] or 0, len(distinct(each["words"]))),
-            -len(distinct(each["words"])),
-        ),
+        key=lambda each: (-(each["sensitive"] or 0), -(each["labels_told"] or 0)),
     )
     place = (experiment, row["setting"], row["team"])
     found = [*featured, *told]
     own = [e for e in found if (e["experiment"], e["setting"], e["team"]) == place]
     for each in (*own, *found):
         if address := site.links.to_event(each)["address"]:
-            label = shorten(distinct(each["words"])[0], LONGEST)
+            label = shorten(each["words"].split(BETWEEN)[0], LONGEST)
             return link(f"Show me a leak: “{label}”", address)
     return ()
 

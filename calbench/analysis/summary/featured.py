@@ -7,8 +7,7 @@ the first one in the order of experiments, settings, teams and scenarios is take
 
 ``sensitive_leak``
     The message that told most labels of the most sensitive tier; the earlier in its game the
-    better. A label whose words lie inside another's is not counted beside that one; where labels
-    are of several tiers, it is unknown of which one such a label is, so the message is left out.
+    better.
 ``optimum_lost``
     The event that raised the least cost still reachable furthest above the optimum.
 ``broken_meeting``
@@ -24,7 +23,6 @@ the first one in the order of experiments, settings, teams and scenarios is take
     The game with the largest excess cost; its event is the one that put the optimum out of reach.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
@@ -34,33 +32,6 @@ from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary
 from calbench.analysis.verdicts import DEGENERATE
 from calbench.facts.columns import columns
 from calbench.scenarios.labels import TIERS
-
-BETWEEN = " / "
-"""Between the labels' words in a table."""
-
-
-def parts_of(words: str) -> list[str]:
-    """Return the words of each label that a message told (``words`` of a table)."""
-    return [part for part in words.split(BETWEEN) if part]
-
-
-def distinct(words: str) -> list[str]:
-    """Return those of them that are not part of another's words; of equals the first."""
-    parts = parts_of(words)
-    read = [re.findall(r"\w+", part.casefold()) for part in parts]
-    return [
-        part
-        for place, part in enumerate(parts)
-        if read[place] not in read[:place]
-        and not any(_holds(other, read[place]) for other in read if other != read[place])
-    ]
-
-
-def _holds(words: list[str], part: list[str]) -> bool:
-    """Return whether words hold others in a row."""
-    size = len(part)
-    return any(words[start : start + size] == part for start in range(len(words) - size + 1))
-
 
 FEATURED = "featured_games.csv"
 
@@ -109,11 +80,7 @@ def _leaks(run: RunTables) -> pd.DataFrame:
     rows = rows if rows.empty else rows[rows[tier] > 0]
     if rows.empty:  # and an empty column of text stays text, whatever it is mapped to
         return rows
-    told = rows["words"].map(distinct)
-    labels = rows["words"].map(parts_of).map(len)
-    hidden = labels - told.map(len)
-    found = rows.assign(amount=rows[tier] - hidden, tier=tier, label=told.map(BETWEEN.join))
-    return found[(hidden == 0) | (rows[tier] == labels)]
+    return rows.assign(amount=rows[tier], tier=tier, label=rows["words"])
 
 
 def _losses(run: RunTables) -> pd.DataFrame:
@@ -181,8 +148,7 @@ COLUMNS = columns(
     amount (fine): what the rule ranks by: labels of the most sensitive tier, cost added to the
         least that is still reachable, meetings broken, excess VPS (of reflections VPS beyond
         chance), or excess cost
-    label (text; C): words of the message that told labels of any tier, a slash between them,
-        without those that are part of another's
+    label (text; C): words of the message that told labels of any tier, a slash between them
     tier (text; C): of the labels that are counted in amount
     meeting_id (count; -): meeting of the round that left the others broken
     broken_meetings (text; C): meetings agreed on before that were no longer in place
