@@ -182,7 +182,7 @@ def _messages(site: Site, each: Appearance) -> list[Row]:
     told.sort(key=lambda row: (-(row["sensitive"] or 0), -(row["labels_told"] or 0)))
     shown = told or site.summary.optional("revealing_messages.csv", **each.place)
     return [
-        {**dict.fromkeys(("vps", "labels_told", "sensitive")), "words": ""}
+        {**dict.fromkeys(("toward", "vps", "labels_told", "sensitive")), "words": ""}
         | {**site.links.to_event(row), "where": each.title}
         for row in shown[:MOST_MESSAGES]
     ]
