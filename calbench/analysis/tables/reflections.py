@@ -1,4 +1,4 @@
-"""What language agents report to have learnt, by pair and round, and how often it is true.
+"""How language agents report that their beliefs moved, by pair and round, and how often rightly.
 
 The four tables of protocol-semantic evidence (appendix F.5) do not include language.
 ``reflections.parquet`` has a row for each reflection and target, also the unreadable ones, and
