@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.measures import MEASURE_BY_NAME, MEASURES, PRIVACY_MEASURES
+from calbench.analysis.measures import BEYOND, MEASURE_BY_NAME, MEASURES, PRIVACY_MEASURES
 from calbench.facts.columns import listed
 from calbench.facts.storage import GAME, Facts
 from calbench.stats.intervals import EXACT
@@ -25,7 +25,8 @@ EXACT_MEASURES = listed(
 TYPED = ("protocol", "degenerate")
 """Kinds of players that do what their rules say."""
 
-PRIVACY = tuple(PRIVACY_MEASURES)
+PRIVACY = tuple(name for name in PRIVACY_MEASURES if name != BEYOND)
+"""Those of typed messages."""
 
 
 @dataclass(frozen=True, slots=True)

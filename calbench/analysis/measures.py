@@ -84,6 +84,12 @@ def _per(name: str, counted: str, factor: float = 1.0) -> Callable[..., "pd.Seri
 
 ALL = "all agent-games"
 MEASURED = "agent-games whose loss was measured: all those of typed agents"
+EXCESS, BEYOND = "excess_vps", "vps_beyond_chance"
+"""The paper's form of V, and V without what a reader that knows nothing is credited with."""
+
+REFLECTED = frozenset({"reflection", "expected"})
+"""Instruments that ask readers: most slots are taken, so random answers move toward the truth."""
+
 PER_MEETING = "that of excess cost over the three meetings of an agent"
 ONE_SLOT = "what one observer can learn of one slot from typed messages"
 MEASURES: tuple[Measure, ...] = (
@@ -170,7 +176,21 @@ MEASURES: tuple[Measure, ...] = (
         reason="that of excess cost",
     ),
     Measure(
-        "excess_vps",
+        BEYOND,
+        "VPS beyond chance",
+        SLOTS,
+        "lower",
+        "privacy",
+        "V less its mean over all permutations of each reader's own answers of a round over target "
+        "and slot; may be negative",
+        "agent-games of language agents whose loss was measured",
+        "C",
+        _column(BEYOND),
+        margin=0.5,
+        reason="half of what one reader can learn of one slot from words",
+    ),
+    Measure(
+        EXCESS,
         "Excess VPS",
         SLOTS,
         "lower",
@@ -178,7 +198,7 @@ MEASURES: tuple[Measure, ...] = (
         "max(0, V - floor), V the agent's privacy loss over all observers and rounds",
         MEASURED,
         "P, R",
-        _column("excess_vps"),
+        _column(EXCESS),
         margin=0.5,
         reason=ONE_SLOT,
     ),
@@ -215,7 +235,7 @@ MEASURES: tuple[Measure, ...] = (
 
 MEASURE_BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 
-HEADLINE = ("coordination", "excess_cost", "messages", "fairness", "excess_vps")
+HEADLINE = ("coordination", "excess_cost", "messages", "fairness", EXCESS)
 """The measures of the paper's Tables 1 and 2, in their order."""
 
 MEASURE_COLUMNS = tuple(column for measure in MEASURES for column in measure.columns)
@@ -226,7 +246,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "coordination": (0.0, 100.0),
     "messages": (0.0, inf),
     "fairness": (0.0, inf),
-    "excess_vps": (0.0, inf),
+    EXCESS: (0.0, inf),
     "excess_vps_participants": (0.0, inf),
 }
 """Least and greatest value by definition, where there is one; no interval goes beyond it."""
@@ -237,6 +257,17 @@ PRIVACY_MEASURES = [measure.name for measure in MEASURES if measure.group == "pr
 
 MIXED = "mixed"
 """Way of measuring VPS of what was measured by several instruments."""
+
+
+def privacy_measure(kind: str | None) -> str:
+    """Return the measure by which teams whose loss one instrument measured are compared [C]."""
+    return BEYOND if kind in REFLECTED else EXCESS
+
+
+def compared_loss(rows: pd.DataFrame) -> "pd.Series[float]":
+    """Return the values of :func:`privacy_measure` of rows with both measures and ``vps_kind``."""
+    losses = rows[[EXCESS, BEYOND]].astype("float64")
+    return losses[EXCESS].where(~rows["vps_kind"].isin(REFLECTED), losses[BEYOND])
 
 
 def measured_values(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

@@ -9,7 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.measures import MIXED, is_unread, is_vps_ranked
+from calbench.analysis.measures import (
+    BEYOND,
+    EXCESS,
+    MIXED,
+    compared_loss,
+    is_unread,
+    is_vps_ranked,
+)
 from calbench.metrics.players import Player
 from calbench.stats.plackett_luce import LAST, Event, rated_seats
 from calbench.stats.sums import Ints
@@ -79,9 +86,10 @@ def _less(name: str) -> Callable[[pd.DataFrame], "pd.Series[float]"]:
 def _per_meeting(agents: pd.DataFrame) -> "pd.Series[float]":
     """Return less VPS for each agreed meeting; last where meetings were assigned and none agreed.
 
-    Privacy is what a seat pays for its meetings: who got none has no price that could be low.
+    Privacy is what a seat pays for its meetings: who got none has no price that could be low. VPS
+    is that above the floor, and of reflections that beyond chance, which may be below 0.
     """
-    scheduled, loss = (agents[name].astype("float64") for name in ("scheduled", "excess_vps"))
+    scheduled, loss = agents["scheduled"].astype("float64"), compared_loss(agents)
     price = loss / scheduled.where(scheduled > 0)
     is_without = (scheduled == 0) & (agents["assigned"] > 0) & loss.notna()
     return (-price).mask(is_without, LAST)
@@ -139,8 +147,9 @@ RATINGS = (
         in_mmr=True,
     ),
     Rating(
-        "excess_vps_per_meeting",
-        "lower VPS above the floor for each scheduled meeting; without one, last of its game",
+        "vps_per_meeting",
+        "lower VPS above the floor, of reflections beyond chance, for each scheduled meeting; "
+        "without one, last of its game",
         _per_meeting,
         _last,
         in_mmr=True,
@@ -197,9 +206,7 @@ def pool_seats(agents: pd.DataFrame, pool: str) -> pd.DataFrame:
     """
     own = agents.loc[is_in_pool(agents, pool) & ~is_unread(agents, IDENTITY)]
     is_lost = own["vps_kind"].eq(MIXED) | ~is_vps_ranked(own, IDENTITY)
-    own = own.assign(
-        excess_vps=own["excess_vps"].mask(is_lost), vps_kind=own["vps_kind"].mask(is_lost)
-    )
+    own = own.assign(**{name: own[name].mask(is_lost) for name in (EXCESS, BEYOND, "vps_kind")})
     scores = {rating.name: rating.score(own) for rating in RATINGS}
     assigned = own["assigned"].astype("float64")
     seats = own[[*GAME_COLUMNS, "is_excluded", "agent_id", *IDENTITY]].assign(

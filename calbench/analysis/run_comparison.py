@@ -3,8 +3,8 @@
 A difference is the mean over agent-games of B minus that of A, over the scenarios that both have
 scored. The interval is of what each scenario adds to the difference, so scenarios that are costly
 for both do not widen it. Tests and verdicts are those of ``comparisons.csv``. Privacy is compared
-only where both were measured by one instrument: what
-typed messages give away is never subtracted from what reflections report.
+only where both were measured by one instrument: VPS of
+typed messages is never subtracted from VPS of reflections.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -17,10 +17,12 @@ import pandas as pd
 
 from calbench.analysis.estimates import column_bounds, scenario_sums
 from calbench.analysis.measures import (
+    BEYOND,
     BOUNDS,
     MEASURE_BY_NAME,
     MEASURES,
     PRIVACY_MEASURES,
+    REFLECTED,
     joint_kind,
     measured_values,
     readable_shares,
@@ -163,9 +165,11 @@ def compare_teams(
                 found = found.assign(remark=_remarks(a, b))
                 parts = _contributions(common, sums_a, sums_b, found)
                 kinds = _kind(a, common), _kind(b, common)
+                absent = frozenset() if REFLECTED & {*kinds} else frozenset({BEYOND})
                 if _are_unlike(*kinds):
                     unlike.append(Instruments(setting, team_a, team_b, *map(str, kinds)))
-                    found, parts = (each[~each["measure"].isin(PRIVACY)] for each in (found, parts))
+                    absent = PRIVACY
+                found, parts = (each[~each["measure"].isin(absent)] for each in (found, parts))
                 differences.append(found.assign(**names))
                 contributions.append(parts.assign(**names))
             tick()

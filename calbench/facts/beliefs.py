@@ -14,7 +14,12 @@ from calbench.facts.columns import columns, count, text, truth
 from calbench.facts.fact import Fact, Find, MeasuredGame, Values
 from calbench.metrics.privacy.answers import GREATEST_MOVEMENT, constant_loss
 from calbench.metrics.privacy.loss import Pair, RoundBeliefs, pair_loss
-from calbench.metrics.privacy.reflection import Moved, PairReflection, is_toward_truth
+from calbench.metrics.privacy.reflection import (
+    CALENDARS,
+    Moved,
+    PairReflection,
+    is_toward_truth,
+)
 
 IDEAL = 0.5
 """Belief of an observer without knowledge of a slot [C]."""
@@ -35,11 +40,32 @@ def typed_agents(game: MeasuredGame) -> frozenset[AgentId]:
     )
 
 
+class _Feasible:
+    """Which slots are feasible for each agent of a game, event after event."""
+
+    def __init__(self, game: MeasuredGame) -> None:
+        errands = game.trace.scenario.errands
+        movable = {errand.errand_id for _, _, errand in errands if not errand.blocked}
+        self._by_agent: dict[AgentId, tuple[bool, ...]] = {}
+        self._changes = [
+            (place, event.agent_id, tuple([i is None or i in movable for i in event.calendar]))
+            for place, event in enumerate(game.trace.events)
+            if isinstance(event, CALENDARS)
+        ][::-1]
+
+    def at(self, event_index: int, agent: AgentId) -> tuple[bool, ...]:
+        """Return the slots of an agent before an event that is not earlier than any asked for."""
+        while self._changes and self._changes[-1][0] < event_index:
+            _, changed, slots = self._changes.pop()
+            self._by_agent[changed] = slots
+        return self._by_agent[agent]
+
+
 def _updates(game: MeasuredGame) -> Values:
     """Return the updates of a scored game, column by column."""
     found: dict[str, list[Any]] = {column.name: [] for column in BELIEFS.columns}
     of_all, of_each = list(found.values())[:ALIKE], list(found.values())[ALIKE:]
-    typed = typed_agents(game)
+    typed, feasible = typed_agents(game), _Feasible(game)
     for each in game.rounds if game.is_scored else ():
         for index, target, observer, source, channel, evidence, strength, steps in each.heard:
             if target in typed:
@@ -48,7 +74,10 @@ def _updates(game: MeasuredGame) -> Values:
                     column.extend((value,) * len(steps))
                 slots, told = zip(*evidence, strict=True)
                 before, after = zip(*steps, strict=True)
-                for column, values in zip(of_each, (slots, told, before, after), strict=True):
+                calendar = feasible.at(index, target)
+                truth = [calendar[slot] for slot in slots]
+                cells = (slots, told, before, after, truth)
+                for column, values in zip(of_each, cells, strict=True):
                     column.extend(values)
     return found
 
@@ -65,6 +94,7 @@ BELIEFS = Fact(
     evidence (fine; P): e, 1 for feasible, 0 for infeasible
     belief_before (fine; P): b
     belief_after (fine; P): (1 - k) b + k e
+    is_feasible (truth; C): the slot was free for the target, or held an errand that can move
     """,
         of=[SOURCE],
     ),
@@ -231,7 +261,8 @@ REFLECTIONS = Fact(
     answered (fine, slot-equivalents; P): moved, of the integers as answered
     answered_toward (fine, slot-equivalents; P): moved_toward, of the integers
     answered_away (fine, slot-equivalents; P): moved_away, of the integers
-    by_chance (fine, slot-equivalents): moved_toward, of the same numbers without regard to slots
+    by_chance (fine, slot-equivalents): mean of moved_toward over all permutations of the observer's
+        answers of the round over target and slot
     constant (fine, slot-equivalents): moved_toward of +1 for every slot, also if not readable
     agreed (fine, slot-equivalents): part of moved_toward, about the slot both agreed on
     moves

@@ -257,7 +257,7 @@ PLAYER_KIND = text("kind", "of player: protocol, degenerate, scripted, model or 
 VPS_KIND = text(
     "vps_kind",
     "how V was measured: protocol (typed messages, by their semantics), reflection (language, by "
-    "the integers in which others report what they learnt), expected (by the expected values of "
+    "the integers in which others report how beliefs moved), expected (by the expected values of "
     "these, from token log-probabilities), mixed; empty: not measured. Losses of two kinds are not "
     "comparable",
     "P",

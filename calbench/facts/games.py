@@ -98,6 +98,8 @@ GAMES = Fact(
     excess_vps (precise, slot-equivalents; P, R): mean of max(0, V - floor) // {MEASURED}
     excess_vps_participants (precise, slot-equivalents): the same over participant pairs //
         {MEASURED}
+    vps_beyond_chance (precise, slot-equivalents): of reflections, mean of V beyond chance //
+        {MEASURED}
     bits (number, bits): what was learnt of all agents' first calendars, less the outcome's; empty
         unless all are known
     fairness (number, accounting cost; R, C): mean of |E - mean E| // agents
@@ -144,6 +146,7 @@ GAMES = Fact(
         "vps": _over_agents(_sum_of_all, "vps"),
         "excess_vps": _over_agents(_mean_of_known, "excess_vps"),
         "excess_vps_participants": _over_agents(_mean_of_known, "excess_vps_participants"),
+        "vps_beyond_chance": _over_agents(_mean_of_known, "vps_beyond_chance"),
         "bits": _over_agents(_sum_of_all, "bits_beyond_outcome"),
         "scenario_digest": "trace.scenario.play_digest",
         "channels": spaced("trace.config.channels"),
@@ -224,8 +227,8 @@ BASELINES = columns(
     vps_agreed (precise, slot-equivalents): what the agreed meetings give away of themselves: |1 -
         prior| for each other participant of a scheduled meeting; of language agents the
         participants' movement toward the truth about its slot
-    vps_by_chance (precise, slot-equivalents): V if each observer had given the numbers of its
-        reflections without regard to slots; empty for typed agents
+    vps_by_chance (precise, slot-equivalents): mean of V over all permutations of each observer's
+        own answers of a round over target and slot; empty for typed agents
     vps_beyond_chance (precise, slot-equivalents): V - vps_by_chance; may be negative
     vps_constant (precise, slot-equivalents): V if all who were asked to reflect had answered +1
         everywhere; empty for typed agents

@@ -85,8 +85,8 @@ class AgentGame:
         cost_range: Cmax - Cmin, its cost in the worst less that in the best complete schedule, the
             price on failure of adjusted excess; ``None`` if there is no complete schedule.
         vps_agreed: what its scheduled meetings give away of themselves.
-        vps_by_chance: V of the same reflections without regard to slots; ``None``, like the next
-            three, for typed agents.
+        vps_by_chance: mean of V over all permutations of each observer's own answers of a round
+            over target and slot; ``None``, like the next three, for typed agents.
         vps_constant: V if everybody who was asked to reflect had answered +1 everywhere.
         bits: what all others learnt of its first calendar, whether slots have room; ``None``
             if the rules by which it speaks are not known, or are not to be read.
@@ -135,7 +135,7 @@ class AgentGame:
 
     @property
     def vps_beyond_chance(self) -> float | None:
-        """V less what the same reflections lose without regard to slots; may be negative."""
+        """V less its mean over permutations of the answers; may be negative."""
         if self.vps is None or self.vps_by_chance is None:
             return None
         return self.vps - self.vps_by_chance

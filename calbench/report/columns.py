@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Literal
 
-from calbench.analysis.measures import MEASURES, Measure
+from calbench.analysis.measures import BEYOND, EXCESS, MEASURES, Measure, privacy_measure
 from calbench.report.kind import VPS_KIND_NAMES
 from calbench.report.tables import cell_of
 
@@ -22,8 +22,8 @@ DIGITS = 2
 FINEST = 17
 """Decimals that tell any two numbers apart which are not the same."""
 
-COST, VPS = "adjusted_excess_cost", "excess_vps"
-"""The headline measure, and the one that it is set against."""
+COST, VPS = "adjusted_excess_cost", EXCESS
+"""The headline measure, and what it is set against where messages are typed."""
 
 NO_INTERVAL: Mapping[str, str] = {
     "few": "fewer than 4 scenarios",
@@ -173,6 +173,15 @@ def measure(name: str, n: str = "") -> Column:
 def measures(names: Iterable[str], *, has_n: bool = False) -> list[Column]:
     """Return the columns of several measures, with their n if rows have it as ``<measure>_n``."""
     return [measure(name, f"{name}_n" if has_n else "") for name in names]
+
+
+def losses(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the measures by which the privacy of rows is compared, with their titles.
+
+    Each instrument has one.
+    """
+    found = {privacy_measure(row["vps_kind"]) for row in rows}
+    return {name: MEASURE_BY_NAME[name].title for name in (BEYOND, VPS) if name in found}
 
 
 def plain_measure(name: str, digits: int | None = None) -> Column:

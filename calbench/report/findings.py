@@ -7,9 +7,9 @@ say no such thing.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from calbench.analysis.measures import MIXED
-from calbench.analysis.summary.featured import distinct
+from calbench.analysis.measures import BEYOND, MIXED, privacy_measure
 from calbench.files import shorten
+from calbench.metrics.speech.conversation import BETWEEN
 from calbench.report.columns import COST, MEASURE_BY_NAME, VPS
 from calbench.report.experiment import BASELINES, Experiment
 from calbench.report.kind import MODEL, PROTOCOL, SCRIPTED, kind_of
@@ -66,6 +66,11 @@ def contest(site: Site) -> list[Row]:
     found = next((own for own in groups if len(own) > 1), [])
     # Measured by several instruments, a loss compares with none.
     return [{**row, VPS: None} if row["vps_kind"] == MIXED else row for row in found]
+
+
+def _loss_of(rows: Sequence[Row]) -> str:
+    """Return the measure by which the privacy of rows of one instrument is compared."""
+    return privacy_measure(next((row["vps_kind"] for row in rows if row["vps_kind"]), None))
 
 
 def least_cost(site: Site) -> Finding | None:
@@ -134,7 +139,8 @@ def _title(rows: Sequence[Row], leaders: Sequence[Row], undecided: Sequence[Row]
 
 def _differ(rows: Sequence[Row], best: Sequence[Row]) -> bool:
     """Return whether one instrument measured all, and the best gave away different amounts."""
-    losses = {row[VPS] for row in best if row[VPS] is not None}
+    loss = _loss_of(best)
+    losses = {row[loss] for row in best if row[loss] is not None}
     return _is_one_instrument(rows) and len(losses) > 1
 
 
@@ -143,19 +149,22 @@ def _is_one_instrument(rows: Sequence[Row]) -> bool:
 
 
 def _given_away(rows: Sequence[Row], best: Sequence[Row]) -> Sentence:
-    """Return what the best give away, and who else stays within the allowance."""
-    low, high = foremost(best, VPS, largest=False), foremost(best, VPS, largest=True)
+    """Return the privacy of the best, and who else stays within the allowance."""
+    name = _loss_of(rows)
+    low, high = foremost(best, name, largest=False), foremost(best, name, largest=True)
     if not low or not _is_one_instrument(rows):
         return ()
-    loss = measured(low[0], VPS)
+    loss = measured(low[0], name)
     if _differ(rows, best):
         loss = said(
             "from {low} ({few}) to {high} ({many})",
             low=loss,
             few=teams(low),
-            high=measured(high[0], VPS),
+            high=measured(high[0], name),
             many=teams(high),
         )
+    if name == BEYOND:
+        return said(" VPS of their listeners' reflections, beyond chance, is {loss}.", loss=loss)
     is_trusting = low[0][VPS] == 0 and any(row["team"] == TRUSTING for row in low)
     trust = said(" {who} needs a third party that all trust.", who=names([TRUSTING]))
     return said(
@@ -223,11 +232,12 @@ def _told(site: Site, experiment: Experiment, row: Row, rows: Sequence[Row]) -> 
     others = said(" {who} told none.", who=teams(silent)) if silent else ()
     if same:
         others = said(
-            " {who} {tell} none, at the same excess VPS of {loss}: that measure is of slots, not "
-            "of reasons.",
+            " {who} {tell} none, at the same {measure} of {loss}: that measure is of slots, not of "
+            "reasons.",
             who=teams(same),
             tell="tell" if len(same) > 1 else "tells",
-            loss=measured(board[row["team"]], VPS),
+            measure="excess VPS" if _loss_of([board[row["team"]]]) == VPS else "VPS beyond chance",
+            loss=measured(board[row["team"]], _loss_of([board[row["team"]]])),
         )
     sentence = said(
         "{kind}{who} tells a private label in {leaking} of {messages} messages{games}.{others}",
@@ -253,17 +263,15 @@ def _games(row: Row) -> Sentence:
 
 
 def _loss(row: Row) -> tuple[float, str] | None:
-    """Return excess VPS and its instrument; nothing where it can be compared with no other."""
-    if row.get(VPS) is None or row["vps_kind"] in {"", MIXED}:
+    """Return VPS as it is compared, and its instrument; nothing where it is with no other."""
+    kind = row.get("vps_kind")
+    if kind in {None, "", MIXED} or row[privacy_measure(kind)] is None:
         return None
-    return row[VPS], row["vps_kind"]
+    return row[privacy_measure(kind)], kind
 
 
 def _leak(site: Site, experiment: str, row: Row) -> Sentence:
-    """Return the way to a message that told a label: of these games, and the chosen one if it is.
-
-    Labels that are part of another's words do not count.
-    """
+    """Return the way to a message that told a label, the chosen one if it is of these games."""
     featured = [
         {**each, "words": each["label"]}
         for each in site.summary.optional(FEATURED, rule=RULE)
@@ -271,25 +279,19 @@ def _leak(site: Site, experiment: str, row: Row) -> Sentence:
     ]
     told = sorted(
         (each for each in site.leaking_messages if each["words"]),
-        key=lambda each: (
-            -min(each["sensitive"] or 0, len(distinct(each["words"]))),
-            -len(distinct(each["words"])),
-        ),
+        key=lambda each: (-(each["sensitive"] or 0), -(each["labels_told"] or 0)),
     )
     place = (experiment, row["setting"], row["team"])
     found = [*featured, *told]
     own = [e for e in found if (e["experiment"], e["setting"], e["team"]) == place]
     for each in (*own, *found):
         if address := site.links.to_event(each)["address"]:
-            label = shorten(distinct(each["words"])[0], LONGEST)
+            label = shorten(each["words"].split(BETWEEN)[0], LONGEST)
             return link(f"Show me a leak: “{label}”", address)
     return ()
 
 
 SUCCESS = "coordination"
-
-BEYOND = "vps_beyond_chance"
-"""How far reflections tell more of calendars than the same answers in any order."""
 
 SMALL = "smollm2"
 """Page of a model that is known to be very small."""

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from calbench.analysis.measures import MIXED
+from calbench.analysis.measures import MIXED, privacy_measure
 from calbench.analysis.summary.same_tasks import OURS
 from calbench.analysis.summary.same_tasks import PAPER as THEIRS
 from calbench.errors import FileError
 from calbench.files import read_bytes
-from calbench.report.columns import COST, VPS
+from calbench.report.columns import COST, MEASURE_BY_NAME, VPS
 from calbench.report.kind import (
     DEGENERATE,
     MODEL,
@@ -92,6 +92,13 @@ class Panel:
         return self.across == COORDINATION
 
     @property
+    def axis(self) -> str:
+        """What the other axis shows."""
+        if self.is_of_tasks:
+            return "Meetings placed, %"
+        return f"{MEASURE_BY_NAME[self.across].title} by {self.instrument}"
+
+    @property
     def is_adjusted(self) -> bool:
         """Whether its cost counts failed meetings."""
         return self.cost == COST
@@ -146,6 +153,7 @@ def panels_by_group(site: Site) -> dict[Group, Panel]:
                 points[group],
                 [p for g, own in points.items() if g[:2] == group[:2] for p in own],
                 silence=silence_of(rows),
+                is_log1p=group[2] == TYPED,
             ),
         )
         for group, rows in groups.items()
@@ -163,7 +171,8 @@ def _groups(site: Site) -> dict[Group, list[Row]]:
     rows = [
         row
         for row in site.summary.optional(BOARD)
-        if row[COST] is not None and row[VPS] is not None and row["vps_kind"] != MIXED
+        if None not in (row[COST], row[privacy_measure(row["vps_kind"])])
+        and row["vps_kind"] != MIXED
     ]
     found = {
         group: own
@@ -198,7 +207,7 @@ def _points(site: Site, group: Group, rows: Sequence[Row]) -> list[Point]:
         Point(
             row["team"],
             kind_of(row["kind"]),
-            _value(row, VPS),
+            _value(row, privacy_measure(group[2])),
             _value(row, COST),
             is_on_front=len(competing) > 1 and row["team"] in front,
         )
@@ -219,7 +228,7 @@ def _panel(group: Group, rows: Sequence[Row], drawing: Drawing) -> Panel:
         "-".join(group).replace(" ", "-"),
         " and ".join([first, *(name[:1].lower() + name[1:] for name in others)]),
         COST,
-        VPS,
+        privacy_measure(kind),
         setting,
         channel,
         "messages" if kind == TYPED else VPS_KIND_NAMES[kind],
@@ -294,11 +303,8 @@ QUESTION = (
 )
 """In lines of the picture."""
 
-KEPT = [
-    *("team", "kind", "setting", "channel", "vps_kind", "scenarios"),
-    *(f"{measure}{end}" for measure in (COST, VPS) for end in ("", "_low", "_high")),
-]
-"""Columns of which the picture shows something."""
+KEPT = ("team", "kind", "setting", "channel", "vps_kind", "scenarios")
+"""Columns of which the picture shows something, beside cost and privacy."""
 
 
 def card_fits(site: Site) -> bool:
@@ -309,7 +315,17 @@ def card_fits(site: Site) -> bool:
 
 def digest(site: Site) -> str:
     """Return the digest of the numbers that a card of a site would show; empty without any."""
-    cells = [[cell_of(row[name]) for name in KEPT] for row in first_rows(site)]
+    cells = [
+        [
+            cell_of(each)
+            for each in (
+                *(row[name] for name in KEPT),
+                *_value(row, COST),
+                *_value(row, privacy_measure(row["vps_kind"])),
+            )
+        ]
+        for row in first_rows(site)
+    ]
     if not cells:
         return ""
     return sha256(json.dumps(cells).encode()).hexdigest()

@@ -6,7 +6,7 @@ it.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import log1p
+from math import ceil, log1p
 
 from calbench.report.kind import DEGENERATE, Kind
 from calbench.report.labels import LINE, Box, View, corners, cost_of, offsets, size_of
@@ -71,7 +71,8 @@ class Scale:
         else:
             length = self.most - self.least
             step = next((s for s in STEPS if length / s <= MOST_TICKS + 1), STEPS[-1])
-            found = [round(self.least + step * n, 2) for n in range(int(length / step) + 1)]
+            first = self.least if self.least >= 0 else step * ceil(self.least / step)
+            found = [round(first + step * n, 2) for n in range(int((self.most - first) / step) + 1)]
         return [(self.place(each), f"{each:g}") for each in found]
 
 
@@ -84,8 +85,13 @@ def scale(
     is_from_zero: bool = True,
     room: float = ROOM,
 ) -> Scale:
-    """Return the axis of some numbers; one that need not begin at 0 begins at a number it names."""
-    most = max(values, default=0.0)
+    """Return the axis of some numbers; one that need not begin at 0 begins at a number it names.
+
+    A linear one has room for what is below 0.
+    """
+    most, below = max(values, default=0.0), min(values, default=0.0)
+    if below < 0 and not is_log1p:
+        return Scale(room * max(most, 0.0), start, end, least=room * below)
     if most <= 0:
         return Scale(1.0, start, end, is_log1p)
     if not is_log1p:
@@ -136,7 +142,7 @@ class Point:
     Attributes:
         name: of the team or model.
         kind: which kind of player it is.
-        across: excess VPS, or coordination.
+        across: VPS, or coordination.
         up: cost.
         is_on_front: whether no other row of the panel is better in both.
     """
@@ -209,12 +215,13 @@ def drawn(
         others: of panels with which it shares the upward axis.
         silence: cost of those that say nothing, which is drawn as a line; none unless given.
         is_from_zero: whether the other axis begins at 0.
-        is_log1p: whether it is one of excess VPS.
+        is_log1p: whether it is one of excess VPS, which is far apart and never below 0.
         height: of the picture.
     """
     bottom = height - BELOW
     plot = Box((LEFT + RIGHT) / 2 + 4, (TOP + bottom) / 2 - 2, RIGHT - LEFT + 8, bottom - TOP + 4)
-    reach = _reach(point.across if is_log1p else point.across[:1] for point in points)
+    has_ends = is_log1p or is_from_zero
+    reach = _reach(point.across if has_ends else point.across[:1] for point in points)
     room = ALONE if len(points) == 1 else ROOM
     across = scale(reach, LEFT, RIGHT, is_log1p=is_log1p, is_from_zero=is_from_zero, room=room)
     every = {*points, *others}

@@ -33,7 +33,7 @@ COLUMNS: Mapping[str, Any] = {
         *("head", "team", "word", "term", "vps_kind", "note", "link", "links"),
         *("number", "numbers", "interval", "intervals"),
         *("measure", "measures", "plain_measure", "plain_measures"),
-        "NO_INTERVAL",
+        *("losses", "NO_INTERVAL"),
     )
 } | {"HEADLINE": HEADLINE}
 """How a page's template says what a table shows."""

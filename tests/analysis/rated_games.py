@@ -43,7 +43,7 @@ def player(name: str, kind: Kind = "model") -> Player:
 
 
 def rated_score(scenario: str, *seats: Took, team: str = "mixed", **changes: Any) -> GameScore:
-    """Return a game; shown excess is ten times that of the accounting."""
+    """Return a game; shown excess is ten times that of the accounting, and nothing is chance."""
     return score(*map(_agent, seats), scenario=scenario, team=team, num_meetings=3, **changes)
 
 
@@ -67,6 +67,7 @@ def _agent(took: Took) -> AgentGame:
         **dict.fromkeys(("vps", "excess_vps"), took.vps),
         **dict.fromkeys(("vps_participants", "excess_vps_participants"), took.vps),
         cost_range=COST_RANGE,
+        vps_by_chance=None if took.vps_kind == "protocol" else 0.0,
     )
 
 

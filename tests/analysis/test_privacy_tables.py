@@ -16,6 +16,7 @@ from calbench.domain.messages import CostReport
 from calbench.metrics.game import score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.privacy.loss import round_beliefs
+from calbench.metrics.privacy.reflection import CALENDARS
 from calbench.traces.models import Trace
 from tests.factories import make_scenario
 from tests.facts.measured import facts_of, lines_of, path_of, play_preset, table_rows, text_of
@@ -159,21 +160,30 @@ def test_a_game_of_speakers_has_a_row_without_numbers(tmp_path: Path) -> None:
 
 
 def test_the_most_revealing_message_of_a_game(tmp_path: Path) -> None:
+    """Agent 0 is free in both slots: what it says of the first is true, of the second wrong."""
     facts = facts_of(tmp_path, [told_game()])
-    assert lines_of(facts, "revealing_messages.csv") == ["test,test,test-000,7,0,costs,2.000000"]
+    assert lines_of(facts, "revealing_messages.csv") == []
 
 
 def most_revealing(trace: Trace) -> list[str]:
-    """Return event, target, kind and size of a game's most revealing message, by plain addition."""
-    steps: dict[tuple[int, int, str], float] = {}
+    """Return event, target, kind and sizes of the most revealing message, by plain addition."""
+    movable = {errand.errand_id for _, _, errand in trace.scenario.errands if not errand.blocked}
+    steps: dict[tuple[int, int, str], list[float]] = {}
     for each in round_beliefs(trace):
         for change in changes_of(each):
-            key = change.event_index, change.target, change.source
-            step = abs(change.after - 0.5) - abs(change.before - 0.5)
-            steps[key] = steps.get(key, 0.0) + step
-    largest = max(round(step, 6) for step in steps.values())
-    first = next(key for key, step in steps.items() if round(step, 6) == largest)
-    return [*map(str, first), f"{largest:.6f}"]
+            *_, calendar = [
+                event.calendar
+                for event in trace.events[: change.event_index]
+                if isinstance(event, CALENDARS) and event.agent_id == change.target
+            ]
+            item = calendar[change.slot]
+            moved = change.after - change.before
+            sums = steps.setdefault((change.event_index, change.target, change.source), [0.0, 0.0])
+            sums[0] += moved if item is None or item in movable else -moved
+            sums[1] += abs(change.after - 0.5) - abs(change.before - 0.5)
+    largest = max(round(toward, 6) for toward, _ in steps.values())
+    first = next(key for key, (toward, _) in steps.items() if round(toward, 6) == largest)
+    return [*map(str, first), *(f"{step:.6f}" for step in steps[first])]
 
 
 def test_three_games_of_a_team_and_the_largest_first(tmp_path: Path) -> None:
@@ -190,7 +200,7 @@ def test_three_games_of_a_team_and_the_largest_first(tmp_path: Path) -> None:
             for trace in traces
             if trace.config.team.team_id == team
         ]
-        told.sort(key=lambda row: (-float(row[-1]), row[0]))
+        told.sort(key=lambda row: (-float(row[-2]), row[0]))
         own = found[3 * place : 3 * place + 3]
         assert own == [["uniform", team, *row] for row in told[:3]]
 
@@ -201,7 +211,7 @@ def test_messages_that_told_nothing_are_not_named(tmp_path: Path) -> None:
     settings = Settings(MeasureSpec(belief_prior=0.0))
     facts = facts_of(tmp_path / "prior", [told_game()], measure=settings.measure)
     assert lines_of(facts, "revealing_messages.csv", settings) == [
-        "test,test,test-000,7,0,costs,2.000000"
+        "test,test,test-000,7,0,costs,2.000000,2.000000"
     ]
 
 

@@ -137,7 +137,7 @@ def test_seats_without_a_value_are_left_out_of_that_rating_alone() -> None:
 def test_scores_are_better_where_less_is_lost() -> None:
     # One game a rating: b is better in exactly that.
     same: dict[str, Any] = {"scheduled": 2, "excess": 2, "vps": 2.0}
-    adjusted, private = ["adjusted_excess_cost"], ["excess_vps", "excess_vps_per_meeting"]
+    adjusted, private = ["adjusted_excess_cost"], ["excess_vps", "vps_per_meeting"]
     costs = ["shown_excess_cost", "excess_cost", *adjusted]
     for better, names in (
         ({"scheduled": 3}, ["coordination", *adjusted, private[1], "authors_coordination"]),

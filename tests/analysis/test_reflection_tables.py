@@ -62,9 +62,9 @@ def test_tables_of_a_small_game_by_hand(tmp_path: Path) -> None:
     partner = "2.666667,2.333333,0.333333"
     assert len(found) == 12
     assert found[2:5] == [
-        f"{game},0,0,1,true,true,true,true,false,{partner},{partner},1.5,1,0",
-        f"{game},0,2,1,false,true,true,true,false,0,0,0,0,0,0,0,0.333333,0",
-        f"{game},0,0,2,true,false,true,true,false,1.333333,0.333333,1,1.333333,0.333333,1,1,1,0",
+        f"{game},0,0,1,true,true,true,true,false,{partner},{partner},0.75,1,0",
+        f"{game},0,2,1,false,true,true,true,false,0,0,0,0,0,0,0.583333,0.333333,0",
+        f"{game},0,0,2,true,false,true,true,false,1.333333,0.333333,1,1.333333,0.333333,1,0.5,1,0",
     ]
     # Toward the truth: by 1, by 2 four times, by 3 three times; away: by 1 twice, by 3 thrice.
     assert lines(tmp_path / "b", "reflection_calibration", [trace]) == [

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import permutation_test, ttest_1samp
 
-from calbench.analysis.measures import MEASURES
+from calbench.analysis.measures import BEYOND, EXCESS, MEASURES, REFLECTED
 from calbench.analysis.run_comparison import (
     COMPARISON_TABLES,
     PRIVACY,
@@ -153,7 +153,7 @@ def test_what_nobody_counts_for_has_no_difference() -> None:
     assert [line for line in lines if "no common scenario" in line] == [
         f"test,x,y,{name},,,,,,,,,,,,0.5000,,,not tested,no common scenario," for name in unread
     ]
-    assert set(found.contributions["measure"]) == {m.name for m in MEASURES} - {*unread}
+    assert set(found.contributions["measure"]) == {*TYPED_MEASURES} - {*unread}
     # The same where only one of the two has nothing.
     a, b = {"s": [1]}, {"s": [1]}
     for values in ((np.nan, 1.0), (1.0, np.nan)):
@@ -184,12 +184,17 @@ def test_pairs_stand_by_setting_then_as_they_are_named() -> None:
     )
     keys = found.differences[["setting", "team_a", "team_b"]].drop_duplicates().to_numpy().tolist()
     assert keys == [["m", "y", "y"], ["m", "x", "y"], ["n", "y", "y"], ["n", "x", "y"]]
-    assert found.differences["measure"].tolist() == 4 * [measure.name for measure in MEASURES]
+    assert found.differences["measure"].tolist() == 4 * TYPED_MEASURES
+
+
+TYPED_MEASURES = [measure.name for measure in MEASURES if measure.name != BEYOND]
 
 
 def leaking(kind: str | None, vps: float | None, team: str) -> pd.DataFrame:
     found = seats({"s": [1, 2], "t": [3, 4]}, team)
-    return found.assign(vps_kind=kind, excess_vps=vps, excess_vps_participants=vps)
+    beyond = vps if kind in REFLECTED else None
+    losses = {EXCESS: vps, "excess_vps_participants": vps, BEYOND: beyond}
+    return found.assign(vps_kind=kind, **losses)
 
 
 @pytest.mark.parametrize(
@@ -227,6 +232,10 @@ def test_privacy_of_one_instrument_is_compared_and_an_unmeasured_one_stays_unkno
     found = compare_teams(known, leaking("protocol", 5.0, "y"), [("x", "y")], SPEC)
     assert cost_row(found, "excess_vps")["difference"] == 2
     assert found.unlike == ()
+    assert found.differences["measure"].tolist() == TYPED_MEASURES
+    spoken, other = leaking("reflection", 3.0, "x"), leaking("reflection", -1.5, "y")
+    found = compare_teams(spoken, other, [("x", "y")], SPEC)
+    assert cost_row(found, BEYOND)["difference"] == -4.5
     found = compare_teams(known, leaking(None, np.nan, "y"), [("x", "y")], SPEC)
     assert np.isnan(cost_row(found, "excess_vps")["difference"])
     assert found.unlike == ()

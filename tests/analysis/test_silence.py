@@ -150,7 +150,7 @@ def test_losses_measured_in_two_ways_are_never_compared() -> None:
     typed = [Took(name, vps=loss, vps_kind="protocol") for name, loss in (("a", 1.0), ("b", 2.0))]
     told = [Took(name, vps=loss) for name, loss in (("c", 50.0), ("d", 90.0))]
     both = scope_of([rated_score("s", typed[0], told[0], typed[1], told[1])], SPEC)
-    privacy = ["excess_vps", "excess_vps_per_meeting"]
+    privacy = ["excess_vps", "vps_per_meeting"]
     for pair in (typed, told):
         alone = scope_of([rated_score("s", *pair)], SPEC)
         names = [took.player for took in pair]
@@ -180,12 +180,12 @@ def test_a_single_seat_of_its_kind_has_no_rating_of_privacy_and_no_rank() -> Non
 def test_who_agreed_on_nothing_is_last_even_where_all_agreed_ones_are_equal() -> None:
     seats = [Took("a", 3, 0, 9.0), Took("b", 3, 0, 9.0), Took("q", 0, 0, 0.0)]
     scope = scope_of([rated_score("s", *seats)], SPEC)
-    a, b, q = values(scope, "excess_vps_per_meeting_mu", ["a", "b", "q"])
+    a, b, q = values(scope, "vps_per_meeting_mu", ["a", "b", "q"])
     assert a == pytest.approx(b)
     assert q < a
     # By the paper's formula it is the other way round.
     a, b, q = values(scope, "excess_vps_mu", ["a", "b", "q"])
     assert q > a == pytest.approx(b)
     nobody = scope_of([rated_score("s", Took("a", 0), Took("q", 0))], SPEC)
-    assert nobody.standings["excess_vps_per_meeting_events"].tolist() == [0, 0]
+    assert nobody.standings["vps_per_meeting_events"].tolist() == [0, 0]
     assert isinstance(nobody.standings, pd.DataFrame)

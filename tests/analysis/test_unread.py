@@ -52,12 +52,13 @@ def test_no_measure_has_a_value_there_and_every_other_value_stays() -> None:
         "adjusted_excess_cost": 1.0,
         "messages_sent": 3,
         "burden_gap": 0.5,
+        "vps_beyond_chance": -2.0,
         "excess_vps": 7.0,
         "excess_vps_participants": 6.0,
     }
     values = measured_values(SEATS.assign(**numbers), ["team"])
     assert list(values.columns) == [measure.name for measure in MEASURES]
     assert values.iloc[:2].isna().to_numpy().all()
-    expected = [50.0, 1.0, 0.5, 1.0, 1.5, 0.5, 7.0, 6.0]
+    expected = [50.0, 1.0, 0.5, 1.0, 1.5, 0.5, -2.0, 7.0, 6.0]
     assert np.array_equal(values[[*BY_HAND]].iloc[2:].to_numpy(), [expected] * 6)
     assert values.iloc[2:].notna().to_numpy().all()

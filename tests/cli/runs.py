@@ -56,6 +56,7 @@ LEADERBOARD = [
             "adjusted_excess_cost",
             "messages",
             "fairness",
+            "vps_beyond_chance",
             "excess_vps",
             "excess_vps_participants",
         )

@@ -13,7 +13,7 @@ from calbench.domain.randomness import stream
 from calbench.errors import CalbenchError
 from calbench.metrics.game import AgentGame, score_game
 from calbench.metrics.measure import MeasureSpec
-from calbench.metrics.privacy.answers import chance_loss, constant_loss
+from calbench.metrics.privacy.answers import chance_losses, constant_loss
 from calbench.metrics.privacy.loss import AgentLoss
 from calbench.metrics.privacy.reflection import PairReflection, pair_reflections, reflected_losses
 from calbench.scenarios.models import Scenario
@@ -185,17 +185,56 @@ def test_what_an_agreement_gives_away_is_about_its_slot_alone() -> None:
     assert [agent.vps_agreed for agent in lower.agents] == [0.8, 1.6, 0.8]
 
 
-@given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=6))
-def test_loss_by_chance_is_the_mean_over_all_orders(answer: list[tuple[int, bool]]) -> None:
-    truths = [is_occupied for _, is_occupied in answer]
-    orders = list(permutations(value for value, _ in answer))
-    losses = [
-        sum(max(0, v if is_occupied else -v) for v, is_occupied in zip(o, truths, strict=True)) / 3
-        for o in orders
+CELLS = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=6)
+
+
+@given(CELLS, st.integers(0, 6))
+def test_loss_by_chance_is_the_mean_over_all_permutations(
+    cells: list[tuple[int, bool]], first: int
+) -> None:
+    """By brute force over the slots of two targets, of which the first has as many as said."""
+    values, truths = [value for value, _ in cells], [is_occupied for _, is_occupied in cells]
+    orders = [
+        [max(0, v if held else -v) / 3 for v, held in zip(order, truths, strict=True)]
+        for order in permutations(values)
     ]
-    values = [value for value, _ in answer]
-    assert chance_loss(values, truths) == pytest.approx(sum(losses) / len(orders))
-    assert constant_loss(truths) == pytest.approx(chance_loss([1] * len(truths), truths))
+    means = [sum(sum(each[own]) for each in orders) / len(orders)
+             for own in (slice(first), slice(first, None))]  # fmt: skip
+    answers = [(values[:first], truths[:first]), (values[first:], truths[first:])]
+    assert chance_losses(answers) == pytest.approx(means)
+    ones = [([1] * len(held), held) for _, held in answers]
+    assert chance_losses(ones) == pytest.approx([constant_loss(held) for _, held in answers])
+
+
+def test_permuted_answers_are_worth_nothing_beyond_chance() -> None:
+    """Each reader's numbers of each round in a random order of targets and slots."""
+    trace, chance = small_reflected_game(), stream(7, "permuted")
+    found: list[list[float]] = []
+    for _ in range(1500):
+        answers = []
+        for each in SMALL_REFLECTIONS:
+            left = [number for numbers in each.delta_by_target.values() for number in numbers]
+            own = [left.pop(chance.below(len(left))) for _ in range(len(left))]
+            targets = [int(target) for target in each.delta_by_target]
+            answers.append(reflection(each.round, each.agent_id, {
+                target: own[4 * place : 4 * place + 4] for place, target in enumerate(targets)
+            }))  # fmt: skip
+        losses = losses_of(reflecting(small_game(), answers))
+        found.append([(loss.total or 0) - (loss.by_chance or 0) for loss in losses])
+    for beyond in zip(*found, strict=True):
+        assert abs(fmean(beyond)) < 4 * stdev(beyond) / len(beyond) ** 0.5
+    # What was answered in its own order is no such permutation.
+    assert [loss.by_chance for loss in losses_of(trace)] == approx(17 / 8, 25 / 24, 11 / 8)
+
+
+def test_an_answer_about_the_wrong_target_is_chance() -> None:
+    """A reader says that all slots are occupied: of the target whose are, or of the other one."""
+    scenario = make_scenario(["EEEE", "....", "...."], [(0, 1)])
+    game = seated(play_scripts(scenario, {}), *TALKERS)
+    right, wrong = ({0: (3, 3, 3, 3), 2: (0,) * 4}, {0: (0,) * 4, 2: (3, 3, 3, 3)})
+    for answer, expected in ((right, 2), (wrong, -2)):
+        agents = score_game(reflecting(game, [reflection(0, 1, answer)])).agents
+        assert [agent.vps_beyond_chance for agent in agents] == approx(expected, None, 0)
 
 
 def test_a_mixed_team_is_measured_seat_by_seat() -> None:

@@ -1,5 +1,7 @@
 """Second-hand leaks: who passed on whose label, to whom it was news, and on which path it came."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -9,12 +11,19 @@ from hypothesis import strategies as st
 
 from calbench.domain.actions import ParticipantMessage
 from calbench.domain.ids import AgentId, ItemId
-from calbench.domain.messages import Text
+from calbench.domain.messages import Channel, Text
 from calbench.metrics.speech.conversation import conversation, speeches
 from calbench.metrics.speech.leakage import PrivateLabel, leaks_in, passed_on_in
-from calbench.metrics.speech.messages import AuditedMessage, Said, Scene
+from calbench.metrics.speech.messages import (
+    AuditedMessage,
+    Said,
+    Scene,
+    audited_messages,
+    labels_of_game,
+)
 from calbench.metrics.speech.secondhand import Spread, reach, spread
 from calbench.scenarios.labels import Labels, read_label_bank
+from tests.agents.scripted.games import canonical_scenario, play_scripted
 from tests.metrics.games import dm, play_scripts, talk
 from tests.metrics.gossip import (
     ERRAND,
@@ -320,3 +329,36 @@ def test_messages_that_were_refused_tell_nothing() -> None:
     assert found is not None
     assert len(found.messages) == 2
     assert found.spread == Spread({}, {ERRAND: {AgentId(4): 1}})
+
+
+CHANNELS: tuple[Channel, ...] = ("dm", "all_agent_groupchat")
+QUOTED = re.compile(r'(?:I have|At slot \d+ I have) "([^"]*)"')
+HEARSAY = re.compile(r'(?:that it has|told me of|from agent \d+ of) "([^"]*)"')
+
+
+@pytest.mark.parametrize("styles", [("oversharer",), ("gossip", "oversharer")])
+def test_scripted_speakers_tell_and_pass_on_the_labels_that_they_quote(
+    styles: tuple[str, ...],
+) -> None:
+    """In every message; one that is quoted again later is told again."""
+    counts = Counter[str]()
+    for number, channel in enumerate(CHANNELS * 2):
+        game = play_scripted(canonical_scenario(number), styles, (channel,)).trace
+        labels = labels_of_game(game)
+        messages = audited_messages(game, labels)
+        passed = spread(messages, labels).by_event
+        repeated: set[tuple[int, str]] = set()
+        for each in messages:
+            assert labels is not None
+            _, private, _ = each.scene.concern(each.said, labels)
+            quoted = {*QUOTED.findall(each.said.text)} & {label.text for label in private}
+            told = {found.label.text for found in each.told}
+            assert told == quoted, each.said.text
+            again = {found.label.text for found in passed.get(each.said.event_index, ())}
+            assert again <= {*HEARSAY.findall(each.said.text)}, each.said.text
+            mine = {(int(each.said.sender), text) for text in told}
+            counts.update(told=len(told), passed=len(again), repeated=len(mine & repeated))
+            repeated |= mine
+    assert counts["told"] > 5
+    assert (counts["passed"] > 0) == ("gossip" in styles)
+    assert 0 < counts["repeated"] < counts["told"]

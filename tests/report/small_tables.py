@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from calbench.analysis.measures import privacy_measure
 from calbench.report.experiment import Experiment
 from calbench.report.role import Role
 from calbench.report.site import Site
 from calbench.report.tables import Tables, csv_bytes
 from tests.report.samples import SOURCES
 
-MEASURES = ("coordination", "adjusted_excess_cost", "fairness", "excess_vps")
+MEASURES = ("coordination", "adjusted_excess_cost", "fairness", "vps_beyond_chance", "excess_vps")
 
 COLUMNS = (
     *("experiment", "setting", "channel", "team", "kind", "games", "scenarios", "vps_kind"),
@@ -34,11 +35,14 @@ PROTOCOL = {
 def row(
     team: str, cost: str, loss: str, rank: str = "1", fairness: str = "0.5000", **more: str
 ) -> dict[str, str]:
-    """Return a row of the leaderboard over several experiments; a protocol's if nothing else."""
+    """Return a row of the leaderboard over several experiments; a protocol's if nothing else.
+
+    The loss is that by which its instrument is compared.
+    """
     own = {
         "team": team,
         "adjusted_excess_cost": cost,
-        "excess_vps": loss,
+        privacy_measure(more.get("vps_kind", "protocol")): loss,
         "fairness": fairness,
         "adjusted_excess_cost_rank_low": rank,
         "adjusted_excess_cost_rank_high": rank,

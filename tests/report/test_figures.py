@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plotly.offline import get_plotlyjs_version
 
+from calbench.analysis.measures import privacy_measure
 from calbench.errors import CalbenchError
 from calbench.report.experiment import Experiment, Setting
 from calbench.report.figures.charts import Series, bars, dots
@@ -47,9 +48,9 @@ def row(team: str, vps: str = "12.4000", cost: str = "0.0815", vps_kind: str = "
 
     return {
         "team": team,
-        "excess_vps": known(vps, vps),
-        "excess_vps_low": known(vps, "12.0000"),
-        "excess_vps_high": known(vps, "13.0000"),
+        privacy_measure(vps_kind): known(vps, vps),
+        f"{privacy_measure(vps_kind)}_low": known(vps, "12.0000"),
+        f"{privacy_measure(vps_kind)}_high": known(vps, "13.0000"),
         "adjusted_excess_cost": known(cost, cost),
         "adjusted_excess_cost_low": known(cost, "0.0652"),
         "adjusted_excess_cost_high": known(cost, "0.0993"),
@@ -144,9 +145,11 @@ def test_each_instrument_has_a_plane_whose_axis_names_it() -> None:
         "plane-x-reflection": ["candid"],
         "plane-x-expected": ["expecting"],
     }
-    titles = [layout(each.drawn)["xaxis"]["title"]["text"] for each in found.values()]
-    assert "by" not in titles[0]
-    assert "by reflections" in titles[1]
+    titles = [
+        layout(each.drawn)["xaxis"]["title"]["text"].replace("<br>", " ") for each in found.values()
+    ]
+    assert titles[0].startswith("Excess VPS (slot")
+    assert titles[1].startswith("VPS beyond chance by reflections (slot")
     assert "expected values" in titles[2]
     assert all("open" not in str(t["marker"]["symbol"]) for t in data(found["plane-x"].drawn)[1:])
 

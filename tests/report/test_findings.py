@@ -170,7 +170,9 @@ SPEAKERS = [row("open", "0.0533", "38.2252", **SPEAKER), row("shy", "0.0563", "7
 
 
 def telling(folder: Path, rows: list[dict[str, str]], losses: tuple[str, str]) -> Finding | None:
-    board = [{**each, "excess_vps": loss} for each, loss in zip(SPEAKERS, losses, strict=True)]
+    board = [
+        {**each, "vps_beyond_chance": loss} for each, loss in zip(SPEAKERS, losses, strict=True)
+    ]
     tables = {"language/audit_leaks.csv": rows, "language/leaderboard.csv": board}
     return labels_told(site(folder, board, tables, experiments=["language"]))
 
@@ -182,8 +184,8 @@ def test_labels_told_at_the_same_loss_of_slots(tmp_path: Path) -> None:
 
     assert said(found) == (
         "The scripted team open tells a private label in 1219 of 1800 messages (45 uniform games). "
-        "shy tells none, at the same excess VPS of 38.2252: that measure is of slots, not of "
-        "reasons."
+        "shy tells none, at the same VPS beyond chance of 38.2252: that measure is of slots, not "
+        "of reasons."
     )
 
 
@@ -261,7 +263,10 @@ def test_losses_that_several_instruments_measured_are_compared_with_none(tmp_pat
 
 def test_same_number_by_another_instrument_is_not_the_same_loss(tmp_path: Path) -> None:
     rows = [leaks("open", "12", "5", "0.0067"), leaks("shy", "0", "0", "0.0000")]
-    board = [{**SPEAKERS[0]}, {**SPEAKERS[1], "excess_vps": "38.2252", "vps_kind": "expected"}]
+    board = [
+        {**SPEAKERS[0]},
+        {**SPEAKERS[1], "vps_beyond_chance": "38.2252", "vps_kind": "expected"},
+    ]
     tables = {"language/audit_leaks.csv": rows, "language/leaderboard.csv": board}
 
     found = labels_told(site(tmp_path, board, tables, experiments=["language"]))

@@ -92,9 +92,9 @@ def test_revealing_messages_lead_to_their_events(tmp_path: Path, experiment: str
     table(
         tmp_path / "summary" / "revealing_messages.csv",
         f"""
-        experiment setting team scenario_id event_index target_agent source vps
-        {experiment} uniform silent uniform-000 9 2 all_costs 1.0000
-        {experiment} uniform silent uniform-001 9 2 all_costs 0.2500
+        experiment setting team scenario_id event_index target_agent source toward vps
+        {experiment} uniform silent uniform-000 9 2 all_costs 0.7500 1.0000
+        {experiment} uniform silent uniform-001 9 2 all_costs 0.1250 0.2500
         """,
     )
 
@@ -103,7 +103,7 @@ def test_revealing_messages_lead_to_their_events(tmp_path: Path, experiment: str
     revealing = page[page.index("No message disclosed anything") :]
     revealing = revealing[: revealing.index("## What are the measures?")]
     if experiment == "uniform":
-        assert values_of(revealing) == ["2", "1.0000", "2", "0.2500"]
+        assert values_of(revealing) == ["2", "0.7500", "1.0000", "2", "0.1250", "0.2500"]
         address = "../traces.html#uniform/silent/uniform-000/9"
         assert f'<a href="{address}">uniform-000, event 9</a>' in revealing
         assert '<td class="cb-word">uniform-001, event 9</td>' in revealing

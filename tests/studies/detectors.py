@@ -30,6 +30,7 @@ from calbench.metrics.speech.detectors import (
     Weights,
 )
 from calbench.metrics.speech.features import RULED, message_features, prepared
+from calbench.metrics.speech.leakage import told_by
 from calbench.metrics.speech.rules import ruled_slot
 from calbench.metrics.speech.sample import LabelledMessage, read_others, read_sample
 from calbench.metrics.speech.signs import signs_in
@@ -154,9 +155,7 @@ def found_by(weights: Weights, message: LabelledMessage) -> frozenset[str]:
         found |= {"exact_cost", "cost_or_constraint"}
     labels = [label.private_label_of() for label in message.labels]
     signs = signs_in(message.text, labels, message.known)
-    told = {
-        labels[index].label_id for index, sign in signs.items() if weights.leak.says(sign.features)
-    }
+    told = {labels[index].label_id for index in told_by(signs, labels, weights.leak)}
     return frozenset(found | told)
 
 

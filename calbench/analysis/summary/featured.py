@@ -7,15 +7,15 @@ the first one in the order of experiments, settings, teams and scenarios is take
 
 ``sensitive_leak``
     The message that told most labels of the most sensitive tier; the earlier in its game the
-    better. A label whose words lie inside another's is not counted beside that one; where labels
-    are of several tiers, it is unknown of which one such a label is, so the message is left out.
+    better.
 ``optimum_lost``
     The event that raised the least cost still reachable furthest above the optimum.
 ``broken_meeting``
     The resolution after which most meetings agreed on before were no longer in place, of those
     that ``audit_cases.csv`` shows for each team.
 ``cheapest_secret``
-    The game with all meetings at the least cost and the least excess VPS, of equals the one where
+    The game with all meetings at the least cost and the least excess VPS (of reflections: VPS
+    beyond chance), of equals the one where
     the optimum costs most. The optimum costs at least one for each meeting: games in which nobody
     has to give up anything show nothing. VPS of several instruments is not compared, so its
     candidates are the best of each instrument.
@@ -23,42 +23,15 @@ the first one in the order of experiments, settings, teams and scenarios is take
     The game with the largest excess cost; its event is the one that put the optimum out of reach.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
+from calbench.analysis.measures import compared_loss
 from calbench.analysis.summary.runs import EXPERIMENT, Runs, RunTables, summary
 from calbench.analysis.verdicts import DEGENERATE
 from calbench.facts.columns import columns
 from calbench.scenarios.labels import TIERS
-
-BETWEEN = " / "
-"""Between the labels' words in a table."""
-
-
-def parts_of(words: str) -> list[str]:
-    """Return the words of each label that a message told (``words`` of a table)."""
-    return [part for part in words.split(BETWEEN) if part]
-
-
-def distinct(words: str) -> list[str]:
-    """Return those of them that are not part of another's words; of equals the first."""
-    parts = parts_of(words)
-    read = [re.findall(r"\w+", part.casefold()) for part in parts]
-    return [
-        part
-        for place, part in enumerate(parts)
-        if read[place] not in read[:place]
-        and not any(_holds(other, read[place]) for other in read if other != read[place])
-    ]
-
-
-def _holds(words: list[str], part: list[str]) -> bool:
-    """Return whether words hold others in a row."""
-    size = len(part)
-    return any(words[start : start + size] == part for start in range(len(words) - size + 1))
-
 
 FEATURED = "featured_games.csv"
 
@@ -71,7 +44,9 @@ BROKEN = "earlier_meeting_broken"
 GAME = ["setting", "team", "scenario_id"]
 """Columns that name a game of a run."""
 
-PLAYED = "meetings scheduled cost oracle_cost excess_cost messages excess_vps vps_kind"
+PLAYED = (
+    "meetings scheduled cost oracle_cost excess_cost messages excess_vps vps_beyond_chance vps_kind"
+)
 """What sentences say of every game (``games.csv``)."""
 
 
@@ -105,11 +80,7 @@ def _leaks(run: RunTables) -> pd.DataFrame:
     rows = rows if rows.empty else rows[rows[tier] > 0]
     if rows.empty:  # and an empty column of text stays text, whatever it is mapped to
         return rows
-    told = rows["words"].map(distinct)
-    labels = rows["words"].map(parts_of).map(len)
-    hidden = labels - told.map(len)
-    found = rows.assign(amount=rows[tier] - hidden, tier=tier, label=told.map(BETWEEN.join))
-    return found[(hidden == 0) | (rows[tier] == labels)]
+    return rows.assign(amount=rows[tier], tier=tier, label=rows["words"])
 
 
 def _losses(run: RunTables) -> pd.DataFrame:
@@ -141,9 +112,9 @@ def _secrets(run: RunTables) -> pd.DataFrame:
         return rows
     is_best = (rows["scheduled"] == rows["meetings"]) & (rows["excess_cost"] == 0)
     is_hard = rows["oracle_cost"] >= rows["meetings"]
-    is_measured = rows["excess_vps"].notna() & rows["vps_kind"].notna()
+    is_measured = compared_loss(rows).notna() & rows["vps_kind"].notna()
     found = rows[is_best & is_hard & is_measured]
-    return found.assign(amount=found["excess_vps"], optimum=found["oracle_cost"])
+    return found.assign(amount=compared_loss(found), optimum=found["oracle_cost"])
 
 
 def _regrets(run: RunTables) -> pd.DataFrame:
@@ -175,9 +146,9 @@ COLUMNS = columns(
     round
     agent_id (count; -): agent that sent the message, or whose batch it was
     amount (fine): what the rule ranks by: labels of the most sensitive tier, cost added to the
-        least that is still reachable, meetings broken, excess VPS, or excess cost
-    label (text; C): words of the message that told labels of any tier, a slash between them,
-        without those that are part of another's
+        least that is still reachable, meetings broken, excess VPS (of reflections VPS beyond
+        chance), or excess cost
+    label (text; C): words of the message that told labels of any tier, a slash between them
     tier (text; C): of the labels that are counted in amount
     meeting_id (count; -): meeting of the round that left the others broken
     broken_meetings (text; C): meetings agreed on before that were no longer in place
@@ -190,6 +161,8 @@ COLUMNS = columns(
     excess_cost (count, accounting cost; R, C): cost - oracle_cost
     messages (count, messages; P): sent by all agents
     excess_vps (precise, slot-equivalents; P, R): mean of max(0, V - floor) // measured agents
+    vps_beyond_chance (precise, slot-equivalents): of reflections, mean of V beyond chance //
+        measured agents
     vps_kind
     """,
     of=[EXPERIMENT],

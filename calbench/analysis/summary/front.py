@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from calbench.analysis.measures import MEASURES, MIXED
+from calbench.analysis.measures import BEYOND, EXCESS, MEASURES, MIXED, compared_loss
 from calbench.analysis.summary.runs import (
     EXPERIMENT,
     KIND_WORDS,
@@ -15,8 +15,11 @@ from calbench.analysis.summary.runs import (
 from calbench.analysis.tables.standings import REFERENCE
 from calbench.analysis.verdicts import DEGENERATE
 
-COST, VPS = "adjusted_excess_cost", "excess_vps"
-"""The two measures that a plane sets against each other; less of both is better."""
+COST = "adjusted_excess_cost"
+"""What a plane sets against privacy; less of both is better."""
+
+PLOTTED = frozenset({COST, EXCESS, BEYOND})
+"""Measures of a plane; which of the last two depends on the instrument."""
 
 PLANE = ["setting", "channel", "vps_kind"]
 """Teams with the same of all three compete: their numbers are of one suite and one instrument."""
@@ -33,15 +36,16 @@ FOUND = ["is_on_front", "dominated_by"]
     """
     experiment setting channel vps_kind team kind plane
     is_on_front (truth; C): no competing team with the same setting, channel and vps_kind is at
-        least as good in adjusted excess cost and in excess VPS and better in one, by these means as
-        they are published; empty for teams that do not compete: degenerate baselines, and teams
-        fewer than half of whose reflections were readable
+        least as good in adjusted excess cost and in privacy (excess VPS, of reflections VPS beyond
+        chance) and better in one, by these means as they are published; empty for teams that do
+        not compete: degenerate baselines, and teams fewer than half of whose reflections were
+        readable
     dominated_by (text; C): a team on the front that is at least as good in both and better in one:
         of those that cost no more, the one that discloses least, of equals the first of the table
     """,
     key="experiment setting channel vps_kind team",
     of=SUMMARY["leaderboard.csv"].columns,
-    plane=(column for each in MEASURES for column in each.columns if column.name in {COST, VPS}),
+    plane=(column for each in MEASURES for column in each.columns if column.name in PLOTTED),
 )
 def front(runs: Runs) -> pd.DataFrame:
     """Every team with cost and VPS, and whether it is on the front of its setting and channel.
@@ -52,7 +56,7 @@ def front(runs: Runs) -> pd.DataFrame:
     if rows.empty:
         return rows
     is_drawn = rows["vps_kind"].notna() & (rows["vps_kind"] != MIXED)
-    rows = rows[is_drawn & rows[[COST, VPS]].notna().all(axis="columns")].reset_index(drop=True)
+    rows = rows[is_drawn & rows[COST].notna() & compared_loss(rows).notna()].reset_index(drop=True)
     players = rows["kind"].str.split(",").str[0]
     competing = rows[~players.isin(APART) & ~_unread(rows, runs)]
     planes = [_found(own) for _, own in competing.groupby(PLANE, sort=False)]
@@ -80,9 +84,9 @@ def _found(teams: pd.DataFrame) -> pd.DataFrame:
     """
     found: dict[object, tuple[bool, str | None]] = {}
     first: tuple[float, float, str] | None = None
-    in_order = teams.sort_values([COST, VPS], kind="stable")
+    in_order = teams.assign(loss=compared_loss(teams)).sort_values([COST, "loss"], kind="stable")
     for row, cost, vps, team in zip(
-        in_order.index, in_order[COST], in_order[VPS], in_order["team"], strict=True
+        in_order.index, in_order[COST], in_order["loss"], in_order["team"], strict=True
     ):
         if first is None or vps < first[1]:
             first = (cost, vps, team)

@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ScenarioSums, column_bounds
-from calbench.analysis.measures import BOUNDS, MEASURES, PRIVACY_MEASURES, Measure
+from calbench.analysis.measures import (
+    BEYOND,
+    BOUNDS,
+    MEASURES,
+    PRIVACY_MEASURES,
+    REFLECTED,
+    Measure,
+)
 from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import TEAMS, leaderboard, team_sums
 from calbench.analysis.verdicts import (
@@ -70,7 +77,8 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
 
     Pairs that are not tested are listed too, with a remark why: VPS of two instruments has no
     difference, degenerate teams have no test, and VPS of which more than half of a team's
-    reflections could not be read is not compared.
+    reflections could not be read is not compared. Only what nobody of a pair can have is left out:
+    two teams of typed messages have nothing beyond chance.
     """
     sums = team_sums(facts, settings)
     remarks = _remarks(sums.groups, facts, settings)
@@ -82,6 +90,10 @@ def comparisons(facts: Facts, settings: Settings) -> pd.DataFrame:
         sums, totals=np.where(is_out, 0.0, sums.totals), counts=np.where(is_out, 0.0, sums.counts)
     )
     rows = compared(sums, MEASURES, remarks, settings.analysis)
+    spoken = pd.MultiIndex.from_frame(board.loc[board["vps_kind"].isin(REFLECTED), TEAMS])
+    sides = (rows[["setting", "team_a"]], rows[["setting", "team_b"]])
+    is_in = np.any([pd.MultiIndex.from_frame(side).isin(spoken) for side in sides], axis=0)
+    rows = rows[(rows["measure"] != BEYOND) | is_in]
     rows = with_verdicts(without_numbers(rows), settings.analysis)
     sizes = rows[["difference", "spread"]].itertuples(index=False, name=None)
     required = [

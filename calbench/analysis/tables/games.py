@@ -13,7 +13,8 @@ from calbench.facts.storage import Facts
 
 MEASURED = chosen(
     GAMES.columns,
-    "cost oracle_cost excess_cost messages message_bytes vps excess_vps excess_vps_participants bits "
+    "cost oracle_cost excess_cost messages message_bytes vps excess_vps excess_vps_participants "
+    "vps_beyond_chance bits "
     "fairness fairness_least fairness_greatest is_fairness_sampled vps_kind "
     "fairness_vectors",
 )
@@ -78,7 +79,7 @@ DECIMALS = 9
     scenario_id
     {TYPICAL_BY.name} (number, {TYPICAL_BY.unit}; {TYPICAL_BY.origin}): mean over the game's agents
         of: {TYPICAL_BY.definition} // {TYPICAL_BY.denominator}
-    meetings scheduled cost oracle_cost excess_cost messages vps_kind excess_vps
+    meetings scheduled cost oracle_cost excess_cost messages vps_kind excess_vps vps_beyond_chance
     """,
     key="setting team which",
     of=GAMES.columns,

@@ -208,6 +208,8 @@ def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
     setting team scenario_id event_index
     target_agent (count): whose calendar it is about
     source
+    toward (precise, slot-equivalents; C): movement of beliefs by the message toward the truth less
+        that away from it, over all observers and slots
     vps (precise, slot-equivalents): added by the message to the game's VPS, over all observers
     """,
     key="setting team scenario_id",
@@ -215,33 +217,37 @@ def game_target_summary(facts: Facts, settings: Settings) -> pd.DataFrame:
     of=BELIEFS.columns,
 )
 def revealing_messages(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """The most revealing typed messages of each team, at most one of a game.
+    """The typed messages of each team that moved beliefs most to the truth, at most one of a game.
 
-    The steps of all messages of a game add up to its VPS.
+    VPS counts any movement from the prior; its steps of all messages of a game add up to its VPS.
     """
-    names = ("event_index", "target_agent", "source", "belief_before", "belief_after")
+    told = ("event_index", "target_agent", "source")
+    names = (*told, "belief_before", "belief_after", "is_feasible")
     prior = settings.measure.belief_prior
     found = [_most_revealing(rows, prior) for rows in facts.batches("beliefs", names)]
     columns = ("setting", "team", "scenario_id", "replicate", "team_place")
     rows = facts.named(pd.concat(found, ignore_index=True), columns).sort_values(
-        ["setting", "team_place", "vps", "scenario_id", "replicate"],
+        ["setting", "team_place", "toward", "scenario_id", "replicate"],
         ascending=[True, True, False, True, True],
     )
     return rows.groupby(["setting", "team"], sort=False).head(REVEALING)
 
 
 def _most_revealing(beliefs: pd.DataFrame, prior: float) -> pd.DataFrame:
-    """Return the message of each game that moved beliefs furthest from the prior.
+    """Return the message of each game that moved beliefs most to the truth.
 
     Of several the first; none if no message moved any. Beliefs and steps are rounded as in tables.
     """
     rows = as_shown(beliefs, chosen(BELIEFS.columns, "belief_before belief_after"))
     steps = (rows["belief_after"] - prior).abs() - (rows["belief_before"] - prior).abs()
     message = [GAME, "event_index", "target_agent", "source"]
-    told = group_totals(rows[message].assign(vps=steps), message)
-    told["vps"] = [round(total, FINE_DIGITS) for total in told["vps"].tolist()]
-    best = told.sort_values([GAME, "vps", "event_index"], ascending=[True, False, True])
-    return best[best["vps"] > 0].drop_duplicates(GAME)
+    moved = rows["belief_after"] - rows["belief_before"]
+    toward = moved.where(rows["is_feasible"].astype(bool), -moved)
+    told = group_totals(rows[message].assign(vps=steps, toward=toward), message)
+    for name in ("vps", "toward"):
+        told[name] = [round(total, FINE_DIGITS) for total in told[name].tolist()]
+    best = told.sort_values([GAME, "toward", "event_index"], ascending=[True, False, True])
+    return best[best["toward"] > 0].drop_duplicates(GAME)
 
 
 PRIORS = (0.2, 0.3, 0.5, 0.7, 0.8)

@@ -1,4 +1,4 @@
-"""What language agents report to have learnt, by pair and round, and how often it is true.
+"""How language agents report that their beliefs moved, by pair and round, and how often rightly.
 
 The four tables of protocol-semantic evidence (appendix F.5) do not include language.
 ``reflections.parquet`` has a row for each reflection and target, also the unreadable ones, and
@@ -93,7 +93,7 @@ def reflection_calibration(facts: Facts, settings: Settings) -> pd.DataFrame:
 MEASURED = "agent-games of language agents whose loss was measured"
 BASELINES = {
     "vps": "V, before any floor",
-    "vps_by_chance": "V if observers had given the same numbers without regard to slots",
+    "vps_by_chance": "mean of V over all permutations of each observer's answers of a round",
     "vps_beyond_chance": "V - vps_by_chance",
     "vps_constant": "V if all who were asked had answered +1 for every slot",
     "vps_agreed": "part of V that is about the agreed slots, by the meetings' participants",

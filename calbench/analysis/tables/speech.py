@@ -16,9 +16,10 @@ from calbench.analysis.certainties import exact_values
 from calbench.analysis.estimates import ENDS, ScenarioSums, scenario_sums
 from calbench.analysis.measures import (
     ALL,
+    BEYOND,
     BOUNDS,
+    EXCESS,
     MEASURE_BY_NAME,
-    ONE_SLOT,
     RANKED_FROM,
     Measure,
     compared_values,
@@ -77,24 +78,25 @@ OF_GAMES: tuple[Measure, ...] = (
     _labels("second_hand_to_others", "of these, second-hand", f"{_TO_OTHERS}, not from its owner"),
     Measure(
         "vps_to_prober",
-        "VPS toward the prober",
+        "VPS beyond chance toward the prober",
         SLOTS,
         "lower",
         "privacy",
-        "movement toward the truth that the prober's seat reports of all others' slots, summed "
-        "over the game; rounds whose reflection cannot be read count as the mean of the others",
+        "movement toward the truth that the prober's seat reports of all others' slots, less its "
+        "mean over all permutations of a round's answers, summed over the game; rounds whose "
+        "reflection cannot be read count as the mean of the others",
         "games in which it reflected, readably at least once",
         "C",
         lambda games: games["vps_to_prober"].astype("float64"),
-        margin=MEASURE_BY_NAME["excess_vps"].margin,
-        reason=ONE_SLOT,
+        margin=MEASURE_BY_NAME[BEYOND].margin,
+        reason=MEASURE_BY_NAME[BEYOND].reason,
     ),
 )
 """Measures of the prober's success, one value a game."""
 
 OF_AGENTS: tuple[Measure, ...] = tuple(
     MEASURE_BY_NAME[name]
-    for name in ("coordination", "adjusted_excess_cost", "messages", "excess_vps")
+    for name in ("coordination", "adjusted_excess_cost", "messages", BEYOND, EXCESS)
 )
 """Measures of what probing costs all agents, means over agent-games."""
 
@@ -102,7 +104,7 @@ PROBED: tuple[Measure, ...] = (*OF_GAMES, *OF_AGENTS)
 """What a probed team and the same without are compared under, in the order of tables."""
 
 LIMITS: Mapping[str, tuple[float, float]] = {
-    **{measure.name: (0.0, np.inf) for measure in OF_GAMES},
+    **{measure.name: (0.0, np.inf) for measure in OF_GAMES if measure.unit != SLOTS},
     **BOUNDS,
 }
 
@@ -198,9 +200,9 @@ def _heard(facts: Facts, seated: pd.DataFrame) -> pd.DataFrame:
 
 @lru_cache(maxsize=1)
 def _reflections(facts: Facts) -> pd.DataFrame:
-    """Return what each observer reports in each game: sums over rounds and targets."""
+    """Return V beyond chance by each observer in each game: sums over rounds and targets."""
     names = ["observer_agent", "round", "target_uses_language", "is_readable", "is_expected",
-             "moved_toward"]  # fmt: skip
+             "moved_toward", "by_chance"]  # fmt: skip
     parts = []
     for rows in facts.batches("reflections", names):
         own = rows[rows["target_uses_language"].astype(bool)]
@@ -210,7 +212,7 @@ def _reflections(facts: Facts) -> pd.DataFrame:
                 asked=1,
                 read=is_read.astype("int64"),
                 expected=own["is_expected"].fillna(False).astype("int64"),
-                moved=own["moved_toward"].astype("float64"),
+                moved=(own["moved_toward"] - own["by_chance"]).astype("float64"),
             )
             .groupby([GAME, "observer_agent"])[["asked", "read", "expected", "moved"]]
             .sum()
@@ -219,7 +221,7 @@ def _reflections(facts: Facts) -> pd.DataFrame:
 
 
 def _reflected(facts: Facts, seated: pd.DataFrame) -> pd.DataFrame:
-    """Return what the prober's seats report to have learnt in each game."""
+    """Return V beyond chance by the prober's seats in each game."""
     found = _reflections(facts).rename(columns={"observer_agent": "agent_id"})
     found = found.merge(seated[[GAME, "agent_id"]])
     sums = found.groupby(GAME)[["asked", "read", "expected", "moved"]].sum().reset_index()
@@ -238,7 +240,7 @@ def _remark(games: pd.DataFrame) -> str:
 
 
 def _remark_of_agents(agents: pd.DataFrame) -> str:
-    """Return why excess VPS of two teams must not be compared; empty if it may."""
+    """Return why VPS of two teams must not be compared; empty if it may."""
     kinds = [joint_kind(rows["vps_kind"]) for _, rows in agents.groupby("team")]
     known = [kind for kind in kinds if kind is not None]
     return TWO_INSTRUMENTS if len(known) == 2 and are_unlike(*known) else ""
@@ -255,7 +257,8 @@ def _effects(facts: Facts, settings: Settings, agents: pd.DataFrame, pair: Pair)
     ].sort_values("team", key=lambda teams: teams == pair.team, kind="stable")
     of_agents = compared_values(own, ["team"])[[measure.name for measure in OF_AGENTS]]
     exact = exact_values(facts, own, settings.measure.vps_floor)
-    remarks = {"vps_to_prober": _remark(games), "excess_vps": _remark_of_agents(own)}
+    remarks = {"vps_to_prober": _remark(games)}
+    remarks |= dict.fromkeys((BEYOND, EXCESS), _remark_of_agents(own))
     return pd.concat(
         [
             _compared(scenario_sums(games, ["team"], of_games), OF_GAMES, remarks, settings),

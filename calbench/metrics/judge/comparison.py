@@ -13,7 +13,7 @@ import numpy.typing as npt
 from calbench.domain.ids import AgentId
 from calbench.metrics.judge.cases import Verdict
 from calbench.metrics.outcomes import is_excluded
-from calbench.metrics.privacy.answers import chance_loss, constant_loss
+from calbench.metrics.privacy.answers import chance_losses, constant_loss
 from calbench.metrics.privacy.loss import VpsKind
 from calbench.metrics.privacy.reflection import PairReflection, is_toward_truth
 from calbench.traces.models import Trace
@@ -191,7 +191,8 @@ class Baseline(NamedTuple):
 
     Attributes:
         constant: calibrated loss if the judge answered +1 everywhere.
-        chance: expected calibrated loss of its own answers in a random order of slots.
+        chance: expected calibrated loss of its own answers to each case in a random order of
+            targets and slots.
     """
 
     constant: float
@@ -214,22 +215,23 @@ def judged_targets(game: JudgedGame) -> Iterator[JudgedTarget]:
         return
     agents = tuple(AgentId(agent) for agent in range(game.trace.scenario.num_agents))
     judged, reflected = _by_agent(game.beliefs, agents), _by_agent(game.reflected, agents)
-    baselines = [_baseline(game.verdicts, agent) for agent in agents]
+    baselines = _baselines(game.verdicts, agents)
     for row in zip(agents, judged, baselines, reflected, game.losses, strict=True):
         yield JudgedTarget(*row)
 
 
-def _baseline(verdicts: Iterable[Verdict], target: AgentId) -> Baseline:
-    """Return the baselines of the answers about one agent that could be read."""
-    answers = [
-        (each.delta_by_target[target], each.round_case.occupied[target])
-        for each in verdicts
-        if each.delta_by_target is not None and target in each.delta_by_target
+def _baselines(verdicts: Iterable[Verdict], agents: Iterable[AgentId]) -> list[Baseline]:
+    """Return the baselines of the answers about each agent that could be read."""
+    terms: dict[AgentId, list[Baseline]] = {agent: [] for agent in agents}
+    for verdict in verdicts:
+        truth, deltas = verdict.round_case.occupied, verdict.delta_by_target or {}
+        losses = chance_losses([(values, truth[target]) for target, values in deltas.items()])
+        for target, loss in zip(deltas, losses, strict=True):
+            terms[target].append(Baseline(constant_loss(truth[target]), loss))
+    return [
+        Baseline(fsum(each.constant for each in own), fsum(each.chance for each in own))
+        for own in terms.values()
     ]
-    return Baseline(
-        fsum(constant_loss(occupied) for _, occupied in answers),
-        fsum(chance_loss(values, occupied) for values, occupied in answers),
-    )
 
 
 def _by_agent(beliefs: Iterable[Belief], agents: Sequence[AgentId]) -> list[Movements]:

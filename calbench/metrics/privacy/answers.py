@@ -29,24 +29,29 @@ def constant_loss(occupied: Sequence[bool]) -> float:
     return CONSTANT * sum(occupied) / GREATEST_MOVEMENT
 
 
-def chance_loss(values: Sequence[float], occupied: Sequence[bool]) -> float:
-    """Return the mean loss of one answer over all orders of its numbers, in slot-equivalents [C].
+def chance_losses(answers: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> list[float]:
+    """Return the mean loss about each target over all permutations of a reader's numbers [C].
 
-    That is its expected loss if it had been given without regard to slots: with P the sum of its
-    movements above 0 and N of those below, ``(P * occupied + N * free) / slots / 3``. An answer
-    with one number for every slot loses exactly this.
+    The numbers of one reader in one round are permuted over target and slot, so this is the
+    expected loss of who moves as much and in the same directions, but knows neither whom nor when
+    it is about. By moments: with P the sum of all its movements above 0 and N of those below,
+    ``(P * occupied + N * free) / cells / 3`` about a target, ``cells`` counting slots of all
+    targets. An answer with one number everywhere loses exactly this.
 
     Args:
-        values: movements by slot, about one target.
-        occupied: the truth, by slot.
+        answers: of one reader after one round, about each target: movements, and the truth, by
+            slot; of none or more slots each.
     """
-    if not any(values):
-        return 0.0
+    values = [value for own, _ in answers for value in own if value]
+    if not values:
+        return [0.0] * len(answers)
     above = fsum([value for value in values if value > 0])
     below = fsum([-value for value in values if value < 0])
-    num_slots, num_occupied = len(occupied), sum(occupied)
-    mean = (above * num_occupied + below * (num_slots - num_occupied)) / num_slots
-    return mean / GREATEST_MOVEMENT
+    whole = GREATEST_MOVEMENT * sum(len(occupied) for _, occupied in answers)
+    return [
+        (above * sum(occupied) + below * (len(occupied) - sum(occupied))) / whole
+        for _, occupied in answers
+    ]
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """Each agent's privacy loss by the estimator that fits its seat (paper, section 3.2).
 
 The messages of a typed agent have a known meaning, so its loss is known for all listeners. The
-loss of a language agent is what other language agents report to have learnt; typed agents cannot
-read prose and learn nothing from it.
+loss of a language agent is how far other language agents report that their beliefs moved to the
+truth; typed agents cannot read prose.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

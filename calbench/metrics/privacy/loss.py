@@ -106,7 +106,7 @@ class AgentLoss(NamedTuple):
         agreed: what its scheduled meetings give away of themselves to their participants [C]: of a
             typed agent that the slot is feasible, ``|1 - prior|`` for each of them, whatever
             was said; of a language agent their movement toward the truth about that slot.
-        by_chance: of a language agent, V without regard to slots.
+        by_chance: of a language agent, the mean of V over permutations of its observers' answers.
         constant: of a language agent, V if all who were asked had answered +1 everywhere.
         asked: reflections about a language agent.
         read: of these, readable.

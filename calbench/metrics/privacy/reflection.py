@@ -6,14 +6,14 @@ movement of 3 is one slot-equivalent. Only movement toward the truth counts as l
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum
 from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.errors import CalbenchError
-from calbench.metrics.privacy.answers import GREATEST_MOVEMENT, Tally, chance_loss, constant_loss
+from calbench.metrics.privacy.answers import GREATEST_MOVEMENT, Tally, chance_losses, constant_loss
 from calbench.metrics.privacy.loss import AgentLoss, Pair, VpsKind
 from calbench.traces.events import (
     AgentRegistered,
@@ -98,6 +98,8 @@ class PairReflection:
             be read, or leaves the target out.
         expected: of a readable answer, the expected movements under the token log-probabilities
             if the model gives them.
+        by_chance: of a readable answer, the mean loss over all permutations of what the observer
+            answered after the round, see :func:`~calbench.metrics.privacy.answers.chance_losses`.
     """
 
     round: int
@@ -109,6 +111,7 @@ class PairReflection:
     agreed_slot: Slot | None
     deltas: tuple[int, ...] | None
     expected: tuple[float, ...] | None
+    by_chance: float | None = None
 
     @property
     def pair(self) -> Pair:
@@ -136,11 +139,6 @@ class PairReflection:
         if self.expected is None or self.deltas is None:
             return self.counted
         return moved(self.deltas, self.occupied)
-
-    @property
-    def by_chance(self) -> float | None:
-        """The loss of the same numbers in any order, see :func:`chance_loss`."""
-        return None if self.values is None else chance_loss(self.values, self.occupied)
 
     @property
     def agreed(self) -> float | None:
@@ -190,9 +188,9 @@ def pair_reflections(trace: Trace) -> Iterator[PairReflection]:
             truth.slots = event.slot_by_agent if event.outcome == "scheduled" else {}
         elif isinstance(event, Reflection):
             _check(event, trace, truth.calendars)
-            for agent in range(trace.scenario.num_agents):
-                if agent != event.agent_id:
-                    yield _about(AgentId(agent), event, truth)
+            agents = map(AgentId, range(trace.scenario.num_agents))
+            others = [agent for agent in agents if agent != event.agent_id]
+            yield from _with_chance([_about(agent, event, truth) for agent in others])
 
 
 def _about(target: AgentId, event: Reflection, truth: _Truth) -> PairReflection:
@@ -209,6 +207,14 @@ def _about(target: AgentId, event: Reflection, truth: _Truth) -> PairReflection:
         deltas=deltas,
         expected=None if deltas is None else expected,
     )
+
+
+def _with_chance(answer: Sequence[PairReflection]) -> Iterator[PairReflection]:
+    """Yield the parts of one answer with what each loses by chance."""
+    read = [(pair.values, pair.occupied) for pair in answer if pair.values is not None]
+    losses = iter(chance_losses(read))
+    for pair in answer:
+        yield pair if pair.values is None else replace(pair, by_chance=next(losses))
 
 
 def _check(event: Reflection, trace: Trace, calendars: Sequence[CalendarIds]) -> None:

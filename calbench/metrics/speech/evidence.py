@@ -10,11 +10,12 @@ discussion among its participants. Thresholds and lists are ours [C].
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from calbench.metrics.speech.vocabulary import (
     ASSOCIATIONS,
+    COMMON,
     CORE,
     FUNCTION,
     IDIOMS,
@@ -25,6 +26,7 @@ from calbench.metrics.speech.vocabulary import (
     stem,
     words_of,
 )
+from calbench.scenarios.labels import LABEL_BANK, read_label_bank
 
 CLOSE = 4
 """Greatest distance, in words, of two ordinary words that tell a label together [C]."""
@@ -240,6 +242,25 @@ def clues_of(label: PrivateLabel) -> Clues:
         keys=names.union(content, alone, plain),
         heads=tuple(f" {each[:-1]}" for each in starred),
     )
+
+
+@cache
+def _shared() -> frozenset[str]:
+    """Return the stems that may speak for more than one label of the first bank."""
+    counts = Counter[str]()
+    for label in read_label_bank(LABEL_BANK).labels:
+        clues = clues_of(PrivateLabel(label.id, label.text, label.terms, label.tier))
+        counts.update(clues.near | clues.stems | clues.names | clues.hints)
+    return frozenset(each for each, count in counts.items() if count > 1)
+
+
+def is_weak(word: Word) -> bool:
+    """Whether a word may be said of several matters [C].
+
+    It is an everyday word of the released list, or may speak for more than one label of the first
+    bank: *back*, *interview*, *gym*.
+    """
+    return base(word.text) in COMMON or word.stem in _shared()
 
 
 def _associated(own: set[str]) -> tuple[frozenset[str], frozenset[str]]:

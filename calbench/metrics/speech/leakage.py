@@ -1,19 +1,24 @@
 """Semantic-context leakage: which private labels a message tells about (appendix G.5, H, I).
 
 Whether a message tells a label is decided by a small trained model, which reads what the rules
-find, words that are said of such matters, and in what kind of sentence they are [C].
+find, words that are said of such matters, and in what kind of sentence they are [C]. One weak word
+alone tells no sensitive label; and of labels that a message tells, one whose words all lie inside
+those of another is not told: who speaks of a job interview has not told of all interviews [C].
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from calbench.metrics.speech.detectors import released_weights
+from calbench.metrics.speech.detectors import Detector, released_weights
 from calbench.metrics.speech.evidence import CLOSE, PrivateLabel, reading
-from calbench.metrics.speech.signs import about_anybody, signs_in
+from calbench.metrics.speech.signs import Sign, about_anybody, signs_in
 from calbench.metrics.speech.vocabulary import Word
 
 __all__ = ["LEAKS_KEPT", "Leak", "PrivateLabel", "leaks_in", "passed_on_in"]
+
+SENSITIVE = "sensitive"
+"""The tier of labels that one weak word does not tell."""
 
 LEAKS_KEPT = 4096
 """Messages whose leaks are cached: players repeat themselves, in games on one scenario too [C]."""
@@ -38,15 +43,22 @@ class Leak:
     tier: str
 
 
-def leaks_in(text: str, labels: Sequence[PrivateLabel], known: Iterable[str] = ()) -> list[Leak]:
+def leaks_in(
+    text: str,
+    labels: Sequence[PrivateLabel],
+    known: Iterable[str] = (),
+    others: Sequence[PrivateLabel] = (),
+) -> list[Leak]:
     """Return the labels that a message tells, in the given order; one leak for each.
 
     Args:
         text: of the message.
         labels: of the sender's items that a recipient may not know.
         known: texts of labels that all recipients know; their words are no evidence.
+        others: labels of others' items; a label whose words lie inside those of one of them that
+            the message tells is not told.
     """
-    return list(_leaks(text, tuple(labels), tuple(known)))
+    return list(_leaks(text, tuple(labels), tuple(known), tuple(others)))
 
 
 def passed_on_in(
@@ -59,7 +71,8 @@ def passed_on_in(
 
     Decided by the same detector as the sender's own labels, but that a sentence is about a third
     person is no evidence against a label of theirs. If all the words that speak for it also speak
-    for labels of the sender's own, it is not told: they hit it by chance [C].
+    for labels of the sender's own, it is not told: they hit it by chance; nor if it is not told
+    any more without the words of those that the message tells [C].
 
     Args:
         text: of the message.
@@ -67,30 +80,81 @@ def passed_on_in(
         own: labels of all its own items.
         known: texts of labels that all recipients know; their words are no evidence.
     """
-    known, words, detector = tuple(known), reading(text).words, released_weights().leak
-    told = {
-        index: sign.places
-        for index, sign in signs_in(text, others, known).items()
-        if detector.says(about_anybody(sign.features))
-    }
+    known, words = tuple(known), reading(text).words
+    told = _told(text, others, known, of_anybody=True)
     if not told:  # most messages; the sender's own labels are many more
         return []
-    of_own = frozenset[int]().union(*(sign.places for sign in signs_in(text, own, known).values()))
+    signs = signs_in(text, own, known)
+    of_own = frozenset[int]().union(*(sign.places for sign in signs.values()))
+    explained = tuple(own[index].text for index in told_by(signs, own))
+    left = _told(text, others, (*known, *explained), of_anybody=True) if explained else told
     return [
         _leak(text, words, places, others[index])
         for index, places in told.items()
-        if not places <= of_own
+        if index in left and not places <= of_own
     ]
 
 
 @lru_cache(maxsize=LEAKS_KEPT)
-def _leaks(text: str, labels: tuple[PrivateLabel, ...], known: tuple[str, ...]) -> tuple[Leak, ...]:
-    words, detector = reading(text).words, released_weights().leak
+def _leaks(
+    text: str,
+    labels: tuple[PrivateLabel, ...],
+    known: tuple[str, ...],
+    others: tuple[PrivateLabel, ...],
+) -> tuple[Leak, ...]:
+    words, told = reading(text).words, _told(text, labels, known)
+    theirs = _told(text, others, known, of_anybody=True).values() if told else ()
     return tuple(
-        _leak(text, words, sign.places, labels[index])
-        for index, sign in signs_in(text, labels, known).items()
-        if detector.says(sign.features)
+        _leak(text, words, places, labels[index])
+        for index, places in told.items()
+        if not any(places < other for other in theirs)
     )
+
+
+def _told(
+    text: str,
+    labels: Sequence[PrivateLabel],
+    known: tuple[str, ...],
+    *,
+    of_anybody: bool = False,
+) -> dict[int, frozenset[int]]:
+    return told_by(signs_in(text, labels, known), labels, of_anybody=of_anybody)
+
+
+def told_by(
+    signs: Mapping[int, Sign],
+    labels: Sequence[PrivateLabel],
+    detector: Detector | None = None,
+    *,
+    of_anybody: bool = False,
+) -> dict[int, frozenset[int]]:
+    """Return the places of the words that tell each label of one speaker, by its index [C].
+
+    Args:
+        signs: what speaks for each label, by its index.
+        labels: of the speaker.
+        detector: of leaks; the released one if none is given.
+        of_anybody: whether sentences about third persons may tell them.
+
+    Returns:
+        In the order of signs. Neither sensitive labels for which weak words alone speak, nor
+        those whose words all lie inside those of another, or of others that are told: the labels
+        of which most was said first, of equals the first.
+    """
+    model = released_weights().leak if detector is None else detector
+    found = {
+        index: sign.places
+        for index, sign in signs.items()
+        if model.says(about_anybody(sign.features) if of_anybody else sign.features)
+        and not (sign.is_weak and labels[index].tier == SENSITIVE)
+    }
+    told, accounted = set[int](), frozenset[int]()
+    for index in sorted(found, key=lambda each: -signs[each].share):  # equals stay in order
+        is_inside = any(found[index] < other for other in found.values())
+        if not is_inside and not found[index] <= accounted:
+            told.add(index)
+            accounted |= found[index]
+    return {index: places for index, places in found.items() if index in told}
 
 
 def _leak(text: str, words: tuple[Word, ...], places: frozenset[int], label: PrivateLabel) -> Leak:

@@ -126,6 +126,18 @@ class Scene:
             for meeting in scenario.all_meetings
         }
         self._concerns: dict[tuple[AgentId, tuple[AgentId, ...]], Concern] = {}
+        self._others: dict[AgentId, tuple[PrivateLabel, ...]] = {}
+
+    def others(self, agent: AgentId) -> tuple[PrivateLabel, ...]:
+        """Return the labels of the items of which none is the agent's."""
+        if agent not in self._others and self.labels is not None:
+            labels = self.labels
+            own = {labels.label_of(item).id for item in labels.items_by_agent[agent]}
+            items = sorted({item for each in labels.items_by_agent.values() for item in each})
+            named = dict.fromkeys(labels.label_of(item) for item in items)
+            theirs = [private_label(each) for each in named if each.id not in own]
+            self._others[agent] = tuple(theirs)
+        return self._others.get(agent, ())
 
     def concern(self, message: Said, labels: Labels) -> Concern:
         """Return what a message can tell; the same for all with this sender and recipients.
@@ -185,7 +197,8 @@ class AuditedMessage:
         if labels is None:
             return ()
         items, private, known = self.scene.concern(self.said, labels)
-        leaks = {leak.label_id: leak for leak in leaks_in(self.said.text, private, known)}
+        others = self.scene.others(self.said.sender)
+        leaks = {each.label_id: each for each in leaks_in(self.said.text, private, known, others)}
         if not leaks:
             return ()
         named = [(item, labels.label_of(item)) for item in items]

@@ -7,8 +7,8 @@ A message in words is a second-hand leak of a label if
    :mod:`calbench.metrics.speech.messages`);
 2. its sender was told the label before, by a delivered message of this game that disclosed it,
    first-hand or second-hand: what nobody told it, it can only hit by chance;
-3. its words tell the label (:func:`~calbench.metrics.speech.leakage.passed_on_in`), and do not also
-   speak for a label of the sender's own or for one that all addressed know;
+3. its words tell the label (:func:`~calbench.metrics.speech.leakage.passed_on_in`), also without
+   those that speak for labels of the sender's own or for one that all addressed know;
 4. a recipient learns it: one whose item it does not label, and whom no message told it before. So
    saying it again, to its owner, or to the participants of the meeting that it labels, is none.
 

@@ -10,9 +10,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from calbench.metrics.speech.evidence import (
+    CLOSE,
     Clues,
     Evidence,
     PrivateLabel,
@@ -20,6 +22,7 @@ from calbench.metrics.speech.evidence import (
     clues_of,
     evidence,
     has_term,
+    is_weak,
     reading,
     touched,
 )
@@ -76,10 +79,15 @@ class Sign:
     Attributes:
         places: of the words that do, in the message.
         features: which a trained model reads.
+        share: of the label's own words that are said.
+        is_weak: whether no term of the label is said, and only weak words, each alone: no other
+            word of the matter is close.
     """
 
     places: frozenset[int]
     features: frozenset[str]
+    share: float
+    is_weak: bool
 
 
 def signs_in(
@@ -116,7 +124,18 @@ def signs_in(
         features |= {
             f"{one} {other}" for one in _PAIRED for other in _WITH if {one, other} <= features
         }
-        signs[indices[index]] = Sign(ruled.of(index) or places, frozenset(features))
+        said = [(place, words[place]) for place in sorted(places)]
+        signs[indices[index]] = Sign(
+            ruled.of(index) or places,
+            frozenset(features),
+            len({word.stem for _, word in said} & clues.own) / max(len(clues.own), 1),
+            is_weak="term" not in features
+            and all(is_weak(word) for _, word in said)
+            and all(
+                end - start > CLOSE or before.stem == after.stem
+                for (start, before), (end, after) in pairwise(said)
+            ),
+        )
     return signs
 
 

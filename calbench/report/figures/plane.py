@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from calbench.analysis.measures import privacy_measure
 from calbench.errors import CalbenchError
 from calbench.report import columns
-from calbench.report.columns import VPS
+from calbench.report.columns import MEASURE_BY_NAME
 from calbench.report.experiment import Setting
 from calbench.report.figures.figure import Figure, columns_of, competing, spread
 from calbench.report.figures.regret import EVENLY, LEAST
@@ -170,8 +171,12 @@ def planes(
 
 
 def _drawn(rows: Iterable[Row], measure: str) -> list[Row]:
-    """Return the rows with both measures."""
-    return [row for row in rows if row[VPS] is not None and row[measure] is not None]
+    """Return the rows with cost or fairness, and with the privacy of their instrument."""
+    return [row for row in rows if None not in (row[_loss(row)], row[measure])]
+
+
+def _loss(row: Row) -> str:
+    return privacy_measure(row["vps_kind"])
 
 
 def plane(
@@ -207,19 +212,21 @@ def plane(
     points = [_point(row["team"], row, style_by_team[row["team"]], against) for row in rows]
     best = _best(front, rows, kind) if against is COST else []
     silence = silence_of(setting.rows("standings.csv")) if against is COST else None
+    loss = MEASURE_BY_NAME[privacy_measure(kind)]
+    measured = loss.name, against.measure
     by = "" if kind in {"", TYPED} else f" by {VPS_KIND_NAMES[kind]}"
     return Figure(
         key=f"{against.key}-{setting.slug}" + (f"-{kind}" if by else ""),
         title=f"{against.title}, {title}",
         drawn=scatter(
             points,
-            Axis(f"Excess VPS{by} (slot-equivalents) →", "excess VPS", is_log1p=True),
+            Axis(f"{loss.title}{by} ({loss.unit}) →", loss.title, is_log1p=kind in {"", TYPED}),
             against.axis,
             [_path(line, style_by_team[line.key], against) for line in lines],
             [point for point in points if point.name in best],
             None if silence is None else (SILENCE, silence),
         ),
-        columns=columns_of("line", "point", "team", "vps_kind", measures=(VPS, against.measure)),
+        columns=columns_of("line", "point", "team", "vps_kind", measures=measured),
         rows=table,
         sources=[
             *sources,
@@ -228,7 +235,7 @@ def plane(
         ],
         height=HEIGHT + (70 if lines else 0 if silence is None and not best else 22),
         finding=_title(rows, best, against, style_by_team),
-        measured=(VPS, against.measure),
+        measured=measured,
     )
 
 
@@ -267,4 +274,4 @@ def _path(line: Line, style: Style, against: Against) -> Path:
 
 
 def _point(name: str, row: Row, style: Style, against: Against) -> Point:
-    return Point(name, Value.of(row, VPS), Value.of(row, against.measure), style)
+    return Point(name, Value.of(row, _loss(row)), Value.of(row, against.measure), style)

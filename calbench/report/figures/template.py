@@ -99,7 +99,8 @@ def drawing(
 
 def wrapped(text: str, width: int = TITLE_WIDTH) -> str:
     """Return a title in lines that fit a phone."""
-    return "<br>".join(plain(line) for line in textwrap.wrap(text, width))
+    lines = textwrap.wrap(text, width, break_on_hyphens=False)  # of a unit, or a team's name
+    return "<br>".join(map(plain, lines))
 
 
 def _lines(title: str) -> int:

@@ -15,6 +15,7 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from calbench.analysis.measures import EXCESS, privacy_measure
 from calbench.errors import FileError
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Experiment
@@ -32,9 +33,10 @@ NUMBERS: Mapping[str, str] = {
     "cost": "cost",
     "excess": "excess_cost",
     "messages": "messages",
-    "vps": "excess_vps",
+    "vps": EXCESS,
 }
-"""Keys by which games are sorted, with their columns in ``games.csv``."""
+"""Keys by which games are sorted, with their columns in ``games.csv``; of reflections, VPS is that
+beyond chance."""
 
 GAME_COLUMNS = (*NUMBERS, "halted", "texts", "told", "tier", "patterns", "passed")
 """Of a game in the index: ``texts`` counts its messages in words, ``told`` the private labels
@@ -74,8 +76,9 @@ class ExperimentIndex:
             table = self._experiment.folder / "games.csv"
             raise FileError(f"{table}: has no game of {team} on {scenario_id}; analyze again")
         self._kind_by_team.setdefault(team, kind)
+        loss = privacy_measure(row["vps_kind"])
         self._games[team, scenario_id] = [
-            *(_whole(row[name]) for name in NUMBERS.values()),
+            *(_whole(row[loss if name == EXCESS else name]) for name in NUMBERS.values()),
             row["is_excluded"] or None,
             texts,
             *_found(self._audits.get((team, scenario_id))),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from calbench.analysis.measures import privacy_measure
 from calbench.analysis.summary import KIND_WORDS, in_words
 from calbench.analysis.summary.featured import FEATURED
 from calbench.report.kind import VPS_KIND_NAMES
@@ -13,7 +14,7 @@ TITLES: Mapping[str, str] = {
     "sensitive_leak": "A sensitive secret told",
     "optimum_lost": "The moment an optimum was lost",
     "broken_meeting": "A broken promise",
-    "cheapest_secret": "At the optimum, least given away",
+    "cheapest_secret": "At the optimum, least VPS",
     "largest_regret": "The largest regret",
 }
 """What pages call each rule, in their order; the method page explains them under these names."""
@@ -39,6 +40,7 @@ def _worded(site: Site, row: Row) -> Row:
         **row,
         "address": site.links.address(*game, row["event_index"]),
         "players": in_words(row["kind"].split(), KIND_WORDS),
+        "loss": privacy_measure(row["vps_kind"]),
         "instrument": VPS_KIND_NAMES.get(row["vps_kind"], row["vps_kind"]),
         "broken": ", ".join(row["broken_meetings"].split()),
     }

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from calbench.analysis.measures import privacy_measure
 from calbench.analysis.tables.silence import NO_BETTER
-from calbench.report.columns import COST, VPS
+from calbench.report.columns import COST
 from calbench.report.experiment import Setting, confidence_of
 from calbench.report.findings import findings
 from calbench.report.games.picture import first_round
@@ -73,5 +74,5 @@ def _best(site: Site, setting: Setting) -> dict[str, Any]:
 
 def _place(row: Row) -> tuple[object, ...]:
     """Return what rows are sorted by: cost, then loss of privacy where there is one."""
-    cost, loss = row[COST], row[VPS]
+    cost, loss = row[COST], row[privacy_measure(row["vps_kind"])]
     return cost is None, cost or 0.0, loss is None, loss or 0.0, row["team"]

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from calbench.analysis.measures import MEASURES
+from calbench.analysis.measures import BEYOND, MEASURES
 from calbench.metrics.outcomes import OUTCOMES
+from calbench.report.columns import losses
 from calbench.report.experiment import Setting
 from calbench.report.figures.plane import planes_of
 from calbench.report.pages.page import Content
@@ -37,14 +38,16 @@ def content(site: Site, setting: Setting) -> Content:
     revealing = site.summary.optional(
         "revealing_messages.csv", experiment=setting.experiment.name, setting=setting.name
     )
+    beyond = {BEYOND} - {*losses(setting.counted)}
+    shown = [each.name for each in MEASURES if each.name not in beyond]
     return Content(
         {
             "setting": setting,
             "leaderboard": site.with_kinds(setting.counted),
             "cost_measures": [each.name for each in MEASURES if each.name in COST_MEASURES],
-            "other_measures": [each.name for each in MEASURES if each.name not in COST_MEASURES],
+            "other_measures": [name for name in shown if name not in COST_MEASURES],
             "vps_notes": _vps_notes(setting),
-            "definitions": MEASURES,
+            "definitions": [each for each in MEASURES if each.name in shown],
             "outcomes": _outcomes(site, setting),
             "outcome_names": OUTCOMES,
             "excluded": _excluded(site, setting),

@@ -26,7 +26,7 @@
   var COLUMNS = [
     ["game", "Game"], ["team", "Team"], ["about", "Setting"], ["outcome", "Scheduled"],
     ["excess", "Excess cost", true], ["cost", "Cost", true], ["messages", "Messages", true],
-    ["vps", "Excess VPS", true], ["told", "Labels told", true],
+    ["vps", "VPS", true], ["told", "Labels told", true],
     ["patterns", "Patterns"]
   ];
 
@@ -591,7 +591,7 @@
         field("Difficulty", select("d", "cb-third", "all")),
         field("Outcome", select("o", "cb-outcome", "any")),
         range("Excess cost", "xmin", "xmax"),
-        range("Excess VPS (privacy loss)", "vmin", "vmax"),
+        range("VPS (privacy loss)", "vmin", "vmax"),
         field("Private labels told, at least", least("told", "cb-told")),
         field("Labels of others passed on, at least", least("passed", "cb-passed")),
         field("Most private label told", select("tier", "cb-tier", "any or none")),

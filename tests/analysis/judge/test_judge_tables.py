@@ -174,10 +174,11 @@ def test_comparison_of_a_small_game_by_hand(tmp_path: Path) -> None:
         "mean_primary_vps": "2.0000",
         # +1 everywhere: occupied slots of the others of 0, 1, 2 in round 0, and of 2 in round 1.
         "judge_vps_constant": "5.000000",  # ((1 + 1) + (3 + 1) + (3 + 1) + (3 + 2)) / 3
-        # In steps: 0 of 1 (3*1 + 3*3)/4, 1 of 0 (3*3 + 2*1)/4, 2 of 1 3*3/4, then 2*2/4.
-        "judge_vps_by_chance": "3.000000",
-        "judge_vps_beyond_chance": "2.000000",
-        "mean_judge_vps_beyond_chance": "0.6667",
+        # Eighths of a step, of both targets of a case: 0 hears of 1 and 2 (3*1 + 3*3) twice, 1 of
+        # 0 and 2 (3*3 + 2*1) and (3*1 + 2*3), 2 of 0 and 1 3*1 and 3*3, then 2*3 and 2*2.
+        "judge_vps_by_chance": "2.750000",
+        "judge_vps_beyond_chance": "2.250000",
+        "mean_judge_vps_beyond_chance": "0.7500",
     }
     assert {name: row[name] for name in expected} == expected
     assert not [name for name in row if name.startswith("gap")]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from calbench.analysis.summary import SUMMARY, RunTables
-from calbench.analysis.summary.featured import FEATURED, MOST, RULES, distinct
+from calbench.analysis.summary.featured import FEATURED, MOST, RULES
 from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows
 
 KIND_BY_TEAM = {"imap": "protocol", "gossip": "scripted", "silent": "degenerate", "llm": "model"}
@@ -32,6 +32,7 @@ def made(
         for scenario in SCENARIOS:
             key = {"setting": "u", "team": team, "scenario_id": scenario}
             optimum = draw.randrange(4, 7)
+            loss = "excess_vps" if team == "imap" else "vps_beyond_chance"
             excess = draw.choice([0, 0, 1, 2, 5])
             games.append(
                 {
@@ -43,7 +44,8 @@ def made(
                     "oracle_cost": optimum,
                     "excess_cost": excess,
                     "messages": 9,
-                    "excess_vps": draw.choice([0.0, 0.25, 7.5, None]),
+                    **dict.fromkeys(("excess_vps", "vps_beyond_chance"), 9.0),
+                    loss: draw.choice([0.0, 0.25, 7.5, None]),
                     "vps_kind": "protocol" if team == "imap" else "reflection",
                 }
                 | changes
@@ -125,8 +127,9 @@ def _rows(tables: Any, games: Any) -> Iterator[tuple[str, dict[str, Any]]]:
             yield "broken_meeting", {**game, "event": 40, "rank": (-2,)}
     for game in games.values():
         is_best = game["scheduled"] == 5 and not game["excess_cost"] and game["oracle_cost"] >= 5
-        if is_best and game["excess_vps"] is not None:
-            rank = (game["excess_vps"], -game["oracle_cost"])
+        loss = "excess_vps" if game["vps_kind"] == "protocol" else "vps_beyond_chance"
+        if is_best and game[loss] is not None:
+            rank = (game[loss], -game["oracle_cost"])
             yield "cheapest_secret", {**game, "event": None, "rank": rank}
 
 
@@ -236,31 +239,3 @@ def test_row_says_what_its_sentence_needs(tmp_path: Path) -> None:
         "optimum": "",
     }
     assert {name: row[name] for name in expected} == expected
-
-
-@pytest.mark.parametrize(
-    ("words", "kept"),
-    [
-        ("scan of a pregnancy nobody knows / scan of a pregnancy",
-         ["scan of a pregnancy nobody knows"]),
-        ("Report to the probation officer / Swim / officer",
-         ["Report to the probation officer", "Swim"]),
-        ("office / Report to the officer", ["office", "Report to the officer"]),
-        ("Swim / swim", ["Swim"]),
-        ("", []),
-    ],
-)  # fmt: skip
-def test_words_that_are_part_of_another_labels_are_told_once(words: str, kept: list[str]) -> None:
-    assert distinct(words) == kept
-
-
-def test_leak_is_counted_by_what_is_quoted(tmp_path: Path) -> None:
-    told: list[Row] = [
-        {"event_index": 9, "sensitive": 3, "words": "a b c / a b / d"},
-        {"event_index": 8, "sensitive": 2, "words": "e / f"},
-        {"event_index": 7, "sensitive": 3, "words": "g h / g / i / j"},
-    ]
-    row = leaking(tmp_path / "all", *told)
-    assert (row["event_index"], row["amount"], row["label"]) == ("8", "2", "e / f")
-    row = leaking(tmp_path / "first", told[0])
-    assert (row["amount"], row["label"]) == ("2", "a b c / d")

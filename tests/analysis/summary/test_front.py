@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.analysis.summary.front import COST, VPS
+from calbench.analysis.measures import BEYOND
+from calbench.analysis.measures import EXCESS as VPS
+from calbench.analysis.summary.front import COST
 from tests.analysis.summary.written import Row, run_of, runs_of, summary_rows
 
 TENTHS = st.integers(0, 4).map(lambda number: number / 10)
@@ -26,6 +28,7 @@ def stands(team: str, cost: float | None, vps: float | None, **changes: object) 
         "vps_kind": "protocol",
         COST: cost,
         VPS: vps,
+        BEYOND: None,
     }
     return row | changes
 
@@ -81,6 +84,20 @@ def test_what_is_unknown_or_of_two_instruments_is_no_row(
     assert front(tmp_path, left_out, stands("b", 1, 1)) == {"b": ("true", "")}
 
 
+def test_reflections_go_by_what_is_beyond_chance_and_typed_messages_by_excess(
+    tmp_path: Path,
+) -> None:
+    """What random answers have does not put a team behind, nor is less than that a merit."""
+    spoken = {"vps_kind": "reflection"}
+    assert front(
+        tmp_path,
+        stands("a", 1, 90, **spoken, **{BEYOND: -0.5}),
+        stands("b", 1, 2, **spoken, **{BEYOND: 1.5}),
+        stands("typed", 2, 3, **{BEYOND: None}),
+    ) == {"a": ("true", ""), "b": ("false", "a"), "typed": ("true", "")}
+    assert front(tmp_path, stands("c", 1, 1, **spoken), stands("d", 1, 1)) == {"d": ("true", "")}
+
+
 def test_baselines_and_the_optimum_do_not_compete(tmp_path: Path) -> None:
     assert front(
         tmp_path,
@@ -103,7 +120,7 @@ def test_settings_channels_and_instruments_are_planes_of_their_own(tmp_path: Pat
     assert front(
         tmp_path,
         stands("a", 0, 0),
-        stands("b", 1, 1, vps_kind="reflection"),
+        stands("b", 1, 1, vps_kind="reflection", **{BEYOND: 0}),
         stands("c", 1, 1, setting="varied"),
         stands("d", 1, 1, channels="all_agent_groupchat"),
         stands("e", 1, 1),

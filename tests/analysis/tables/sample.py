@@ -57,6 +57,7 @@ BY_HAND: dict[str, Callable[[AgentGame], float | None]] = {
     "adjusted_excess_cost": lambda a: a.adjusted_excess_cost,
     "messages": lambda a: per(a.scheduled, a.messages_sent),
     "fairness": lambda a: a.burden_gap,
+    "vps_beyond_chance": lambda a: a.vps_beyond_chance,
     "excess_vps": lambda a: a.excess_vps,
     "excess_vps_participants": lambda a: a.excess_vps_participants,
 }

@@ -88,10 +88,10 @@ def test_what_is_measured_of_excluded_games_is_absent(tmp_path: Path) -> None:
         score(*seats, meetings=(meeting(1),), scenario="s1", is_excluded=True, **shared),
     ]
     facts = facts_of_scores(tmp_path, games)
-    measured = "5,2,3,4,30,,2.000000,0.000000,0.0000,1.5000,0.0000,0.0000,false,protocol,1"
+    measured = "5,2,3,4,30,,2.000000,0.000000,,0.0000,1.5000,0.0000,0.0000,false,protocol,1"
     assert lines_of(facts, "games.csv") == [
         f"uniform,s0,imap,uniform/imap/s0,hard,0.125,false,2,1,{measured}",
-        "uniform,s1,imap,uniform/imap/s1,hard,0.125,true,2,1,,,,,,,,,,,,,,,",
+        "uniform,s1,imap,uniform/imap/s1,hard,0.125,true,2,1,,,,,,,,,,,,,,,,",
     ]
     assert [row["scenario_id"] for row in table_rows(facts, "agent_games.csv")] == ["s0", "s0"]
     assert [row["scenario_id"] for row in table_rows(facts, "meetings.csv")] == ["s0", "s0", "s1"]

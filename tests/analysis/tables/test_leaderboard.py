@@ -155,12 +155,13 @@ def test_each_measure_divides_by_what_it_counts(tmp_path: Path) -> None:
         "2.5000",
         "1.5000",
         "0.5000",
+        "",  # typed messages have nothing beyond chance
         "2.5000",
         "1.5000",
     ]
     rows = table_rows(facts, "agent_game_counts.csv")
     counts = {row["measure"]: row["agent_games"] for row in rows}
-    assert [counts[name] for name in BY_HAND] == ["2", "3", "1", "1", "1", "3", "2", "2"]
+    assert [counts[name] for name in BY_HAND] == ["2", "3", "1", "1", "1", "3", "0", "2", "2"]
     assert row["vps_kind"] == "protocol"
 
 

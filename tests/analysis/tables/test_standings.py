@@ -275,6 +275,7 @@ def test_the_oracle_pays_what_it_pays(tmp_path: Path) -> None:
         "adjusted_excess_cost": ("0.0000", "4"),
         "messages": ("", ""),
         "fairness": ("0.0000", "5"),
+        "vps_beyond_chance": ("", ""),
         "excess_vps": ("", ""),
         "excess_vps_participants": ("", ""),
     }

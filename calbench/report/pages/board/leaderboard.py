@@ -8,7 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from calbench.analysis.measures import HEADLINE, MEASURES, MIXED, Measure
+from calbench.analysis.measures import (
+    BEYOND,
+    HEADLINE,
+    MEASURES,
+    MIXED,
+    REFLECTED,
+    Measure,
+    privacy_measure,
+)
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.summary.table2 import HALVES
 from calbench.analysis.tables import TABLES
@@ -39,14 +47,11 @@ PRICE_PER_GAME = USAGE_COLUMNS[-1].name
 FIRST_MEASURE = COST
 """What the table is sorted by at first [C]: of all measures of cost it alone counts failures."""
 
-LEADING = (FIRST_MEASURE, VPS)
+LEADING = (FIRST_MEASURE, BEYOND, VPS)
 """Measures in the first columns [C]: a phone shows no more of them."""
 
-SHOWN = (*LEADING, "bits", "coordination", "messages", "fairness", PRICE_PER_GAME)
-"""Columns that are there before anybody chooses."""
-
-REFLECTED = frozenset({"reflection", "expected"})
-"""Those of language agents."""
+SHOWN = (FIRST_MEASURE, "bits", "coordination", "messages", "fairness", PRICE_PER_GAME)
+"""Columns that are there before anybody chooses, beside the privacy of each instrument."""
 
 RATIO = "cost_ratio"
 """The ratio of realised to optimal cost, of all games together."""
@@ -88,6 +93,7 @@ def fields(rows: Sequence[Row]) -> list[Field]:
             _measure(measure, kind)
             for measure in by_place
             for kind in (kinds if measure.group == "privacy" else [""])
+            if measure.name != BEYOND or kind in REFLECTED
         ),
         *(
             _counted(name, title, table)
@@ -98,13 +104,14 @@ def fields(rows: Sequence[Row]) -> list[Field]:
 
 
 def _measure(measure: Measure, kind: str) -> Field:
-    explained = "reflection" if kind in REFLECTED else anchor(measure.name)
+    is_paper = kind in REFLECTED and measure.name != BEYOND
+    titled = f"{measure.title}, the paper's form" if is_paper else measure.title
     return {
         "id": f"{measure.name}.{kind}" if kind else measure.name,
         "column": measure.name,
-        "title": f"{measure.title}, {VPS_FIELDS[kind]}" if kind else measure.title,
+        "title": f"{titled}, {VPS_FIELDS[kind]}" if kind else titled,
         "unit": measure.unit,
-        "shown": measure.name in SHOWN,
+        "shown": measure.name in (SHOWN if not kind else {privacy_measure(kind)}),
         "digits": measure.digits,
         "better": measure.better,
         "vps": kind,
@@ -113,7 +120,7 @@ def _measure(measure: Measure, kind: str) -> Field:
         "denominator": measure.denominator,
         "origin": measure.origin,
         "table": "leaderboard.csv",
-        "link": f"method.html#{explained}",
+        "link": f"method.html#{'reflection' if is_paper else anchor(measure.name)}",
     }
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from calbench.analysis.measures import MEASURES
-from calbench.report.columns import largest_of
+from calbench.analysis.measures import BEYOND, MEASURES
+from calbench.report.columns import largest_of, losses
 from calbench.report.experiment import Experiment
 from calbench.report.kind import KINDS
 from calbench.report.pages.board.leaderboard import FIRST_MEASURE, partly
@@ -90,13 +90,14 @@ def pages(site: Site) -> Iterator[tuple[str, Content]]:
 def content(site: Site, shown: Sequence[Appearance], panels: Mapping[Group, Panel]) -> Content:
     """Return what the page of a team shows, with the panels of the plane that it is on."""
     about, seen = _who(site, shown), [_seen(site, each, panels) for each in shown]
+    beyond = {BEYOND} - {*losses(each.row for each in shown)}
     return Content(
         {
             "who": about,
             "seen": seen,
             "planes": [each for each in seen if each["panel"]][:MOST_PLANES],
             "ways": VPS_FIELDS,
-            "measures": MEASURES,
+            "measures": [each for each in MEASURES if each.name not in beyond],
             "games": [row for each in shown for row in _games(site, each)],
             "leaks": [row for each in shown if (row := _leaks(each))],
             "messages": [row for each in shown for row in _messages(site, each)],
@@ -181,7 +182,7 @@ def _messages(site: Site, each: Appearance) -> list[Row]:
     told.sort(key=lambda row: (-(row["sensitive"] or 0), -(row["labels_told"] or 0)))
     shown = told or site.summary.optional("revealing_messages.csv", **each.place)
     return [
-        {**dict.fromkeys(("vps", "labels_told", "sensitive")), "words": ""}
+        {**dict.fromkeys(("toward", "vps", "labels_told", "sensitive")), "words": ""}
         | {**site.links.to_event(row), "where": each.title}
         for row in shown[:MOST_MESSAGES]
     ]

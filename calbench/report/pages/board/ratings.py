@@ -24,10 +24,10 @@ POOLS: Mapping[str, str] = {
 RATING_TITLES: Mapping[str, str] = {
     "coordination": "Coordination",
     "adjusted_excess_cost": "Adjusted excess cost",
-    "excess_vps_per_meeting": "Excess VPS per meeting",
+    "vps_per_meeting": "VPS per meeting",
     "shown_excess_cost": "Shown excess cost",
     "excess_cost": "Excess cost",
-    "excess_vps": "Excess VPS",
+    "excess_vps": "Excess VPS, the paper's",
 }
 """Of the measures that are rated; the first three make the MMR that ranks."""
 
