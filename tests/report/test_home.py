@@ -14,7 +14,7 @@ from calbench.report.experiment import Setting
 from calbench.report.kind import DEGENERATE, PROTOCOL
 from calbench.report.kind import PUBLISHED as THEIRS
 from calbench.report.labels import Box, boxed, size_of
-from calbench.report.pages.home import is_drawn
+from calbench.report.pages.home import best, is_drawn
 from calbench.report.panels import (
     CARD,
     DIGEST,
@@ -328,3 +328,20 @@ def test_teams_of_a_panel_are_drawn_and_the_papers_players_are_none_of_them(tmp_
     assert "uniform" in {panel.setting for panel in found if panel.is_published}
     assert is_drawn(whole, uniform, found)
     assert not is_drawn(whole, small, found)
+
+
+def test_who_is_no_better_than_silence_is_marked_among_the_best(tmp_path: Path) -> None:
+    boards = {"setting": "small", "vps_kind": "mixed"}
+    rows = [row("tiny", "2.7951", "", **boards), row("both", "1.2431", "", **boards)]
+    marks = [
+        {"setting": "small", "team": "tiny", "no_better_than": "silent"},
+        {"setting": "small", "team": "both", "no_better_than": ""},
+    ]
+    tables = {"small/leaderboard.csv": rows, "small/standings.csv": marks}
+    whole = site(tmp_path, rows, tables, experiments=["small"])
+    (setting,) = (Setting(each, each.name) for each in whole.experiments)
+    found = best(whole, setting)["rows"]
+    assert [(each["team"], each["warning"].strip()) for each in found] == [
+        ("both", ""),
+        ("tiny", "no better than silence"),
+    ]

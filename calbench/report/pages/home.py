@@ -35,7 +35,7 @@ def content(site: Site) -> Content:
             "confidence": confidence_of(site.ranked),
             "shown": first_round(site),
             "settings": [
-                _best(site, each) for each in site.settings if not is_drawn(site, each, drawn)
+                best(site, each) for each in site.settings if not is_drawn(site, each, drawn)
             ],
             "others": [(page, words) for page, words in SPEAKING.items() if site.on(page)],
         }
@@ -50,7 +50,7 @@ def is_drawn(site: Site, setting: Setting, drawn: Iterable[Panel]) -> bool:
     return teams <= seen - set(site.unpublished)
 
 
-def _best(site: Site, setting: Setting) -> dict[str, Any]:
+def best(site: Site, setting: Setting) -> dict[str, Any]:
     """Return the first rows of a setting by cost, and its degenerate baselines apart.
 
     Teams of a run of one's own are there whatever their place; they alone are marked with a kind.
