@@ -287,7 +287,7 @@ def test_leaderboard_switches_and_explains(visit: Visit) -> None:
     choose(page, "setting", "uniform")
     choose(page, "channel", "private messages, language")
     assert "guarded" in rows_shown(page)
-    expect(page.locator("[data-sort='excess_vps.reflection']")).to_have_count(1)
+    expect(page.locator("[data-sort='vps_beyond_chance.reflection']")).to_have_count(1)
     expect(page.locator("[data-sort='excess_vps.protocol']")).to_have_count(0)
 
     page.get_by_role("button", name="About Coordination").click()
