@@ -22,8 +22,8 @@ DIGITS = 2
 FINEST = 17
 """Decimals that tell any two numbers apart which are not the same."""
 
-COST, VPS = "adjusted_excess_cost", EXCESS
-"""The headline measure, and what it is set against where messages are typed."""
+COST, VPS, BITS = "adjusted_excess_cost", EXCESS, "bits"
+"""The headline measure, what it is set against where messages are typed, and what is learnt."""
 
 NO_INTERVAL: Mapping[str, str] = {
     "few": "fewer than 4 scenarios",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from calbench.analysis.measures import BEYOND, MIXED, privacy_measure
 from calbench.files import shorten
 from calbench.metrics.speech.conversation import BETWEEN
-from calbench.report.columns import COST, MEASURE_BY_NAME, VPS
+from calbench.report.columns import BITS, COST, MEASURE_BY_NAME, VPS
 from calbench.report.experiment import BASELINES, Experiment
 from calbench.report.kind import MODEL, PROTOCOL, SCRIPTED, kind_of
 from calbench.report.sentence import (
@@ -168,10 +168,29 @@ def _given_away(rows: Sequence[Row], best: Sequence[Row]) -> Sentence:
     is_trusting = low[0][VPS] == 0 and any(row["team"] == TRUSTING for row in low)
     trust = said(" {who} needs a third party that all trust.", who=names([TRUSTING]))
     return said(
-        " Excess VPS, what they give away beyond an allowance, is {loss}.{trust}{silent}",
+        " Excess VPS, the paper's measure of what messages say, is {loss}.{bits}{trust}{silent}",
         loss=loss,
+        bits=_bits(best),
         trust=trust if is_trusting else (),
         silent=_silent([row for row in rows if row not in best and row[VPS] == 0]),
+    )
+
+
+def _bits(best: Sequence[Row]) -> Sentence:
+    """Return what an informed reader learns of the best; nothing where that is not known."""
+    known = [row for row in best if row.get(BITS) is not None]
+    if not known:
+        return ()
+    low, high = foremost(known, BITS, largest=False), foremost(known, BITS, largest=True)
+    least, most = measured(low[0], BITS), measured(high[0], BITS)
+    if least == most:
+        return said(" The others learn {most} bits of a calendar.", most=most)
+    return said(
+        " The others learn from {least} ({few}) to {most} ({many}) bits of a calendar.",
+        least=least,
+        few=teams(low),
+        most=most,
+        many=teams(high),
     )
 
 

@@ -15,6 +15,7 @@ from calbench.api import play_game
 from calbench.config.composition import compose_team
 from calbench.engine.jobs import Job
 from calbench.metrics.measure import DEFAULT_MEASURE
+from calbench.metrics.privacy.inference.game import learnt
 from calbench.metrics.speech.messages import audited_messages, labels_of_game
 from calbench.metrics.speech.secondhand import Spread, spread
 from calbench.oracle.ties import optimal_cost_vectors
@@ -78,6 +79,19 @@ def test_larger_games_are_measured(
     found = benchmark(measure_games, jobs, tmp_path / "facts", DEFAULT_MEASURE, lambda: None)
     assert len(found.games) == len(jobs)
     report_rate(benchmark, "games", len(jobs))
+
+
+@pytest.mark.parametrize("size", [(5, 3, 5, 16), (20, 3, 20, 64), (50, 3, 50, 160)], ids=str)
+@pytest.mark.parametrize("team", [*TEAMS, "mediator", "tell-all"])
+def test_what_is_learnt_is_inferred(
+    benchmark: BenchmarkFixture, team: str, size: tuple[int, int, int, int]
+) -> None:
+    """Goal: no more than playing at five agents; grows with messages times slots."""
+    config = CONFIG.model_copy(update={"team": compose_team(team)})
+    games = [play(scenario, config) for scenario in sampled(size, 2)]
+    found = benchmark(lambda: [learnt(game) for game in games])
+    assert all(any(pair.bits for pair in each.pairs) for each in found)
+    report_rate(benchmark, "games", len(games))
 
 
 @pytest.mark.parametrize("num_meetings", [5, 10, 14])

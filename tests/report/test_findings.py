@@ -58,7 +58,7 @@ def test_a_tie_is_said_with_what_each_gives_away(tmp_path: Path) -> None:
 
     assert said(found) == (
         "Of 3 protocols on 45 uniform scenarios, alpha and beta pay the least, 0.0533 adjusted "
-        "excess cost per meeting each. Excess VPS, what they give away beyond an allowance, is "
+        "excess cost per meeting each. Excess VPS, the paper's measure of what messages say, is "
         "from 0.0000 (beta) to 12.4000 (alpha). gamma stays within the allowance (excess VPS "
         "0.0000), but pays 0.7575."
     )
@@ -114,7 +114,7 @@ def test_who_is_significantly_worse_is_not_among_the_best(tmp_path: Path) -> Non
 
     assert "alpha pays the least" in text
     assert "not significantly different" not in text
-    assert "what they give away beyond an allowance, is 12.4000." in text
+    assert "the paper's measure of what messages say, is 12.4000." in text
     assert "beta stays within the allowance (excess VPS 0.0000), but pays 0.0681." in text
 
 
