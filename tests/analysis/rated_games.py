@@ -23,7 +23,7 @@ from tests.facts.scored import agent, game, score
 
 
 class Took(NamedTuple):
-    """What a seat did in a game; of three meetings."""
+    """What a seat did in a game of three meetings; of its V, without a floor, some is chance."""
 
     player: str
     scheduled: int = 3
@@ -32,6 +32,7 @@ class Took(NamedTuple):
     kind: Kind = "model"
     assigned: int = 3
     vps_kind: VpsKind = "reflection"
+    chance: float = 0.0
 
 
 COST_RANGE = 6
@@ -43,7 +44,7 @@ def player(name: str, kind: Kind = "model") -> Player:
 
 
 def rated_score(scenario: str, *seats: Took, team: str = "mixed", **changes: Any) -> GameScore:
-    """Return a game; shown excess is ten times that of the accounting, and nothing is chance."""
+    """Return a game; shown excess is ten times that of the accounting."""
     return score(*map(_agent, seats), scenario=scenario, team=team, num_meetings=3, **changes)
 
 
@@ -67,7 +68,7 @@ def _agent(took: Took) -> AgentGame:
         **dict.fromkeys(("vps", "excess_vps"), took.vps),
         **dict.fromkeys(("vps_participants", "excess_vps_participants"), took.vps),
         cost_range=COST_RANGE,
-        vps_by_chance=None if took.vps_kind == "protocol" else 0.0,
+        vps_by_chance=None if took.vps_kind == "protocol" else took.chance,
     )
 
 

@@ -152,6 +152,15 @@ def test_scores_are_better_where_less_is_lost() -> None:
             assert (gap > 1) if rating.name in names else gap == 0
 
 
+def test_a_reflected_price_of_meetings_is_what_is_beyond_chance() -> None:
+    """And the paper's rating is V above the floor, chance or not."""
+    lucky, told = Took("lucky", vps=9.0, chance=9.5), Took("told", vps=8.0, chance=1.0)
+    found = by_name(rated([rated_score("s", lucky, told)]))
+    for name, better, worse in (("vps_per_meeting", "lucky", "told"),
+                                ("excess_vps", "told", "lucky")):  # fmt: skip
+        assert value(found, better, f"{name}_mu") > value(found, worse, f"{name}_mu")
+
+
 def test_excluded_games_are_counted_and_move_nothing() -> None:
     games = chance_games({"a": 0.0, "b": 0.8}, 4, seed=5)
     excluded = rated_score("s-9", Took("a"), Took("z"), Took("z"), is_excluded=True)

@@ -124,6 +124,17 @@ def test_losses_by_two_instruments_are_not_set_against_each_other(tmp_path: Path
     assert "Excess VPS" not in said(least_cost(site(tmp_path, mixed)))
 
 
+def test_speakers_are_set_against_each_other_beyond_chance(tmp_path: Path) -> None:
+    """Below 0 is no allowance that anybody stays within."""
+    own = [{**SPEAKERS[0], "excess_vps": "2.0000"}, {**SPEAKERS[1], "vps_beyond_chance": "-0.5000"}]
+    both = [{**each, "adjusted_excess_cost": "0.0533"} for each in own]
+
+    assert said(least_cost(site(tmp_path, both))).endswith(
+        " VPS of their listeners' reflections, beyond chance, is from -0.5000 (shy) to 38.2252 "
+        "(open)."
+    )
+
+
 def test_mediator_is_said_to_need_trust(tmp_path: Path) -> None:
     trusting = [TIED[0], row("mediator", "0.0533", "0.0000"), TIED[2]]
 

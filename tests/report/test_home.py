@@ -122,6 +122,12 @@ def test_panels_are_protocols_speakers_models_and_the_papers(tmp_path: Path) -> 
         "The paper's models",
     ]
     assert [each.cost for each in found] == [*["adjusted_excess_cost"] * 3, "excess_cost"]
+    assert [each.axis for each in found] == [
+        "Excess VPS by messages",
+        "VPS beyond chance by reflections",
+        "VPS beyond chance by reflections, expected values",
+        "Excess VPS by reflections",
+    ]
     assert [each.key for each in found] == ["messages", "words", "models", "paper"]
 
 
@@ -261,6 +267,15 @@ def test_an_axis_that_begins_later_begins_below_every_number() -> None:
     assert 0 < axis.least < 5.3
     assert 0 < axis.place(5.3) < axis.place(19.18) < 100
     assert axis.ticks()[0] == (0, "3")
+
+
+@pytest.mark.parametrize("values", [[-0.12, 0.07], [-3.0, -1.0], [-0.5, 20.0]])
+def test_an_axis_has_room_for_what_is_below_zero(values: list[float]) -> None:
+    axis = scale(values, 0, 100)
+
+    assert 0 < axis.place(values[0]) < axis.place(values[1]) < 100 or values[1] < 0
+    named = {text: place for place, text in axis.ticks()}
+    assert named["0"] == axis.place(0) > axis.place(values[0])
 
 
 def test_published_card_shows_the_published_numbers(release: Site) -> None:
