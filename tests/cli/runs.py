@@ -59,6 +59,7 @@ LEADERBOARD = [
             "vps_beyond_chance",
             "excess_vps",
             "excess_vps_participants",
+            "bits",
         )
         for end in ("", "_low", "_high", "_interval", "_least", "_greatest")
     ),
@@ -84,6 +85,10 @@ AGENT_GAMES = [
     "excess_vps",
     "excess_vps_participants",
     "vps_kind",
+    "bits",
+    "bits_costs",
+    "certain_slots",
+    "outcome_bits",
     "kind",
     "setting",
     "player",

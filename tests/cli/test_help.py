@@ -182,7 +182,7 @@ def test_version_names_package_schema_and_rules() -> None:
     assert ended.err == ""
     assert ended.out == (
         f"calbench {calbench.__version__} (suite schema {SCHEMA_VERSION}, trace schema "
-        f"{TRACE_SCHEMA_VERSION}, rules {RULES_VERSION}, metrics 3)\n"
+        f"{TRACE_SCHEMA_VERSION}, rules {RULES_VERSION}, metrics 4)\n"
     )
 
 
