@@ -123,10 +123,19 @@ def _others(site: Site, leaders: Sequence[Row], undecided: Sequence[Row]) -> Sen
         " {who} {are} not significantly different{found}.",
         who=teams(undecided),
         are="are" if len(undecided) > 1 else "is",
-        found=said(" (a difference of {size} is found in 4 of 5 such tests)", size=cell(max(known), 2))
+        found=said(
+            " (a difference of {size} is found in 4 of 5 such tests)", size=cell(max(known), 2)
+        )
         if known
         else (),
     )
+
+
+def _found_in_most(sizes: Sequence[float]) -> Sentence:
+    if not sizes:
+        return ()
+    form = " (a difference of {size} is found in 4 of 5 such tests)"
+    return said(form, size=cell(max(sizes), 2))
 
 
 def _title(rows: Sequence[Row], leaders: Sequence[Row], undecided: Sequence[Row]) -> str:
@@ -375,5 +384,7 @@ def _chance(experiment: Experiment, best: Row) -> Sentence:
     for row in experiment.tables.optional(BASELINES, **where)[:1]:
         low, high = (row.get(f"{BEYOND}_{end}") for end in ("low", "high"))
         if low is not None and high is not None and low <= 0 <= high:
-            return text(" Its answers about others' calendars cannot be told from the same ones shuffled.")
+            return text(
+                " Its answers about others' calendars cannot be told from the same ones shuffled."
+            )
     return ()

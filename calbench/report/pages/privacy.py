@@ -14,8 +14,8 @@ MECHANISMS: Mapping[str, str] = {
     "imap": "Overstates by the same: an initiator is told again what it knows. A decision also "
     "tells responders that no cheaper slot suits all, which VPS does not count.",
     "dsm-welfare": "Understates: what is left out of an offer has no room, or comes later in its "
-    "order, and counts nothing. In varied games a score of 1 is a slot that has room, and moves the "
-    "belief to 1/11, away from the truth.",
+    "order, and counts nothing. In varied games a score of 1 is a slot that has room, and moves "
+    "the belief to 1/11, away from the truth.",
     "dsm-private": "Understates the offer: no slot with a smaller number is free.",
     "sd-map": "Understates most: slots are proposed in order, so each proposal says that all "
     "before it are impossible, and the next one that somebody refused.",
