@@ -228,7 +228,7 @@ MEASURES: tuple[Measure, ...] = (
         lambda agents: agents["bits"].astype("float64") - agents["outcome_bits"].astype("float64"),
         digits=1,
         margin=0.5,
-        reason="less than what one blocked slot tells, 2 bits, shared by four observers",
+        reason="a quarter of what one observer learns from one blocked slot, 2 bits",
     ),
 )
 """In the order of the leaderboard's columns."""

@@ -91,8 +91,8 @@ def _total_of_others(last: Message, view: View) -> Residues | None:
         if agent == last.sender and isinstance(last.content, PartialSum):
             sums.append(last.content.values)
         got += [*sums[:1], *[each.values for each in view.heard(agent, Share)[:1]]]
-    is_whole = len(got) == 2 * len(rest) and len(given) == len(rest)
-    if not is_whole or any(len(each) != view.num_slots for each in got):
+    is_whole = len(got) == 2 * len(rest) and len(given) == len(rest) > 0
+    if not is_whole or any(len(each) != view.num_slots for each in (*got, *given)):
         return None
     return remainder(added(got, MODULUS), given, MODULUS)
 

@@ -123,17 +123,26 @@ def _others(site: Site, leaders: Sequence[Row], undecided: Sequence[Row]) -> Sen
         " {who} {are} not significantly different{found}.",
         who=teams(undecided),
         are="are" if len(undecided) > 1 else "is",
-        found=said(" (a difference of {size} would have been found)", size=cell(max(known), 2))
+        found=said(
+            " (a difference of {size} is found in 4 of 5 such tests)", size=cell(max(known), 2)
+        )
         if known
         else (),
     )
+
+
+def _found_in_most(sizes: Sequence[float]) -> Sentence:
+    if not sizes:
+        return ()
+    form = " (a difference of {size} is found in 4 of 5 such tests)"
+    return said(form, size=cell(max(sizes), 2))
 
 
 def _title(rows: Sequence[Row], leaders: Sequence[Row], undecided: Sequence[Row]) -> str:
     if not _differ(rows, [*leaders, *undecided]):
         return "Who schedules at the least cost"
     if undecided:
-        return "No significant difference in cost, different prices of privacy"
+        return "The cheapest are not told apart in cost, but in privacy"
     return "The same cost, at different prices of privacy"
 
 
@@ -184,9 +193,9 @@ def _bits(best: Sequence[Row]) -> Sentence:
     low, high = foremost(known, BITS, largest=False), foremost(known, BITS, largest=True)
     least, most = measured(low[0], BITS), measured(high[0], BITS)
     if least == most:
-        return said(" The others learn {most} bits of a calendar.", most=most)
+        return said(" All others together learn {most} bits of a calendar.", most=most)
     return said(
-        " The others learn from {least} ({few}) to {most} ({many}) bits of a calendar.",
+        " All others together learn from {least} ({few}) to {most} ({many}) bits of a calendar.",
         least=least,
         few=teams(low),
         most=most,
@@ -375,5 +384,7 @@ def _chance(experiment: Experiment, best: Row) -> Sentence:
     for row in experiment.tables.optional(BASELINES, **where)[:1]:
         low, high = (row.get(f"{BEYOND}_{end}") for end in ("low", "high"))
         if low is not None and high is not None and low <= 0 <= high:
-            return text(" Its answers about others' calendars cannot be told from random ones.")
+            return text(
+                " Its answers about others' calendars cannot be told from the same ones shuffled."
+            )
     return ()

@@ -73,7 +73,7 @@ def test_another_cell_is_another_sentence(tmp_path: Path) -> None:
     text = said(found)
     assert "alpha pays the least, 0.0521 adjusted excess cost per meeting." in text
     assert "beta is not significantly different." in text
-    assert title(found) == "No significant difference in cost, different prices of privacy"
+    assert title(found) == "The cheapest are not told apart in cost, but in privacy"
 
 
 def test_what_is_not_different_stands_beside_what_would_have_been_found(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_what_is_not_different_stands_beside_what_would_have_been_found(tmp_path
     changed = [row("alpha", "0.0521", "12.4000"), *TIED[1:]]
     text = said(least_cost(site(tmp_path, changed, tables, experiments=["uniform"])))
     assert (
-        "beta is not significantly different (a difference of 0.0400 would have been found)."
+        "beta is not significantly different (a difference of 0.0400 is found in 4 of 5 such tests)."
         in text
     )
 
@@ -252,7 +252,7 @@ def test_answers_no_better_than_chance_are_said(tmp_path: Path, low: str, is_cha
 
     found = recorded(site(tmp_path, board, tables, experiments=["smollm2"]))
 
-    assert said(found).endswith("cannot be told from random ones.") is is_chance
+    assert said(found).endswith("cannot be told from the same ones shuffled.") is is_chance
 
 
 def test_an_interval_keeps_its_ends_apart(tmp_path: Path) -> None:

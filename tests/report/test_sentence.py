@@ -42,7 +42,7 @@ ALL = played(5, 5, 21, 7, 5, 2)
             None,
             (
                 "The meeting was scheduled in 2 messages at cost 0, the optimum; "
-                "the others learnt 12.3 bits."
+                "all together learnt 12.3 bits."
             ),
         ),
         (ALL, None, "All 5 meetings were scheduled in 21 messages at cost 7, 2 above the optimum."),

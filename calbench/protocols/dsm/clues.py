@@ -19,6 +19,9 @@ from calbench.protocols.dsm.plans import Plan
 from calbench.protocols.dsm.scores import FREE, INFEASIBLE, satisfaction
 from calbench.protocols.dsm.settings import DsmSettings
 
+MOST_LEVELS = 6
+"""Scores of which the readings of an offer are weighed; their number grows with each [C]."""
+
 
 def told(message: Message, view: View, settings: DsmSettings) -> Iterator[Clue]:
     """Yield what a message tells a participant; an outsider's own meetings tell it nothing."""
@@ -94,12 +97,13 @@ def _offer_told(
 ) -> Iterator[Told]:
     """Yield the weights of all slots, averaged over the readings of an offer."""
     plain = [plan.slot for plan in offer.plans if _is_plain(plan)]
-    if any(view.heard(sender, Proposals)) or not plain:
+    levels = _levels(view)
+    is_first = not view.heard(sender, Proposals)
+    if not is_first or not _is_offer(plain, view) or len({*levels}) > MOST_LEVELS:
         yield Told(sender, {slot: view.possible(can_meet=True) for slot in plain})
         return
     moved = [plan.slot for plan in offer.plans if not _is_plain(plan)]
-    levels, chances = _levels(view), view.chances(sender)
-    by_score = [_by_score(row, levels) for row in chances]
+    by_score = [_by_score(row, levels) for row in view.chances(sender)]
     omitted = [Slot(s) for s in range(view.num_slots) if s not in plain and s not in moved]
     readings = _readings(plain, len(moved), omitted, by_score, view, settings)
     whole = sum(reading.weight for reading in readings)
@@ -115,6 +119,11 @@ def _offer_told(
     for slot in omitted:
         slots[slot] = _left_out(slot, plain[-1], readings, whole, by_score[slot], levels)
     yield Told(sender, slots)
+
+
+def _is_offer(plain: Sequence[Slot], view: View) -> bool:
+    """Whether slots are some of the calendar's, each once, as the rules have it."""
+    return 0 < len(plain) == len({*plain}) and all(0 <= slot < view.num_slots for slot in plain)
 
 
 def _by_score(row: Sequence[float], levels: Sequence[int]) -> dict[int, float]:
@@ -219,12 +228,16 @@ def _greatest_left(
     """
     offered = sorted([*scores, *[satisfaction(1)] * num_moved], reverse=True)
     best: int | None = None
+    free = sum(score == FREE for score in offered)
     for level in (0, *sorted(scale)):
-        if level <= scores[-1]:
-            rest = [level] * num_omitted if level else []
-            free = sum(score == FREE for score in offered)
-            q = joint_feasibility_of(free / num_slots, num_responders)
-            plans = [Plan(Slot(0), 0, score) for score in (*offered, *rest)]
-            if offer_size(plans, q, settings) == len(offered):
-                best = level
+        rest = [level] if level and num_omitted else []
+        if level > scores[-1] or (level and not rest):
+            continue
+        plans = [Plan(Slot(0), 0, score) for score in (*offered, *rest)]
+        # Free slots that are left out count for q; how many there are is not known.
+        numbers = range(1, num_omitted + 1) if level == FREE else range(1)
+        shares = [(free + number) / num_slots for number in numbers]
+        qs = [joint_feasibility_of(share, num_responders) for share in shares]
+        if any(offer_size(plans, q, settings) == len(offered) for q in qs):
+            best = level
     return best

@@ -49,8 +49,8 @@ def _passed_over(sender: AgentId, slot: Slot, view: View) -> Iterator[Told]:
     before = [each.slot for each in view.heard(sender, Propose)]
     last = max(before, default=None)
     none = view.possible(can_meet=False)
-    first = 0 if last is None else last + 1
-    yield Told(sender, {Slot(each): none for each in range(first, slot)})
+    first = 0 if last is None else max(0, last + 1)
+    yield Told(sender, {Slot(each): none for each in range(first, min(slot, view.num_slots))})
     others = [agent for agent in view.participants if agent not in (sender, view.observer)]
     replies = {each.slot: each.status for each in view.heard(view.observer, ProposeReply)}
     if last is not None and replies.get(last) == "PENDING" and len(others) == 1:

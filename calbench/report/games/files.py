@@ -58,7 +58,7 @@ def what_happened(rows: Rows) -> str:
     row = rows.played
     if row["is_excluded"]:
         return f"Halted before its end and not scored: {_scheduled(row)} in {_messages(row)}."
-    learnt = "" if row["bits"] is None else f"; the others learnt {row['bits']:.1f} bits"
+    learnt = "" if row["bits"] is None else f"; all together learnt {row['bits']:.1f} bits"
     said = f"{_scheduled(row)} in {_messages(row)} at {_cost(row)}{learnt}"
     return f"{_capital(said)}{_told(rows.told)}."
 

@@ -13,14 +13,15 @@ MECHANISMS: Mapping[str, str] = {
     "again in each.",
     "imap": "Overstates by the same: an initiator is told again what it knows. A decision also "
     "tells responders that no cheaper slot suits all, which VPS does not count.",
-    "dsm-welfare": "Understates: a score of 1 is a slot that has room, and moves the belief to "
-    "1/11, away from the truth. What is left out of an offer counts nothing.",
-    "dsm-private": "Understates the offer: every lower slot is taken. Overstates the "
-    "announcement, which is made even if the slot suits nobody.",
+    "dsm-welfare": "Understates: what is left out of an offer has no room, or comes later in its "
+    "order, and counts nothing. In varied games a score of 1 is a slot that has room, and moves "
+    "the belief to 1/11, away from the truth.",
+    "dsm-private": "Understates the offer: no slot with a smaller number is free.",
     "sd-map": "Understates most: slots are proposed in order, so each proposal says that all "
     "before it are impossible, and the next one that somebody refused.",
     "secure-sum": "Understates memory: totals of several meetings together say whose slot it was.",
-    "mediator": "Half a slot for each announcement, whose outcome everybody sees anyway.",
+    "mediator": "Overstates: half a slot about each other participant for every announcement, of "
+    "which the meeting itself tells nearly all.",
 }
 """Where VPS differs from what a reader can infer, by team of the published settings."""
 

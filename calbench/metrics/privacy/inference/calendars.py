@@ -51,6 +51,11 @@ class Prior:
         blocked = sum(count * chance for count, chance in enumerate(self.blocked)) / self.num_slots
         return np.array([*[(1 - blocked) * share for share in self.shares], blocked])
 
+    def can_have(self, blocked: int) -> bool:
+        """Whether a calendar may have so many blocked slots, and any other cell."""
+        is_drawn = blocked < len(self.blocked) and self.blocked[blocked] > 0
+        return is_drawn and len(self.blocked) <= self.num_slots + 1 and min(self.shares) >= 0
+
     @cached_property
     def by_count(self) -> Array:
         """Probability of one particular set of so many blocked slots."""
@@ -60,7 +65,7 @@ class Prior:
 def prior_of(scenario: Scenario, agent: int) -> Prior | None:
     """Return how an agent's calendar was drawn.
 
-    ``None`` if the scenario does not say so, or has prior meetings: these are not inferred about.
+    ``None`` if the scenario does not say so, or is not as it says, or has prior meetings.
     """
     params = scenario.params
     if params is None or scenario.prior_meetings:
@@ -70,18 +75,24 @@ def prior_of(scenario: Scenario, agent: int) -> Prior | None:
     if not densities or not blocked:
         return None
     shown = {errand.shown_cost for _, _, errand in scenario.errands} or {1}
-    meetings = sum(agent in meeting.participants for meeting in scenario.meetings)
+    seats = sum(len(meeting.participants) for meeting in scenario.meetings)
+    meetings = round(seats / scenario.num_agents)  # all have as many, or nearly so
     is_paper = params.get("recipe") == "paper"
+    costs = tuple(sorted(shown))
     is_forced = params.get("force_witness_errand", True) is not False
-    return _prior(
+    prior = _prior(
         scenario.num_slots,
         meetings,
-        tuple(sorted(shown)),
+        costs,
         densities,
         blocked,
         is_paper=is_paper,
         is_forced=is_forced,
     )
+    held = sum(
+        entry is not None and getattr(entry, "blocked", True) for entry in scenario.calendars[agent]
+    )
+    return prior if prior.can_have(held) else None
 
 
 def _choices(params: Mapping[str, Any], name: str, slots: int) -> tuple[float, ...]:
@@ -96,8 +107,9 @@ def _choices(params: Mapping[str, Any], name: str, slots: int) -> tuple[float, .
         return ()
     if not isinstance(value, list | tuple):
         return tuple(values)
-    if params.get("recipe") == "paper":
-        return tuple(RECIPE[f"{name}_choices"])
+    recipe = tuple(RECIPE[f"{name}_choices"])
+    if params.get("recipe") == "paper" and {*value} <= {*recipe}:
+        return recipe
     known = [each if name == "density" else each * slots // 8 for each in SAMPLED[name]]
     return tuple(known if {*value} <= {*known} else sorted(value))
 
@@ -114,21 +126,36 @@ def _prior(
     is_forced: bool,
 ) -> Prior:
     """Count the blocked, occupied and free slots that each pair of parameters gives."""
-    counts = []
+    counts: list[tuple[int, int, float]] = []
     for density, wanted in product(densities, blocked):
+        fixed = int(wanted)
         if is_paper:
-            fixed = int(wanted)
-            counts.append((fixed, round((slots - meetings - fixed) * density)))
-        else:
-            errands = min(round(slots * density), slots - meetings)
-            fixed = min(int(wanted), max(0, errands - meetings if is_forced else errands))
-            counts.append((fixed, errands - fixed))
-    most = max(fixed for fixed, _ in counts)
-    chances = [sum(fixed == n for fixed, _ in counts) / len(counts) for n in range(most + 1)]
-    room = sum(slots - fixed for fixed, _ in counts)
-    full = sum(movable for _, movable in counts) / max(1, room)
+            counts.append((fixed, round((slots - meetings - fixed) * density), 1.0))
+            continue
+        errands = min(round(slots * density), slots - meetings)
+        for witness, chance in _on_witness(slots, meetings, errands, is_forced=is_forced):
+            number = min(fixed, max(0, errands - witness))
+            counts.append((number, errands - number, chance))
+    whole = sum(chance for _, _, chance in counts)
+    most = max(fixed for fixed, _, _ in counts)
+    chances = [sum(c for fixed, _, c in counts if fixed == n) / whole for n in range(most + 1)]
+    room = sum(chance * (slots - fixed) for fixed, _, chance in counts)
+    full = sum(chance * movable for _, movable, chance in counts) / max(room, LEAST)
     levels = [full / len(shown)] * len(shown)
     return Prior(slots, (0, *shown, None), tuple(chances), (1 - full, *levels))
+
+
+def _on_witness(
+    slots: int, meetings: int, errands: int, *, is_forced: bool
+) -> list[tuple[int, float]]:
+    """Return how many errands are on witness slots, where none is blocked, with probabilities."""
+    if is_forced:
+        return [(min(meetings, errands), 1.0)]
+    pool = slots - min(meetings, errands)  # as many other slots are kept free
+    return [
+        (number, comb(meetings, number) * comb(pool - meetings, errands - number))
+        for number in range(max(0, errands - pool + meetings), min(meetings, errands) + 1)
+    ]
 
 
 def posterior(prior: Prior, weights: Array) -> Array:

@@ -13,7 +13,7 @@ of blocked ones for each pair of which something was heard.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from math import fsum
+from math import fsum, inf
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -34,7 +34,7 @@ from calbench.files import printable, shorten
 from calbench.metrics.privacy.inference.calendars import Array, Prior, posterior, prior_of
 from calbench.metrics.privacy.inference.literal import LiteralReader, agreed_in
 from calbench.metrics.privacy.inference.observer import Booked, Observer
-from calbench.protocols.clues import Clue, Telling, View
+from calbench.protocols.clues import Clue, Telling, Told, Total, View
 from calbench.protocols.registry import build_policy
 from calbench.scenarios.models import ErrandEntry
 from calbench.traces.events import (
@@ -56,6 +56,9 @@ CERTAIN = 1e-9
 
 Pair = tuple[AgentId, AgentId]
 """A target and its observer, in this order."""
+
+Agreed = dict[Pair, set[Slot]]
+"""Slots of scheduled meetings of both, by target and observer."""
 
 _HEARD = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, AnnouncementSent)
 _CHOICES = (Announcement, Confirm, Decision, PlanDecision)
@@ -153,10 +156,11 @@ class _Game:
         if seat.kind not in ("protocol", "degenerate"):
             return None
         try:
-            policy = build_policy(seat.player, seat.settings, trace.config.limits.sd_model)
-        except (ConfigError, TypeError, ValueError):  # not installed, or other settings: unknown
+            weights = trace.config.limits.sd_model
+            policy: object = build_policy(seat.player, seat.settings, weights)
+        except Exception:  # noqa: BLE001 - not installed, or of other settings: unknown
             return None
-        return policy if isinstance(policy, Telling) else None
+        return policy if isinstance(policy, Telling) and _says_itself(type(policy)) else None
 
     def _truth(self, agent: AgentId) -> NDArray[np.intp]:
         """Return the place in the cells of each slot of an agent's first calendar."""
@@ -169,7 +173,7 @@ class _Game:
         if not self.is_known:
             return Learnt((), {})
         observers = [self._observer(agent) for agent in self.agents]
-        agreed: dict[AgentId, set[Slot]] = {agent: set() for agent in self.agents}
+        agreed: Agreed = {}
         participants: tuple[AgentId, ...] = ()
         for event in self.events:
             if isinstance(event, _HEARD):
@@ -192,14 +196,16 @@ class _Game:
         Everybody has the same number of meetings, or nearly so, and knows whom it met.
         """
         lists = [meeting.participants for meeting in self.scenario.meetings]
-        hidden = [each for each in lists if me not in each]
-        apart = [sum(agent in each for each in hidden) for agent in self.agents]
+        num_hidden = sum(me not in each for each in lists)
+        mean = sum(len(each) for each in lists) / len(self.agents)
+        met = [sum({agent, me} <= {*each} for each in lists) for agent in self.agents]
+        apart = [max(0.0, mean - common) for common in met]
         first = self.scenario.calendars[me]
         return Observer(
             me,
             self.priors,
             [self._before(agent, me) for agent in self.agents],
-            [met / max(1, len(hidden)) for met in apart],
+            [min(1.0, number / max(1, num_hidden)) for number in apart],
             [getattr(policy, "books_first", False) is True for policy in self.policies],
             self._costs([None if entry is None else _item(entry) for entry in first]),
         )
@@ -232,26 +238,32 @@ class _Game:
     def _hear(
         self, event: Any, participants: tuple[AgentId, ...], observers: Sequence[Observer]
     ) -> None:
-        """Let all who hear a message learn from it; the sender remembers it, too."""
+        """Let all who hear a message learn from it; the sender remembers it, too.
+
+        Who says the same twice tells nothing new; who is not in the game, nothing.
+        """
         is_mediator = isinstance(event, AnnouncementSent)
         sender = None if is_mediator else event.from_agent
         route: Route = "sealed" if is_mediator else "dm"
         message = Message(sender, event.to_agents, route, event.meeting_id, event.content)
-        for agent in event.to_agents:
+        if sender is not None and sender not in self.agents:
+            return
+        for agent in {*event.to_agents} & {*self.agents}:
             observer = observers[agent]
             policy = self.policies[agent if sender is None else sender]
-            if policy is not None:
+            is_new = message not in observer.messages
+            if policy is not None and is_new:
                 prior = self.priors[agent]
                 seen = participants if agent in participants else ()
                 said = observer.messages
                 view = View(agent, seen, prior.num_slots, prior.cells, said, observer.chances)
-                for clue in _clues(policy, message, view):
+                for clue in _clues(policy, message, view, len(self.agents)):
                     observer.learn(clue)
             observer.messages.append(message)
         if sender is not None:
             observers[sender].messages.append(message)
 
-    def _learnt(self, observers: Sequence[Observer], agreed: Mapping[AgentId, set[Slot]]) -> Learnt:
+    def _learnt(self, observers: Sequence[Observer], agreed: Agreed) -> Learnt:
         """Return the bits of all pairs, those of which nothing was heard among them."""
         targets = [agent for agent in self.agents if self.policies[agent] is not None]
         keys = [(target, me) for target in targets for me in self.agents if me != target]
@@ -260,7 +272,7 @@ class _Game:
         for target, me in keys:
             prior, truth = self.priors[target], self.truths[target]
             num_blocked = int((truth == len(prior.cells) - 1).sum())
-            outcome = _of_outcome(prior, len(agreed[target] & agreed[me]), num_blocked)
+            outcome = _of_outcome(prior, len(agreed.get((target, me), ())), num_blocked)
             known = 0.0, 0.0, 0
             if (target, me) in changes:
                 known = _bits(truth, *changes[target, me])
@@ -319,15 +331,18 @@ def _resolve(
     event: Resolution,
     participants: tuple[AgentId, ...],
     observers: Iterable[Observer],
-    agreed: Mapping[AgentId, set[Slot]],
+    agreed: Agreed,
 ) -> None:
-    """Let all note the bookings of a round; keep the slot of a scheduled meeting."""
+    """Let all note the bookings of a round; keep the slot of a scheduled meeting.
+
+    What happens to be scheduled without a word about it tells nobody anything.
+    """
     for observer in observers:
         observer.book(_booked(observer, event, participants))
-    for agent in participants if event.coordinated else ():
-        slot = event.slot_by_agent[str(agent)]
-        if slot is not None:
-            agreed[agent].add(slot)
+        slot = event.slot_by_agent.get(str(observer.me))
+        if event.coordinated and slot is not None and observer.messages:
+            for agent in participants:
+                agreed.setdefault((agent, observer.me), set()).add(slot)
 
 
 def _booked(observer: Observer, event: Resolution, participants: tuple[AgentId, ...]) -> Booked:
@@ -379,14 +394,48 @@ def _of_outcome(prior: Prior, shared: int, blocked: int) -> float:
     return _log(*found)
 
 
-def _clues(policy: Telling, message: Message, view: View) -> list[Clue]:
-    """Return what a protocol says that a message tells.
+def _says_itself(policy: type) -> bool:
+    """Whether its rules are those of its own play: who overrides ``act`` says something else."""
+    acts, tells = (
+        next(at for at, each in enumerate(policy.__mro__) if name in vars(each))
+        for name in ("act", "tells")
+    )
+    return tells <= acts
+
+
+def _clues(policy: Telling, message: Message, view: View, num_agents: int) -> list[Clue]:
+    """Return what a protocol says that a message tells, without slots that are not there.
 
     Raises:
-        ConfigError: its rules fail.
+        ConfigError: its rules fail, or say what is no clue.
     """
     try:
-        return list(policy.tells(message, view))
+        found = [_fitting(clue, view, num_agents) for clue in policy.tells(message, view)]
+        return [clue for clue in found if clue is not None]
     except Exception as error:
         said = shorten(printable(f"{type(error).__name__}: {error}"), 200)
         raise ConfigError(f"tells() of {type(policy).__name__} failed: {said}") from error
+
+
+def _fitting(clue: Clue, view: View, num_agents: int) -> Clue | None:
+    """Return a clue about what exists; ``None`` if a hostile message makes it about nothing.
+
+    Raises:
+        ValueError: it is none, or its weights or values do not fit the cells.
+    """
+    agents = (clue.agent,) if isinstance(clue, Told) else clue.agents
+    slots = range(view.num_slots)
+    if not all(agent in range(num_agents) for agent in agents):
+        raise ValueError(f"agents {agents} are not all in the game")
+    if isinstance(clue, Told):
+        told = {slot: weights for slot, weights in clue.slots.items() if slot in slots}
+        for weights in told.values():
+            if len(weights) != len(view.cells) or not all(0 <= each < inf for each in weights):
+                raise ValueError(f"weights {weights} are not one for each of {view.cells}")
+        return clue._replace(slots=told)
+    if isinstance(clue, Total):
+        return clue if len(clue.sums) == view.num_slots else None
+    if len(clue.values) != len(view.cells):
+        raise ValueError(f"values {clue.values} are not one for each of {view.cells}")
+    is_there = clue.slot in clue.among and all(slot in slots for slot in clue.among)
+    return clue if is_there else None

@@ -12,7 +12,8 @@ from calbench.domain.ids import Slot
 from calbench.metrics.privacy.inference.calendars import LEAST, Array, Prior
 
 HELD = 0.98
-"""Probability that a slot which the observer booked with the target is held by that meeting [C]."""
+"""Probability that a slot with room which the observer booked with the target is held by that
+meeting, and not another one: the target may not have heard what was agreed [C]."""
 
 MOST_ROOM = 0.9
 """Greatest probability that a slot has room for all: others may hold a meeting of their own [C]."""
@@ -83,7 +84,7 @@ class Knowledge:
             size: participants of the meeting.
             is_first: see :meth:`book_somewhere`.
         """
-        elsewhere = 1 - float(self._room()[slot])
+        elsewhere = 1 - HELD * float(self._room()[slot])
         room = self.open[slot, :-1] * self._shares[:-1]
         gave_way = float(room[1:].sum() / max(room.sum(), LEAST))
         chance = np.zeros(len(self.open))

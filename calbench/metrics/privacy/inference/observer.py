@@ -11,7 +11,7 @@ from calbench.domain.messages import Message
 from calbench.metrics.privacy.inference.calendars import Array, Prior
 from calbench.metrics.privacy.inference.knowledge import Knowledge
 from calbench.metrics.privacy.inference.sums import from_best, from_total
-from calbench.protocols.clues import Clue, Told, Total
+from calbench.protocols.clues import Best, Clue, Told, Total
 
 MOST_JOINT = 3
 """Greatest number of other calendars in one sum that is inferred about [C]."""
@@ -88,6 +88,21 @@ class Observer:
         elif agent in booked.participants:
             known.book_somewhere(1.0, booked.size, is_first=is_first)
 
+    def _learn_of_many(self, clue: Best | Total, others: Sequence[AgentId]) -> None:
+        """Take in what a sum over many calendars tells of each: where all have room, or none."""
+        cells = len(self.priors[self.me].cells)
+        room = np.array([[*[1.0] * (cells - 1), 0.0]])
+        slots: list[tuple[Slot, Array]] = []
+        if isinstance(clue, Total):
+            for slot, (bad, _) in enumerate(clue.sums):
+                if bad in (0, len(others)):
+                    slots.append((Slot(slot), 1 - room if bad else room))
+        elif not clue.is_forced:
+            slots = [(clue.slot, room)]
+        for agent in others:
+            for slot, told in slots:
+                self.of(agent).hear([slot], told)
+
     def learn(self, clue: Clue) -> None:
         """Take in what a message told."""
         if isinstance(clue, Told):
@@ -96,7 +111,8 @@ class Observer:
                 self.of(clue.agent).hear([*clue.slots], told)
             return
         others = [agent for agent in clue.agents if agent != self.me]
-        if not 0 < len(others) <= MOST_JOINT:
+        if len(others) > MOST_JOINT:
+            self._learn_of_many(clue, others)
             return
         cells, chances = self.priors[self.me].cells, [self.chances(agent) for agent in others]
         slots: Sequence[int]

@@ -1,0 +1,145 @@
+"""Games of strangers and by other limits: nothing false is certain, nothing breaks the reader."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from math import isfinite
+
+import numpy as np
+import pytest
+
+from calbench.api import load_suite, play_game
+from calbench.domain.ids import AgentId, Slot
+from calbench.domain.messages import (
+    Announcement,
+    Content,
+    CostReport,
+    Decision,
+    Fail,
+    OfferedPlan,
+    PartialSum,
+    PlanDecision,
+    Proposals,
+    Propose,
+    ProposeReply,
+    Scores,
+    Share,
+    Text,
+)
+from calbench.metrics.privacy.inference.game import learnt
+from calbench.protocols.imap import Imap
+from calbench.traces.events import DmSent, Event
+from calbench.traces.models import Limits, Trace
+from tests.metrics.inference.test_games import has_room
+
+FAR, BELOW = Slot(2**40), Slot(-1)
+ODD = (
+    *(
+        Propose(FAR),
+        Propose(BELOW),
+        ProposeReply(FAR, "PENDING"),
+        ProposeReply(BELOW, "IMPOSSIBLE"),
+    ),
+    *(Decision(FAR), Decision(BELOW), Announcement(slot=FAR), Fail()),
+    *(CostReport((FAR, BELOW), (1, None)), CostReport((Slot(0),), (2**70,)), CostReport((), ())),
+    *(Share(values=(1,)), PartialSum(values=()), PartialSum(values=(1, 2))),
+    Proposals((OfferedPlan(0, FAR, (), ()), OfferedPlan(0, BELOW, (), ()))),
+    Proposals(tuple([OfferedPlan(number, Slot(0), (), ()) for number in range(40)])),
+    *(
+        Scores((0, 99), (11, -5)),
+        PlanDecision(0, FAR, ()),
+        Text(text="Slot 99 is easy. None of them."),
+    ),
+)
+
+
+def changed(trace: Trace, contents: Iterable[Content]) -> Trace:
+    """Return a game in which messages say something else, each of them in turn."""
+    odd = list(contents)
+    events: list[Event] = []
+    for place, event in enumerate(trace.events):
+        if isinstance(event, DmSent):
+            events.append(replace(event, content=odd[place % len(odd)]))
+        else:
+            events.append(event)
+    return trace.model_copy(update={"events": tuple(events)})
+
+
+@pytest.mark.parametrize("team", ["imap", "sd-map", "dsm-welfare", "secure-sum", "candid"])
+@pytest.mark.parametrize("shift", range(3))
+def test_whatever_is_said_is_read(team: str, shift: int) -> None:
+    trace = changed(play_game(load_suite("uniform")[shift], team), ODD[shift:] + ODD[:shift])
+    for pair in learnt(trace).pairs:
+        assert isfinite(pair.bits)
+        assert isfinite(pair.bits_costs)
+
+
+def test_who_is_not_in_the_game_hears_nothing() -> None:
+    trace = play_game(load_suite("uniform")[0], "imap")
+    events = tuple(
+        replace(each, to_agents=(AgentId(99), AgentId(-1))) if isinstance(each, DmSent) else each
+        for each in trace.events
+    )
+    found = learnt(trace.model_copy(update={"events": events}))
+    assert [pair.bits for pair in found.pairs] == [0.0] * 20
+
+
+@pytest.mark.parametrize(
+    ("team", "limits"),
+    [
+        ("sd-map", {"max_turns_per_round": 2}),
+        ("sd-map", {"max_turns_per_round": 4}),
+        ("secure-sum", {"agent_cap": 3}),
+        ("dsm-private", {"agent_cap": 3}),
+        ("imap", {"dm_cap": 5}),
+    ],
+)
+def test_nothing_false_is_certain_where_messages_are_lost(
+    team: str, limits: dict[str, int]
+) -> None:
+    own = Limits(**limits)
+    for scenario in load_suite("varied")[::5]:
+        for (target, _), chances in learnt(play_game(scenario, team, limits=own)).chances.items():
+            truth = np.array(has_room(scenario, target))
+            is_certain = (chances < 1e-9) | (chances > 1 - 1e-9)
+            assert ((chances > 0.5) == truth)[is_certain].all()
+
+
+def test_who_plays_otherwise_is_not_read_by_inherited_rules(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Liar(Imap):
+        def act(self, observation):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+            return super().act(observation)
+
+    trace = play_game(load_suite("uniform")[0], "imap")
+    monkeypatch.setitem(
+        __import__("calbench.protocols.registry", fromlist=["POLICIES"]).POLICIES, "imap", Liar
+    )
+    assert learnt(trace).pairs == ()
+
+
+def test_who_says_it_twice_tells_nothing_new() -> None:
+    trace = play_game(load_suite("varied")[0], "mediator")
+    once = learnt(trace)
+    events = [event for each in trace.events for event in [each] * (1 + 9 * _announces(each))]
+    assert learnt(trace.model_copy(update={"events": tuple(events)})).pairs == once.pairs
+
+
+def _announces(event: object) -> bool:
+    return isinstance(getattr(event, "content", None), Announcement)
+
+
+def test_meetings_of_many_tell_at_least_their_slot() -> None:
+    agents = [AgentId(agent) for agent in range(5)]
+    scenario = load_suite("uniform")[0]
+    one = scenario.meetings[0].model_copy if hasattr(scenario.meetings[0], "model_copy") else None
+    whole = tuple(
+        replace(meeting, participants=tuple(agents), speaker_order=tuple(agents))
+        if one is None
+        else one(update={"participants": tuple(agents), "speaker_order": tuple(agents)})
+        for meeting in scenario.meetings[:1]
+    )
+    big = scenario.updated(meetings=whole, witness=None, oracle=None, difficulty=None)
+    for pair in learnt(play_game(big, "mediator")).pairs:
+        assert pair.certain_slots == 1
+        assert pair.bits == pytest.approx(pair.outcome_bits, abs=0.1)
