@@ -378,6 +378,7 @@ def _agent_games(
     tokens = tokens_by_agent(played.trace.events, num_agents)
     replies = _replies(played)
     complete = complete_costs(scenario, played.cache)
+    adjusted = () if complete is None else _adjusted(excess, assigned, scheduled, *complete)
     shown = shown_excess(scenario, events, _placed(played.results), played.cache)
     return tuple(
         AgentGame(
@@ -389,15 +390,7 @@ def _agent_games(
             oracle_cost=played.schedule.cost_by_agent[agent],
             excess_cost=excess[agent],
             shown_excess_cost=shown[agent],
-            adjusted_excess_cost=None
-            if complete is None
-            else adjusted_excess(
-                excess[agent],
-                unscheduled=assigned[agent] - scheduled[agent],
-                assigned=assigned[agent],
-                best=complete[0][agent],
-                worst=complete[1][agent],
-            ),
+            adjusted_excess_cost=None if complete is None else adjusted[agent],
             burden_gap=gaps[agent],
             messages_sent=sent[agent],
             vps_kind=losses[agent].kind,
@@ -416,6 +409,21 @@ def _agent_games(
             **told.get(AgentId(agent), Known()),
         )
         for agent in range(num_agents)
+    )
+
+
+def _adjusted(
+    excess: Sequence[int],
+    assigned: Sequence[int],
+    scheduled: Sequence[int],
+    best: Sequence[int],
+    worst: Sequence[int],
+) -> tuple[float | None, ...]:
+    """Return every agent's excess with a price on its meetings that were not scheduled."""
+    agents = zip(excess, assigned, scheduled, best, worst, strict=True)
+    return tuple(
+        adjusted_excess(own, unscheduled=all_ - placed, assigned=all_, best=least, worst=most)
+        for own, all_, placed, least, most in agents
     )
 
 

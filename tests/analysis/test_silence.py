@@ -71,6 +71,7 @@ seat = st.builds(
     kind=st.just("model"),
     assigned=st.just(3),
     vps_kind=st.just("reflection"),
+    chance=st.just(0.0),
 )
 
 

@@ -21,7 +21,16 @@ FIGURES = {
 TABLES_BELOW = ("results/plane.html", "results/language.html")
 """Pages that have the numbers of their figures in tables of their own."""
 
-PLAIN = ("audits", "comparisons", "inconsistencies", "paper", "ratings", "regret", "smollm2")
+PLAIN = (
+    "audits",
+    "comparisons",
+    "inconsistencies",
+    "paper",
+    "privacy",
+    "ratings",
+    "regret",
+    "smollm2",
+)
 """Result pages without a figure."""
 
 

@@ -92,8 +92,8 @@ def test_what_is_not_different_stands_beside_what_would_have_been_found(tmp_path
     changed = [row("alpha", "0.0521", "12.4000"), *TIED[1:]]
     text = said(least_cost(site(tmp_path, changed, tables, experiments=["uniform"])))
     assert (
-        "beta is not significantly different (a difference of 0.0400 is found in 4 of 5 such tests)."
-        in text
+        "beta is not significantly different "
+        "(a difference of 0.0400 is found in 4 of 5 such tests)." in text
     )
 
 

@@ -123,7 +123,7 @@ def test_special_experiments_have_no_game_and_no_page_of_settings(docs: Path) ->
     assert pages == [
         "uniform", "Cost and privacy", "Talk", "Cost and fairness", "Difficulty", "Larger games",
         "The paper's tables", "Table 2", "Inconsistencies in the paper",
-        "Where excess cost comes from",
+        "Privacy, measured", "Where excess cost comes from",
     ]  # fmt: skip
 
 
@@ -132,8 +132,8 @@ def test_pages_are_absent_with_their_experiments(browsable: Experiment, tmp_path
 
     names = {path.name for path in (tmp_path / "src" / "docs" / "results").iterdir()}
     assert names == {
-        "comparisons.md", "cost.md", "difficulty.md", "plane.md", "ratings.md", "regret.md",
-        "talk.md", "uniform.md",
+        "comparisons.md", "cost.md", "difficulty.md", "plane.md", "privacy.md", "ratings.md",
+        "regret.md", "talk.md", "uniform.md",
     }  # fmt: skip
     pages = [next(iter(entry)) for entry in navigation(tmp_path / "src")]
     assert pages == [

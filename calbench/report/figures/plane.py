@@ -179,6 +179,19 @@ def _loss(row: Row) -> str:
     return privacy_measure(row["vps_kind"])
 
 
+def _rows_of(rows: Sequence[Row], lines: Sequence[Line]) -> list[Row]:
+    """Return the rows of a plane's table: of points, then of lines."""
+    return [
+        *({**row, "line": "", "point": row["team"]} for row in rows),
+        *({**r, "line": line.name, "point": label} for line in lines for label, r in line.points),
+    ]
+
+
+def _further(setting: Setting, has_front: bool, has_silence: bool) -> list[str]:
+    """Return the tables of what is drawn beside the teams."""
+    return [FRONT] * has_front + [setting.source("standings.csv")] * has_silence
+
+
 def plane(
     setting: Setting,
     title: str,
@@ -204,10 +217,7 @@ def plane(
     Raises:
         CalbenchError: VPS was measured by several instruments.
     """
-    table = [
-        *({**row, "line": "", "point": row["team"]} for row in rows),
-        *({**r, "line": line.name, "point": label} for line in lines for label, r in line.points),
-    ]
+    table = _rows_of(rows, lines)
     kind = _one_instrument(table, f"{against.title}, {title}")
     points = [_point(row["team"], row, style_by_team[row["team"]], against) for row in rows]
     best = _best(front, rows, kind) if against is COST else []
@@ -230,8 +240,7 @@ def plane(
         rows=table,
         sources=[
             *sources,
-            *([FRONT] if best else []),
-            *([] if silence is None else [setting.source("standings.csv")]),
+            *_further(setting, has_front=bool(best), has_silence=silence is not None),
         ],
         height=HEIGHT + (70 if lines else 0 if silence is None and not best else 22),
         finding=_title(rows, best, against, style_by_team),

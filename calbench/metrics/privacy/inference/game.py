@@ -25,6 +25,7 @@ from calbench.domain.messages import (
     Confirm,
     Decision,
     Message,
+    Own,
     PlanDecision,
     Route,
     Text,
@@ -35,7 +36,7 @@ from calbench.metrics.privacy.inference.calendars import Array, Prior, posterior
 from calbench.metrics.privacy.inference.literal import LiteralReader, agreed_in
 from calbench.metrics.privacy.inference.observer import Booked, Observer
 from calbench.protocols.clues import Clue, Telling, Told, Total, View
-from calbench.protocols.registry import build_policy
+from calbench.protocols.registry import build_policy, is_outside
 from calbench.scenarios.models import ErrandEntry
 from calbench.traces.events import (
     AllAgentGroupchatSent,
@@ -60,7 +61,8 @@ Pair = tuple[AgentId, AgentId]
 Agreed = dict[Pair, set[Slot]]
 """Slots of scheduled meetings of both, by target and observer."""
 
-_HEARD = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, AnnouncementSent)
+_SENT = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent)
+_HEARD = (*_SENT, AnnouncementSent)
 _CHOICES = (Announcement, Confirm, Decision, PlanDecision)
 
 
@@ -141,7 +143,15 @@ class _Game:
         scenario, config = trace.scenario, trace.config
         self.events, self.scenario = trace.events, scenario
         self.agents = [AgentId(agent) for agent in range(scenario.num_agents)]
-        self.policies = [self._policy(config.team.seat_of(agent), trace) for agent in self.agents]
+        speaks = {
+            event.from_agent
+            for event in trace.events
+            if isinstance(event, _SENT) and isinstance(event.content, Own)
+        }
+        self.policies = [
+            self._policy(config.team.seat_of(agent), trace, is_own=agent in speaks)
+            for agent in self.agents
+        ]
         priors = [prior_of(scenario, agent) for agent in self.agents]
         self.is_known = all(prior is not None for prior in priors) and any(self.policies)
         self.priors = [prior for prior in priors if prior is not None]
@@ -150,10 +160,17 @@ class _Game:
         self.truths = [self._truth(agent) for agent in self.agents] if self.is_known else []
 
     @staticmethod
-    def _policy(seat: Seat, trace: Trace) -> Telling | None:
+    def _policy(seat: Seat, trace: Trace, *, is_own: bool) -> Telling | None:
+        """Return the rules of a seat; ``None`` if they are not known.
+
+        Nothing is imported because a trace names it: a protocol of another distribution is, like
+        its evidence, if the seat sent messages that only this one explains.
+        """
         if seat.kind == "scripted":
             return LiteralReader()
-        if seat.kind not in ("protocol", "degenerate"):
+        if seat.kind not in ("protocol", "degenerate") or (
+            not is_own and is_outside(seat.settings)
+        ):
             return None
         try:
             weights = trace.config.limits.sd_model
