@@ -222,9 +222,8 @@ def plane(
     points = [_point(row["team"], row, style_by_team[row["team"]], against) for row in rows]
     best = _best(front, rows, kind) if against is COST else []
     silence = silence_of(setting.rows("standings.csv")) if against is COST else None
-    loss = MEASURE_BY_NAME[privacy_measure(kind)]
-    measured = loss.name, against.measure
     by = "" if kind in {"", TYPED} else f" by {VPS_KIND_NAMES[kind]}"
+    loss = MEASURE_BY_NAME[privacy_measure(kind)]
     return Figure(
         key=f"{against.key}-{setting.slug}" + (f"-{kind}" if by else ""),
         title=f"{against.title}, {title}",
@@ -236,15 +235,12 @@ def plane(
             [point for point in points if point.name in best],
             None if silence is None else (SILENCE, silence),
         ),
-        columns=columns_of("line", "point", "team", "vps_kind", measures=measured),
+        columns=columns_of("line", "point", "team", "vps_kind", measures=(loss.name, against.measure)),
         rows=table,
-        sources=[
-            *sources,
-            *_further(setting, has_front=bool(best), has_silence=silence is not None),
-        ],
+        sources=[*sources, *_further(setting, bool(best), silence is not None)],
         height=HEIGHT + (70 if lines else 0 if silence is None and not best else 22),
         finding=_title(rows, best, against, style_by_team),
-        measured=measured,
+        measured=(loss.name, against.measure),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from calbench.api import load_suite, play_game
+from calbench.api import play_game
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Message, Text
 from calbench.metrics.privacy.inference.calendars import prior_of
@@ -13,12 +13,13 @@ from calbench.metrics.privacy.inference.game import Learnt, learnt, told_by
 from calbench.metrics.privacy.inference.literal import LiteralReader
 from calbench.protocols.clues import Told, View
 from calbench.scenarios.models import Scenario
+from tests.metrics.games import canonical_scenario
 
 TEAMS = (
     *("imap", "sd-map", "dsm-welfare", "dsm-private", "mediator", "secure-sum", "tell-all"),
     *("candid", "guarded", "oversharer"),
 )
-SUITES = [*load_suite("uniform")[::15], *load_suite("varied")[::15]]
+SUITES = [canonical_scenario(seed) for seed in range(6)]
 
 
 def has_room(scenario: Scenario, agent: int) -> Sequence[bool]:

@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 import pytest
 
-from calbench.api import load_suite, play_game
+from calbench.api import play_game
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import (
     Announcement,
@@ -29,6 +29,7 @@ from calbench.metrics.privacy.inference.game import learnt
 from calbench.protocols.imap import Imap
 from calbench.traces.events import DmSent, Event
 from calbench.traces.models import Limits, Trace
+from tests.metrics.games import canonical_scenario
 from tests.metrics.inference.test_games import has_room
 
 FAR, BELOW = Slot(2**40), Slot(-1)
@@ -67,14 +68,14 @@ def changed(trace: Trace, contents: Iterable[Content]) -> Trace:
 @pytest.mark.parametrize("team", ["imap", "sd-map", "dsm-welfare", "secure-sum", "candid"])
 @pytest.mark.parametrize("shift", range(3))
 def test_whatever_is_said_is_read(team: str, shift: int) -> None:
-    trace = changed(play_game(load_suite("uniform")[shift], team), ODD[shift:] + ODD[:shift])
+    trace = changed(play_game(canonical_scenario(shift), team), ODD[shift:] + ODD[:shift])
     for pair in learnt(trace).pairs:
         assert isfinite(pair.bits)
         assert isfinite(pair.bits_costs)
 
 
 def test_who_is_not_in_the_game_hears_nothing() -> None:
-    trace = play_game(load_suite("uniform")[0], "imap")
+    trace = play_game(canonical_scenario(0), "imap")
     events = tuple(
         replace(each, to_agents=(AgentId(99), AgentId(-1))) if isinstance(each, DmSent) else each
         for each in trace.events
@@ -97,7 +98,7 @@ def test_nothing_false_is_certain_where_messages_are_lost(
     team: str, limits: dict[str, int]
 ) -> None:
     own = Limits(**limits)
-    for scenario in load_suite("varied")[::5]:
+    for scenario in map(canonical_scenario, range(9)):
         for (target, _), chances in learnt(play_game(scenario, team, limits=own)).chances.items():
             truth = np.array(has_room(scenario, target))
             is_certain = (chances < 1e-9) | (chances > 1 - 1e-9)
@@ -111,7 +112,7 @@ def test_who_plays_otherwise_is_not_read_by_inherited_rules(
         def act(self, observation):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
             return super().act(observation)
 
-    trace = play_game(load_suite("uniform")[0], "imap")
+    trace = play_game(canonical_scenario(0), "imap")
     monkeypatch.setitem(
         __import__("calbench.protocols.registry", fromlist=["POLICIES"]).POLICIES, "imap", Liar
     )
@@ -119,7 +120,7 @@ def test_who_plays_otherwise_is_not_read_by_inherited_rules(
 
 
 def test_who_says_it_twice_tells_nothing_new() -> None:
-    trace = play_game(load_suite("varied")[0], "mediator")
+    trace = play_game(canonical_scenario(1), "mediator")
     once = learnt(trace)
     events = [event for each in trace.events for event in [each] * (1 + 9 * _announces(each))]
     assert learnt(trace.model_copy(update={"events": tuple(events)})).pairs == once.pairs
@@ -131,7 +132,7 @@ def _announces(event: object) -> bool:
 
 def test_meetings_of_many_tell_at_least_their_slot() -> None:
     agents = [AgentId(agent) for agent in range(5)]
-    scenario = load_suite("uniform")[0]
+    scenario = canonical_scenario(0)
     one = scenario.meetings[0].model_copy if hasattr(scenario.meetings[0], "model_copy") else None
     whole = tuple(
         replace(meeting, participants=tuple(agents), speaker_order=tuple(agents))
