@@ -235,7 +235,9 @@ def plane(
             [point for point in points if point.name in best],
             None if silence is None else (SILENCE, silence),
         ),
-        columns=columns_of("line", "point", "team", "vps_kind", measures=(loss.name, against.measure)),
+        columns=columns_of(
+            "line", "point", "team", "vps_kind", measures=(loss.name, against.measure)
+        ),
         rows=table,
         sources=[*sources, *_further(setting, bool(best), silence is not None)],
         height=HEIGHT + (70 if lines else 0 if silence is None and not best else 22),
