@@ -192,6 +192,11 @@ def _further(setting: Setting, has_front: bool, has_silence: bool) -> list[str]:
     return [FRONT] * has_front + [setting.source("standings.csv")] * has_silence
 
 
+def _by(kind: str) -> str:
+    """Return what measured privacy, behind a measure's name; nothing of typed messages."""
+    return "" if kind in {"", TYPED} else f" by {VPS_KIND_NAMES[kind]}"
+
+
 def plane(
     setting: Setting,
     title: str,
@@ -222,8 +227,8 @@ def plane(
     points = [_point(row["team"], row, style_by_team[row["team"]], against) for row in rows]
     best = _best(front, rows, kind) if against is COST else []
     silence = silence_of(setting.rows("standings.csv")) if against is COST else None
-    by = "" if kind in {"", TYPED} else f" by {VPS_KIND_NAMES[kind]}"
-    loss = MEASURE_BY_NAME[privacy_measure(kind)]
+    loss, by = MEASURE_BY_NAME[privacy_measure(kind)], _by(kind)
+    measured = loss.name, against.measure
     return Figure(
         key=f"{against.key}-{setting.slug}" + (f"-{kind}" if by else ""),
         title=f"{against.title}, {title}",
@@ -235,14 +240,12 @@ def plane(
             [point for point in points if point.name in best],
             None if silence is None else (SILENCE, silence),
         ),
-        columns=columns_of(
-            "line", "point", "team", "vps_kind", measures=(loss.name, against.measure)
-        ),
+        columns=columns_of("line", "point", "team", "vps_kind", measures=measured),
         rows=table,
         sources=[*sources, *_further(setting, bool(best), silence is not None)],
         height=HEIGHT + (70 if lines else 0 if silence is None and not best else 22),
         finding=_title(rows, best, against, style_by_team),
-        measured=(loss.name, against.measure),
+        measured=measured,
     )
 
 
