@@ -5,8 +5,9 @@ In the sum of encoded vectors each slot shows how many vectors are infeasible th
 others cost together: an infeasible slot is encoded as a number above every sum of costs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from calbench.domain.ids import AgentId
 from calbench.domain.randomness import Stream
 
 MODULUS = 2**40 - 87
@@ -60,3 +61,29 @@ def remainder(secret: Sequence[int], masks: Iterable[Sequence[int]], modulus: in
 def added(vectors: Iterable[Sequence[int]], modulus: int) -> Residues:
     """Return the sum of vectors by slot."""
     return tuple([sum(column) % modulus for column in zip(*vectors, strict=True)])
+
+
+def total_of(
+    agents: Collection[AgentId],
+    sums: Mapping[AgentId, Residues],
+    received: Mapping[AgentId, Residues],
+    given: Collection[Residues],
+) -> Residues | None:
+    """Return the sum of other agents' vectors, as who has all their parts can compute it.
+
+    Their partial sums hold their vectors without the shares that it received, plus those that it
+    gave.
+
+    Args:
+        agents: all others.
+        sums: the first partial sum of each.
+        received: the first share from each.
+        given: a share to each.
+
+    Returns:
+        The total; ``None`` while a part is missing, or if there is nobody else.
+    """
+    if not agents or not {*agents} <= sums.keys() & received.keys() or len(given) < len(agents):
+        return None
+    parts = [by_agent[agent] for by_agent in (sums, received) for agent in agents]
+    return remainder(added(parts, MODULUS), given, MODULUS)

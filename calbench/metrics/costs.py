@@ -176,6 +176,21 @@ def adjusted_excess(
     return (excess * assigned + unscheduled * (worst - best)) / assigned**2
 
 
+def adjusted_costs(
+    excess: Sequence[int],
+    assigned: Sequence[int],
+    scheduled: Sequence[int],
+    best: Costs,
+    worst: Costs,
+) -> list[float | None]:
+    """Return :func:`adjusted_excess` of every agent; arguments are by agent id."""
+    agents = zip(excess, assigned, scheduled, best, worst, strict=True)
+    return [
+        adjusted_excess(own, unscheduled=every - placed, assigned=every, best=least, worst=most)
+        for own, every, placed, least, most in agents
+    ]
+
+
 def burden_gaps(excess_by_agent: Sequence[int]) -> tuple[float, ...]:
     """Return ``|E_i - mean_j E_j|`` for every agent of the game, in accounting cost [R].
 

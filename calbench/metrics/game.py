@@ -10,7 +10,7 @@ from calbench.metrics.costs import (
     LEFT_OUT,
     Costs,
     FairnessRange,
-    adjusted_excess,
+    adjusted_costs,
     burden_gaps,
     complete_costs,
     fairness,
@@ -378,7 +378,7 @@ def _agent_games(
     tokens = tokens_by_agent(played.trace.events, num_agents)
     replies = _replies(played)
     complete = complete_costs(scenario, played.cache)
-    adjusted = () if complete is None else _adjusted(excess, assigned, scheduled, *complete)
+    adjusted = () if complete is None else adjusted_costs(excess, assigned, scheduled, *complete)
     shown = shown_excess(scenario, events, _placed(played.results), played.cache)
     return tuple(
         AgentGame(
@@ -409,21 +409,6 @@ def _agent_games(
             **told.get(AgentId(agent), Known()),
         )
         for agent in range(num_agents)
-    )
-
-
-def _adjusted(
-    excess: Sequence[int],
-    assigned: Sequence[int],
-    scheduled: Sequence[int],
-    best: Sequence[int],
-    worst: Sequence[int],
-) -> tuple[float | None, ...]:
-    """Return every agent's excess with a price on its meetings that were not scheduled."""
-    agents = zip(excess, assigned, scheduled, best, worst, strict=True)
-    return tuple(
-        adjusted_excess(own, unscheduled=all_ - placed, assigned=all_, best=least, worst=most)
-        for own, all_, placed, least, most in agents
     )
 
 

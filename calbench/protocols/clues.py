@@ -75,7 +75,7 @@ class View(NamedTuple):
     num_slots: int
     cells: Cells
     messages: Sequence[Message]
-    chances: Callable[[AgentId], Sequence[Sequence[float]]]
+    chances: Callable[[AgentId], Iterable[Sequence[float]]]
 
     def equal(self, cost: int | None) -> Weights:
         """Return the weights of a slot with exactly this cost."""

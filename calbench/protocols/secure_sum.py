@@ -29,6 +29,7 @@ from calbench.domain.sharing import (
     infeasible_count,
     infeasible_mark,
     remainder,
+    total_of,
     uniform,
 )
 from calbench.protocols.base import First, others, own_meeting, partners
@@ -78,23 +79,18 @@ class SecureSum:
 
 
 def _total_of_others(last: Message, view: View) -> Residues | None:
-    """Return the sum of the other participants' vectors; ``None`` while a part is missing.
-
-    Their partial sums hold their vectors without the shares that the observer received, plus those
-    that it gave.
-    """
+    """Return the sum of the other participants' vectors; ``None`` while a part is missing."""
     rest = partners(view.participants, view.observer)
-    given = [said.values for said in view.heard(view.observer, Share)]
-    got: list[Residues] = []
-    for agent in rest:
-        sums = [each.values for each in view.heard(agent, PartialSum)]
-        if agent == last.sender and isinstance(last.content, PartialSum):
-            sums.append(last.content.values)
-        got += [*sums[:1], *[each.values for each in view.heard(agent, Share)[:1]]]
-    is_whole = len(got) == 2 * len(rest) and len(given) == len(rest) > 0
-    if not is_whole or any(len(each) != view.num_slots for each in (*got, *given)):
+    sums: dict[AgentId, Residues] = {}
+    received: dict[AgentId, Residues] = {}
+    for message in (*view.messages, last):
+        if message.sender in rest and isinstance(message.content, Share | PartialSum):
+            by_agent = received if isinstance(message.content, Share) else sums
+            by_agent.setdefault(message.sender, message.content.values)
+    given = [share.values for share in view.heard(view.observer, Share)]
+    if any(len(each) != view.num_slots for each in (*sums.values(), *received.values(), *given)):
         return None
-    return remainder(added(got, MODULUS), given, MODULUS)
+    return total_of(rest, sums, received, given)
 
 
 def _talk(observation: Observation, meeting: Meeting, seed: int) -> Turn:

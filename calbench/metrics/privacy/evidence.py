@@ -32,7 +32,7 @@ from calbench.domain.messages import (
     Share,
     Text,
 )
-from calbench.domain.sharing import MODULUS, Residues, added, infeasible_count, remainder
+from calbench.domain.sharing import Residues, infeasible_count, total_of
 from calbench.errors import ConfigError
 from calbench.extensions import extension
 from calbench.files import printable, shorten
@@ -223,11 +223,7 @@ def _has_sent_sum(sender: AgentId, talk: RoundTalk) -> bool:
 def _total_of_others(
     initiator: AgentId, messages: Iterable[MessageSent], talk: RoundTalk
 ) -> Residues | None:
-    """Return the sum of the other participants' vectors, or ``None`` if a part is missing.
-
-    Their partial sums contain their vectors without the shares that the initiator received, plus
-    the shares that it gave.
-    """
+    """Return the sum of the other participants' vectors, or ``None`` if a part is missing."""
     sums: dict[AgentId, Residues] = {}
     received: dict[AgentId, Residues] = {}
     given: dict[AgentId, Residues] = {}
@@ -242,10 +238,7 @@ def _total_of_others(
             by_agent = received if isinstance(content, Share) else sums
             by_agent.setdefault(sender, content.values)
     others = [agent for agent in talk.participants if agent != initiator]
-    if not set(others) <= sums.keys() & received.keys() & given.keys():
-        return None
-    parts = [by_agent[agent] for by_agent in (sums, received) for agent in others]
-    return remainder(added(parts, MODULUS), [given[agent] for agent in others], MODULUS)
+    return total_of(others, sums, received, [given[each] for each in others if each in given])
 
 
 def proposal_evidence(

@@ -5,7 +5,7 @@ function of them. So an offer says which scores its slots can have, and that eve
 either has no room or would have come later.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement, pairwise
 from math import prod
@@ -77,47 +77,77 @@ def _choice_told(sender: AgentId, decision: PlanDecision, view: View) -> Iterato
         yield Best(view.participants, decision.slot, slots, values, is_forced=True)
 
 
+class _Offer(NamedTuple):
+    """A first offer as its reader sees it.
+
+    Attributes:
+        plain: slots of its plans that move nothing, in its order.
+        omitted: slots that no plan is for.
+        num_moved: its plans that move meetings.
+        chances: for every slot of the calendar, the reader's probability of each score.
+        scale: the scores of slots with room, descending.
+    """
+
+    plain: Sequence[Slot]
+    omitted: Sequence[Slot]
+    num_moved: int
+    chances: Sequence[Mapping[int, float]]
+    scale: tuple[int, ...]
+
+
 class _Reading(NamedTuple):
     """One way in which an offer could have come about.
 
     Attributes:
         scores: of its plans.
-        left: the least score, of those that come later, that a slot left out cannot have exceeded;
-            ``0`` if all of them have no room.
-        weight: its probability.
+        left: the greatest score that a slot left out can have had; ``0`` if none has room.
+        rooms: of each slot left out, the chance that it would not have been offered.
+        weight: probability of all of it.
     """
 
     scores: tuple[int, ...]
     left: int
-    weight: float
+    rooms: Sequence[float] = ()
+    weight: float = 1.0
+
+    def leaves_out(self, slot: Slot, level: int, last: Slot) -> bool:
+        """Whether a slot with this score would not have been offered, after ``last``."""
+        if level == INFEASIBLE:
+            return True
+        end = self.scores[-1]
+        return level <= self.left and (level < end or (level == end and slot > last))
 
 
 def _offer_told(
-    sender: AgentId, offer: Proposals, view: View, settings: DsmSettings
+    sender: AgentId, content: Proposals, view: View, settings: DsmSettings
 ) -> Iterator[Told]:
     """Yield the weights of all slots, averaged over the readings of an offer."""
-    plain = [plan.slot for plan in offer.plans if _is_plain(plan)]
+    plain = [plan.slot for plan in content.plans if _is_plain(plan)]
     levels = _levels(view)
+    readings: list[_Reading] = []
     is_first = not view.heard(sender, Proposals)
-    if not is_first or not _is_offer(plain, view) or len({*levels}) > MOST_LEVELS:
-        yield Told(sender, {slot: view.possible(can_meet=True) for slot in plain})
-        return
-    moved = [plan.slot for plan in offer.plans if not _is_plain(plan)]
-    by_score = [_by_score(row, levels) for row in view.chances(sender)]
-    omitted = [Slot(s) for s in range(view.num_slots) if s not in plain and s not in moved]
-    readings = _readings(plain, len(moved), omitted, by_score, view, settings)
+    if is_first and _is_offer(plain, view) and len({*levels}) <= MOST_LEVELS:
+        offer = _offer(content, plain, levels, view.chances(sender))
+        readings = _readings(offer, len(view.participants) - 1, settings)
     whole = sum(reading.weight for reading in readings)
     if not whole:
         yield Told(sender, {slot: view.possible(can_meet=True) for slot in plain})
         return
+    shares = [reading.weight / whole for reading in readings]
     slots: dict[Slot, Weights] = {}
     for place, slot in enumerate(plain):
         mass = dict.fromkeys(levels, 0.0)
-        for reading in readings:
-            mass[reading.scores[place]] += reading.weight / whole
-        slots[slot] = _ratios(mass, by_score[slot], levels)
-    for slot in omitted:
-        slots[slot] = _left_out(slot, plain[-1], readings, whole, by_score[slot], levels)
+        for reading, share in zip(readings, shares, strict=True):
+            mass[reading.scores[place]] += share
+        before = offer.chances[slot]
+        slots[slot] = tuple([mass[at] / before[at] if before[at] else 0.0 for at in levels])
+    for place, slot in enumerate(offer.omitted):
+        weights = [0.0] * len(levels)
+        for reading, share in zip(readings, shares, strict=True):
+            for at, level in enumerate(levels):
+                is_left = reading.leaves_out(slot, level, plain[-1])
+                weights[at] += share / reading.rooms[place] * is_left
+        slots[slot] = tuple(weights)
     yield Told(sender, slots)
 
 
@@ -126,90 +156,53 @@ def _is_offer(plain: Sequence[Slot], view: View) -> bool:
     return 0 < len(plain) == len({*plain}) and all(0 <= slot < view.num_slots for slot in plain)
 
 
-def _by_score(row: Sequence[float], levels: Sequence[int]) -> dict[int, float]:
-    found = dict.fromkeys(levels, 0.0)
-    for level, chance in zip(levels, row, strict=True):
-        found[level] += chance
-    return found
+def _offer(
+    content: Proposals, plain: list[Slot], levels: list[int], rows: Iterable[Sequence[float]]
+) -> _Offer:
+    """Return an offer, with the chances of scores from those of cells."""
+    named = {plan.slot for plan in content.plans}
+    chances = []
+    for row in rows:
+        by_score = dict.fromkeys(levels, 0.0)
+        for level, chance in zip(levels, row, strict=True):
+            by_score[level] += chance
+        chances.append(by_score)
+    omitted = [Slot(slot) for slot in range(len(chances)) if slot not in named]
+    scale = tuple(sorted({level for level in levels if level}, reverse=True))
+    return _Offer(plain, omitted, len(content.plans) - len(plain), chances, scale)
 
 
-def _ratios(mass: dict[int, float], before: dict[int, float], levels: Sequence[int]) -> Weights:
-    return tuple([mass[level] / before[level] if before[level] else 0.0 for level in levels])
-
-
-def _left_out(
-    slot: Slot,
-    last: Slot,
-    readings: Sequence[_Reading],
-    whole: float,
-    before: dict[int, float],
-    levels: Sequence[int],
-) -> Weights:
-    """Return the weights of a slot that was not offered: no room, or a place later in the order."""
-    weights = [0.0] * len(levels)
-    for reading in readings:
-        share = reading.weight / whole / _room(slot, last, reading, before)
-        for place, level in enumerate(levels):
-            weights[place] += share * _comes_later(level, slot, last, reading)
-    return tuple(weights)
-
-
-def _comes_later(level: int, slot: Slot, last: Slot, reading: _Reading) -> bool:
-    """Whether a slot with this score would not have been offered."""
-    if level == INFEASIBLE:
-        return True
-    end = reading.scores[-1]
-    return level <= reading.left and (level < end or (level == end and slot > last))
-
-
-def _room(slot: Slot, last: Slot, reading: _Reading, before: dict[int, float]) -> float:
-    return sum(
-        chance for level, chance in before.items() if _comes_later(level, slot, last, reading)
-    )
-
-
-def _readings(
-    plain: Sequence[Slot],
-    num_moved: int,
-    omitted: Sequence[Slot],
-    by_score: Sequence[dict[int, float]],
-    view: View,
-    settings: DsmSettings,
-) -> list[_Reading]:
+def _readings(offer: _Offer, num_responders: int, settings: DsmSettings) -> list[_Reading]:
     """Return the possible scores of an offer, each with its probability.
 
     Scores descend, and slots ascend among equal ones. Plans that move meetings count for the
     length with the score of a cost of 1.
     """
-    scale = sorted({level for level in _levels(view) if level}, reverse=True)
+    plain, size = offer.plain, len(offer.plain)
     found = []
-    size, count = len(plain), len(view.participants) - 1
-    for ends in combinations_with_replacement(range(size + 1), len(scale) - 1):
-        bounds = [0, *ends, size]
-        if any(
-            plain[at] < plain[at - 1]
-            for first, end in pairwise(bounds)
-            for at in range(first + 1, end)
-        ):
+    for ends in combinations_with_replacement(range(size + 1), len(offer.scale) - 1):
+        groups = list(pairwise([0, *ends, size]))
+        if any(list(plain[at:end]) != sorted(plain[at:end]) for at, end in groups):
             continue
         scores = tuple(
-            [
-                level
-                for level, first, end in zip(scale, bounds, bounds[1:], strict=False)
-                for _ in range(end - first)
-            ]
+            [s for s, (at, end) in zip(offer.scale, groups, strict=True) for _ in range(end - at)]
         )
-        left = _greatest_left(
-            scores, num_moved, tuple(scale), len(omitted), view.num_slots, count, settings
-        )
+        shape = (offer.num_moved, offer.scale, len(offer.omitted), len(offer.chances))
+        left = _greatest_left(scores, *shape, num_responders, settings)
         if left is None:
             continue
-        reading = _Reading(scores, left, 1.0)
-        weight = prod(by_score[slot][level] for slot, level in zip(plain, scores, strict=True))
-        weight *= prod(_room(slot, plain[-1], reading, by_score[slot]) for slot in omitted)
+        reading = _Reading(scores, left)
+        rooms = [_room(slot, reading, offer) for slot in offer.omitted]
+        weight = prod(offer.chances[slot][s] for slot, s in zip(plain, scores, strict=True))
+        weight *= prod(rooms)
         if weight:
-            found.append(reading._replace(weight=weight))
+            found.append(reading._replace(rooms=rooms, weight=weight))
     return found
+
+
+def _room(slot: Slot, reading: _Reading, offer: _Offer) -> float:
+    chances, last = offer.chances[slot].items(), offer.plain[-1]
+    return sum(chance for level, chance in chances if reading.leaves_out(slot, level, last))
 
 
 @lru_cache(maxsize=4096)

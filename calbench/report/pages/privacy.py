@@ -31,7 +31,6 @@ def content(site: Site) -> Content | None:
     settings = [each for each in settings_of(site.ranked) if _known(each)]
     if not settings:
         return None
-    names = ("leaderboard.csv", "privacy/pair_bits.parquet")
     return Content(
         {
             "settings": [
@@ -39,7 +38,7 @@ def content(site: Site) -> Content | None:
             ],
             "mechanisms": list(_mechanisms(site, settings[0])),
             "first": settings[0].title,
-            "files": [each.source(name) for each in settings for name in names[:1]],
+            "files": [each.source("leaderboard.csv") for each in settings],
         }
     )
 

@@ -27,6 +27,7 @@ from calbench.domain.messages import (
 )
 from calbench.metrics.privacy.inference.game import learnt
 from calbench.protocols.imap import Imap
+from calbench.protocols.registry import POLICIES
 from calbench.traces.events import DmSent, Event
 from calbench.traces.models import Limits, Trace
 from tests.metrics.games import canonical_scenario
@@ -113,9 +114,7 @@ def test_who_plays_otherwise_is_not_read_by_inherited_rules(
             return super().act(observation)
 
     trace = play_game(canonical_scenario(0), "imap")
-    monkeypatch.setitem(
-        __import__("calbench.protocols.registry", fromlist=["POLICIES"]).POLICIES, "imap", Liar
-    )
+    monkeypatch.setitem(POLICIES, "imap", Liar)
     assert learnt(trace).pairs == ()
 
 
@@ -131,15 +130,9 @@ def _announces(event: object) -> bool:
 
 
 def test_meetings_of_many_tell_at_least_their_slot() -> None:
-    agents = [AgentId(agent) for agent in range(5)]
     scenario = canonical_scenario(0)
-    one = scenario.meetings[0].model_copy if hasattr(scenario.meetings[0], "model_copy") else None
-    whole = tuple(
-        replace(meeting, participants=tuple(agents), speaker_order=tuple(agents))
-        if one is None
-        else one(update={"participants": tuple(agents), "speaker_order": tuple(agents)})
-        for meeting in scenario.meetings[:1]
-    )
+    every = tuple([AgentId(agent) for agent in range(5)])
+    whole = (replace(scenario.meetings[0], participants=every, speaker_order=every),)
     big = scenario.updated(meetings=whole, witness=None, oracle=None, difficulty=None)
     for pair in learnt(play_game(big, "mediator")).pairs:
         assert pair.certain_slots == 1

@@ -196,3 +196,25 @@ def posterior(prior: Prior, weights: Array) -> Array:
     rest = np.where(room > 0, room, 1.0)[:, :, None]
     found[:, :, :-1] = inner / rest * (1 - found[:, :, -1:])
     return found
+
+
+@lru_cache(maxsize=4096)
+def beside(prior: Prior, share: float, is_errand: bytes) -> Array:
+    """Return the weights of a calendar's cells beside another's errands that can move.
+
+    Args:
+        prior: of the calendar.
+        share: of the slots where both have an errand because of a common meeting.
+        is_errand: by slot, whether the other has one.
+    """
+    mine = np.frombuffer(is_errand, dtype=bool)
+    movable = 1 - prior.chances[0] - prior.chances[-1]
+    if not 0 < share < movable or not mine.any():
+        return np.ones((prior.num_slots, len(prior.cells)))
+    apart = np.full(len(prior.cells), 1 / (1 - share))
+    apart[1:-1] = (movable - share) / (1 - share) / movable
+    here = min(1.0, share * prior.num_slots / mine.sum())
+    together = (1 - here) * apart
+    together[1:-1] += here / movable
+    found: Array = np.where(mine[:, None], together, apart)
+    return found

@@ -13,7 +13,7 @@ of blocked ones for each pair of which something was heard.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from math import fsum, inf
+from math import fsum
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -30,13 +30,17 @@ from calbench.domain.messages import (
     Route,
     Text,
 )
-from calbench.errors import ConfigError
-from calbench.files import printable, shorten
-from calbench.metrics.privacy.inference.calendars import Array, Prior, posterior, prior_of
-from calbench.metrics.privacy.inference.literal import LiteralReader, agreed_in
+from calbench.metrics.privacy.inference.calendars import (
+    Array,
+    Prior,
+    beside,
+    posterior,
+    prior_of,
+)
+from calbench.metrics.privacy.inference.literal import agreed_in
 from calbench.metrics.privacy.inference.observer import Booked, Observer
-from calbench.protocols.clues import Clue, Telling, Told, Total, View
-from calbench.protocols.registry import build_policy, is_outside
+from calbench.metrics.privacy.inference.rules import clues_of, rules_of
+from calbench.protocols.clues import Telling, View
 from calbench.scenarios.models import ErrandEntry
 from calbench.traces.events import (
     AllAgentGroupchatSent,
@@ -47,7 +51,7 @@ from calbench.traces.events import (
     Resolution,
     RoundStart,
 )
-from calbench.traces.models import Seat, Trace
+from calbench.traces.models import Trace
 
 DIGITS, AGENT_DIGITS = 4, 2
 """Decimals of a pair and of an agent that are kept: the same on every machine."""
@@ -143,41 +147,26 @@ class _Game:
         scenario, config = trace.scenario, trace.config
         self.events, self.scenario = trace.events, scenario
         self.agents = [AgentId(agent) for agent in range(scenario.num_agents)]
+        self.known = frozenset(self.agents)
+        self.policies: list[Telling | None] = []
         speaks = {
             event.from_agent
             for event in trace.events
             if isinstance(event, _SENT) and isinstance(event.content, Own)
         }
-        self.policies = [
-            self._policy(config.team.seat_of(agent), trace, is_own=agent in speaks)
-            for agent in self.agents
-        ]
+        weights, by_seat = config.limits.sd_model, {}
+        for agent in self.agents:  # most games have one seat for all
+            seat, is_own = config.team.seat_of(agent), agent in speaks
+            key = id(seat), is_own
+            if key not in by_seat:
+                by_seat[key] = rules_of(seat, weights, is_own=is_own)
+            self.policies.append(by_seat[key])
         priors = [prior_of(scenario, agent) for agent in self.agents]
         self.is_known = all(prior is not None for prior in priors) and any(self.policies)
         self.priors = [prior for prior in priors if prior is not None]
         self.is_forced = (scenario.params or {}).get("force_witness_errand", True)
         self.errands = {errand.errand_id: errand for _, _, errand in scenario.errands}
         self.truths = [self._truth(agent) for agent in self.agents] if self.is_known else []
-
-    @staticmethod
-    def _policy(seat: Seat, trace: Trace, *, is_own: bool) -> Telling | None:
-        """Return the rules of a seat; ``None`` if they are not known.
-
-        Nothing is imported because a trace names it: a protocol of another distribution is, like
-        its evidence, if the seat sent messages that only this one explains.
-        """
-        if seat.kind == "scripted":
-            return LiteralReader()
-        if seat.kind not in ("protocol", "degenerate") or (
-            not is_own and is_outside(seat.settings)
-        ):
-            return None
-        try:
-            weights = trace.config.limits.sd_model
-            policy: object = build_policy(seat.player, seat.settings, weights)
-        except Exception:  # noqa: BLE001 - not installed, or of other settings: unknown
-            return None
-        return policy if isinstance(policy, Telling) and _says_itself(type(policy)) else None
 
     def _truth(self, agent: AgentId) -> NDArray[np.intp]:
         """Return the place in the cells of each slot of an agent's first calendar."""
@@ -221,27 +210,24 @@ class _Game:
         return Observer(
             me,
             self.priors,
-            [self._before(agent, me) for agent in self.agents],
+            self._before(me, sum(me in each for each in lists)),
             [min(1.0, number / max(1, num_hidden)) for number in apart],
             [getattr(policy, "books_first", False) is True for policy in self.policies],
             self._costs([None if entry is None else _item(entry) for entry in first]),
         )
 
-    def _before(self, target: AgentId, me: AgentId) -> Array:
-        """Return the weights of a target's slots by an observer's own calendar.
+    def _before(self, me: AgentId, own: int) -> list[Array]:
+        """Return the weights of every calendar's slots by an observer's own one and its meetings.
 
         Each meeting has a slot of the witness schedule, at which every participant has an errand
-        that can move. Where the observer has none, the target's is not due to a common meeting.
+        that can move. Where the observer has none, another's is not due to a common meeting.
         """
-        meetings = [meeting.participants for meeting in self.scenario.meetings]
-        own = sum(me in each for each in meetings)
-        size = sum(len(each) for each in meetings) / max(1, len(meetings))
+        meetings = self.scenario.meetings
+        size = sum(len(each.participants) for each in meetings) / max(1, len(meetings))
         share = own * (size - 1) / max(1, len(self.agents) - 1) / self.scenario.num_slots
-        cells = len(self.priors[me].cells)
-        is_errand = (self.truths[me] > 0) & (self.truths[me] < cells - 1)
-        if not self.is_forced:
-            share = 0.0
-        return _weights(self.priors[target], share, is_errand.tobytes())
+        truth = self.truths[me]
+        is_errand = ((truth > 0) & (truth < len(self.priors[me].cells) - 1)).tobytes()
+        return [beside(prior, share if self.is_forced else 0.0, is_errand) for prior in self.priors]
 
     def _costs(self, ids: Iterable[int | None]) -> tuple[int | None, ...]:
         """Return local costs from the ids on a calendar; all ``None`` if no slot is free."""
@@ -263,9 +249,9 @@ class _Game:
         sender = None if is_mediator else event.from_agent
         route: Route = "sealed" if is_mediator else "dm"
         message = Message(sender, event.to_agents, route, event.meeting_id, event.content)
-        if sender is not None and sender not in self.agents:
+        if sender is not None and sender not in self.known:
             return
-        for agent in {*event.to_agents} & {*self.agents}:
+        for agent in self.known.intersection(event.to_agents):
             observer = observers[agent]
             policy = self.policies[agent if sender is None else sender]
             is_new = message not in observer.messages
@@ -274,7 +260,7 @@ class _Game:
                 seen = participants if agent in participants else ()
                 said = observer.messages
                 view = View(agent, seen, prior.num_slots, prior.cells, said, observer.chances)
-                for clue in _clues(policy, message, view, len(self.agents)):
+                for clue in clues_of(policy, message, view, len(self.agents)):
                     observer.learn(clue)
             observer.messages.append(message)
         if sender is not None:
@@ -284,7 +270,9 @@ class _Game:
         """Return the bits of all pairs, those of which nothing was heard among them."""
         targets = [agent for agent in self.agents if self.policies[agent] is not None]
         keys = [(target, me) for target in targets for me in self.agents if me != target]
-        changes = self._changes([key for key in keys if self._is_heard(key, observers)], observers)
+        found = {(target, me): observers[me].weights(target) for target, me in keys}
+        heard = {key: weights for key, weights in found.items() if weights is not None}
+        changes = self._changes(heard, observers)
         pairs = []
         for target, me in keys:
             prior, truth = self.priors[target], self.truths[target]
@@ -296,23 +284,18 @@ class _Game:
             pairs.append(PairBits(target, me, *known, round(outcome, DIGITS)))
         return Learnt(tuple(pairs), {key: 1 - after[:, -1] for key, (_, after) in changes.items()})
 
-    @staticmethod
-    def _is_heard(key: Pair, observers: Sequence[Observer]) -> bool:
-        target, me = key
-        return observers[me].weights(target) is not None
-
     def _changes(
-        self, keys: Sequence[Pair], observers: Sequence[Observer]
+        self, heard: Mapping[Pair, Array], observers: Sequence[Observer]
     ) -> dict[Pair, tuple[Array, Array]]:
         """Return the chances of first calendars before and after the game, those alike at once."""
         found: dict[Pair, tuple[Array, Array]] = {}
-        by_prior: dict[int, list[Pair]] = {}
-        for key in keys:
-            by_prior.setdefault(id(self.priors[key[0]]), []).append(key)
-        for batch in by_prior.values():
+        by_prior: dict[Prior, list[Pair]] = {}
+        for key in heard:
+            by_prior.setdefault(self.priors[key[0]], []).append(key)
+        for prior, batch in by_prior.items():
             before = [observers[me].first[target] for target, me in batch]
-            after = [observers[me].of(target).weights for target, me in batch]
-            chances = posterior(self.priors[batch[0][0]], np.stack([*before, *after]))
+            after = [heard[key] for key in batch]
+            chances = posterior(prior, np.stack([*before, *after]))
             both = zip(chances[: len(batch)], chances[len(batch) :], strict=True)
             found.update(zip(batch, both, strict=True))
         return found
@@ -320,28 +303,6 @@ class _Game:
 
 def _item(entry: Any) -> int:
     return entry.errand_id if isinstance(entry, ErrandEntry) else entry.meeting_id
-
-
-@lru_cache(maxsize=4096)
-def _weights(prior: Prior, share: float, is_errand: bytes) -> Array:
-    """Return the weights of a calendar's cells beside another's errands that can move.
-
-    Args:
-        prior: of the calendar.
-        share: of the slots where both have an errand because of a common meeting.
-        is_errand: by slot, whether the other has one.
-    """
-    mine = np.frombuffer(is_errand, dtype=bool)
-    movable = 1 - prior.chances[0] - prior.chances[-1]
-    if not 0 < share < movable or not mine.any():
-        return np.ones((prior.num_slots, len(prior.cells)))
-    apart = np.full(len(prior.cells), 1 / (1 - share))
-    apart[1:-1] = (movable - share) / (1 - share) / movable
-    here = min(1.0, share * prior.num_slots / mine.sum())
-    together = (1 - here) * apart
-    together[1:-1] += here / movable
-    found: Array = np.where(mine[:, None], together, apart)
-    return found
 
 
 def _resolve(
@@ -355,7 +316,7 @@ def _resolve(
     What happens to be scheduled without a word about it tells nobody anything.
     """
     for observer in observers:
-        observer.book(_booked(observer, event, participants))
+        observer.booked.append(_booked(observer, event, participants))
         slot = event.slot_by_agent.get(str(observer.me))
         if event.coordinated and slot is not None and observer.messages:
             for agent in participants:
@@ -409,50 +370,3 @@ def _of_outcome(prior: Prior, shared: int, blocked: int) -> float:
     is_blocked = np.arange(prior.num_slots) >= prior.num_slots - blocked
     found = [np.where(is_blocked, each, 1 - each) for each in (after, before)]
     return _log(*found)
-
-
-def _says_itself(policy: type) -> bool:
-    """Whether its rules are those of its own play: who overrides ``act`` says something else."""
-    acts, tells = (
-        next(at for at, each in enumerate(policy.__mro__) if name in vars(each))
-        for name in ("act", "tells")
-    )
-    return tells <= acts
-
-
-def _clues(policy: Telling, message: Message, view: View, num_agents: int) -> list[Clue]:
-    """Return what a protocol says that a message tells, without slots that are not there.
-
-    Raises:
-        ConfigError: its rules fail, or say what is no clue.
-    """
-    try:
-        found = [_fitting(clue, view, num_agents) for clue in policy.tells(message, view)]
-        return [clue for clue in found if clue is not None]
-    except Exception as error:
-        said = shorten(printable(f"{type(error).__name__}: {error}"), 200)
-        raise ConfigError(f"tells() of {type(policy).__name__} failed: {said}") from error
-
-
-def _fitting(clue: Clue, view: View, num_agents: int) -> Clue | None:
-    """Return a clue about what exists; ``None`` if a hostile message makes it about nothing.
-
-    Raises:
-        ValueError: it is none, or its weights or values do not fit the cells.
-    """
-    agents = (clue.agent,) if isinstance(clue, Told) else clue.agents
-    slots = range(view.num_slots)
-    if not all(agent in range(num_agents) for agent in agents):
-        raise ValueError(f"agents {agents} are not all in the game")
-    if isinstance(clue, Told):
-        told = {slot: weights for slot, weights in clue.slots.items() if slot in slots}
-        for weights in told.values():
-            if len(weights) != len(view.cells) or not all(0 <= each < inf for each in weights):
-                raise ValueError(f"weights {weights} are not one for each of {view.cells}")
-        return clue._replace(slots=told)
-    if isinstance(clue, Total):
-        return clue if len(clue.sums) == view.num_slots else None
-    if len(clue.values) != len(view.cells):
-        raise ValueError(f"values {clue.values} are not one for each of {view.cells}")
-    is_there = clue.slot in clue.among and all(slot in slots for slot in clue.among)
-    return clue if is_there else None

@@ -27,23 +27,22 @@ class Knowledge:
     everything heard is kept for each of these states.
 
     Attributes:
-        before: chances of each slot's cells by the observer's own calendar alone, relative to the
-            prior's.
         open: likelihood of each cell, of shape (slots, cells), where nothing changed.
         held: the same where a meeting holds the slot.
         landed: of each slot that was free, where an errand landed.
         is_touched: whether anything was heard.
+        rounds: how many rounds' bookings are in it.
     """
 
-    __slots__ = ("_shares", "before", "held", "is_touched", "landed", "open")
+    __slots__ = ("_shares", "held", "is_touched", "landed", "open", "rounds")
 
     def __init__(self, prior: Prior, before: Array) -> None:
         self._shares = prior.chances
-        self.before = before
         self.open = before.copy()
         self.held = np.zeros_like(before)
         self.landed = np.zeros(len(before))
         self.is_touched = False
+        self.rounds = 0
 
     @property
     def weights(self) -> Array:

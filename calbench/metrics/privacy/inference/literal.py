@@ -1,6 +1,7 @@
 """A literal reader of scripted speakers: what their sentences say, taken at their word [C]."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from calbench.agents.scripted.understanding import (
     IMPOSSIBLE,
@@ -42,6 +43,7 @@ class LiteralReader:
         yield Told(sender, {s: told for s, told in slots.items() if 0 <= s < view.num_slots})
 
 
+@lru_cache(maxsize=64)
 def _at_level(cells: Cells, level: Level) -> Weights:
     """Return the weights of a slot that a speaker calls so; whether it is possible is exact."""
     weights = []

@@ -43,6 +43,7 @@ class Observer:
         books_first: whether an agent books the first slot that suits all, by agent.
         costs: its own local costs now.
         messages: about this meeting, sent or heard.
+        booked: what it knows of the bookings of each round so far.
     """
 
     me: AgentId
@@ -52,32 +53,30 @@ class Observer:
     books_first: Sequence[bool]
     costs: tuple[int | None, ...]
     messages: list[Message] = field(default_factory=list)
+    booked: list[Booked] = field(default_factory=list)
     _known: dict[AgentId, Knowledge] = field(default_factory=dict)
-    _booked: list[Booked] = field(default_factory=list)
 
     def of(self, agent: AgentId) -> Knowledge:
-        """Return what it knows of an agent; begun when something is first heard."""
+        """Return what it knows of an agent by now; begun when something is first heard."""
         if agent not in self._known:
-            known = Knowledge(self.priors[agent], self.first[agent])
-            for booked in self._booked:
-                self._book(agent, known, booked)
-            self._known[agent] = known
-        return self._known[agent]
+            self._known[agent] = Knowledge(self.priors[agent], self.first[agent])
+        known = self._known[agent]
+        for booked in self.booked[known.rounds :]:
+            self._book(agent, known, booked)
+        known.rounds = len(self.booked)
+        return known
 
     def weights(self, agent: AgentId) -> Array | None:
-        """Return the weights of an agent's first calendar; ``None`` if nothing was heard of it."""
+        """Return the weights of an agent's first calendar; ``None`` if nothing was heard of it.
+
+        Bookings that nothing followed do not change them.
+        """
         known = self._known.get(agent)
         return known.weights if known is not None and known.is_touched else None
 
     def chances(self, agent: AgentId) -> Array:
         """Return the chances of an agent's present calendar, each slot by itself."""
         return self.of(agent).present()
-
-    def book(self, booked: Booked) -> None:
-        """Note the bookings of a round."""
-        self._booked.append(booked)
-        for agent, known in self._known.items():
-            self._book(agent, known, booked)
 
     def _book(self, agent: AgentId, known: Knowledge, booked: Booked) -> None:
         is_first = self.books_first[agent]
