@@ -123,11 +123,7 @@ def _others(site: Site, leaders: Sequence[Row], undecided: Sequence[Row]) -> Sen
         " {who} {are} not significantly different{found}.",
         who=teams(undecided),
         are="are" if len(undecided) > 1 else "is",
-        found=said(
-            " (a difference of {size} is found in 4 of 5 such tests)", size=cell(max(known), 2)
-        )
-        if known
-        else (),
+        found=_found_in_most(known),
     )
 
 
@@ -160,18 +156,10 @@ def _is_one_instrument(rows: Sequence[Row]) -> bool:
 def _given_away(rows: Sequence[Row], best: Sequence[Row]) -> Sentence:
     """Return the privacy of the best, and who else stays within the allowance."""
     name = _loss_of(rows)
-    low, high = foremost(best, name, largest=False), foremost(best, name, largest=True)
+    low = foremost(best, name, largest=False)
     if not low or not _is_one_instrument(rows):
         return ()
-    loss = measured(low[0], name)
-    if _differ(rows, best):
-        loss = said(
-            "from {low} ({few}) to {high} ({many})",
-            low=loss,
-            few=teams(low),
-            high=measured(high[0], name),
-            many=teams(high),
-        )
+    loss = _between(best, name) if _differ(rows, best) else measured(low[0], name)
     if name == BEYOND:
         return said(" VPS of their listeners' reflections, beyond chance, is {loss}.", loss=loss)
     is_trusting = low[0][VPS] == 0 and any(row["team"] == TRUSTING for row in low)
@@ -190,15 +178,19 @@ def _bits(best: Sequence[Row]) -> Sentence:
     known = [row for row in best if row.get(BITS) is not None]
     if not known:
         return ()
-    low, high = foremost(known, BITS, largest=False), foremost(known, BITS, largest=True)
-    least, most = measured(low[0], BITS), measured(high[0], BITS)
-    if least == most:
-        return said(" All others together learn {most} bits of a calendar.", most=most)
+    is_alike = len({row[BITS] for row in known}) == 1
+    bits = measured(known[0], BITS) if is_alike else _between(known, BITS)
+    return said(" All others together learn {bits} bits of a calendar.", bits=bits)
+
+
+def _between(rows: Sequence[Row], name: str) -> Sentence:
+    """Return the least and the greatest value of a measure, with who has it."""
+    low, high = foremost(rows, name, largest=False), foremost(rows, name, largest=True)
     return said(
-        " All others together learn from {least} ({few}) to {most} ({many}) bits of a calendar.",
-        least=least,
+        "from {low} ({few}) to {high} ({many})",
+        low=measured(low[0], name),
         few=teams(low),
-        most=most,
+        high=measured(high[0], name),
         many=teams(high),
     )
 

@@ -21,14 +21,9 @@ from numpy.typing import NDArray
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import (
-    Announcement,
-    Confirm,
-    Decision,
     Message,
     Own,
-    PlanDecision,
     Route,
-    Text,
 )
 from calbench.metrics.privacy.inference.calendars import (
     Array,
@@ -37,8 +32,7 @@ from calbench.metrics.privacy.inference.calendars import (
     posterior,
     prior_of,
 )
-from calbench.metrics.privacy.inference.literal import agreed_in
-from calbench.metrics.privacy.inference.observer import Booked, Observer
+from calbench.metrics.privacy.inference.observer import Observer
 from calbench.metrics.privacy.inference.rules import clues_of, rules_of
 from calbench.protocols.clues import Telling, View
 from calbench.scenarios.models import ErrandEntry
@@ -67,7 +61,6 @@ Agreed = dict[Pair, set[Slot]]
 
 _SENT = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent)
 _HEARD = (*_SENT, AnnouncementSent)
-_CHOICES = (Announcement, Confirm, Decision, PlanDecision)
 
 
 class PairBits(NamedTuple):
@@ -316,25 +309,11 @@ def _resolve(
     What happens to be scheduled without a word about it tells nobody anything.
     """
     for observer in observers:
-        observer.booked.append(_booked(observer, event, participants))
+        observer.book(event, participants)
         slot = event.slot_by_agent.get(str(observer.me))
         if event.coordinated and slot is not None and observer.messages:
             for agent in participants:
                 agreed.setdefault((agent, observer.me), set()).add(slot)
-
-
-def _booked(observer: Observer, event: Resolution, participants: tuple[AgentId, ...]) -> Booked:
-    """Return what an observer knows of a round's bookings: its own slot, if it was agreed upon."""
-    size = len(participants)
-    if observer.me not in participants:
-        return Booked((), size, None)
-    slot = event.slot_by_agent.get(str(observer.me))
-    is_agreed = slot is not None and any(
-        (isinstance(each.content, _CHOICES) and each.content.slot == slot)
-        or (isinstance(each.content, Text) and slot in agreed_in(each))
-        for each in observer.messages
-    )
-    return Booked(participants, size, slot if is_agreed else None)
 
 
 def _bits(truth: NDArray[np.intp], before: Array, after: Array) -> tuple[float, float, int]:

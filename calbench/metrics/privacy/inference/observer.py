@@ -7,11 +7,23 @@ from typing import NamedTuple
 import numpy as np
 
 from calbench.domain.ids import AgentId, Slot
-from calbench.domain.messages import Message
+from calbench.domain.messages import (
+    Announcement,
+    Confirm,
+    Decision,
+    Message,
+    PlanDecision,
+    Text,
+)
 from calbench.metrics.privacy.inference.calendars import Array, Prior
 from calbench.metrics.privacy.inference.knowledge import Knowledge
+from calbench.metrics.privacy.inference.literal import agreed_in
 from calbench.metrics.privacy.inference.sums import from_best, from_total
 from calbench.protocols.clues import Best, Clue, Told, Total
+from calbench.traces.events import Resolution
+
+CHOICES = (Announcement, Confirm, Decision, PlanDecision)
+"""Messages that say where a meeting is to be."""
 
 MOST_JOINT = 3
 """Greatest number of other calendars in one sum that is inferred about [C]."""
@@ -43,7 +55,6 @@ class Observer:
         books_first: whether an agent books the first slot that suits all, by agent.
         costs: its own local costs now.
         messages: about this meeting, sent or heard.
-        booked: what it knows of the bookings of each round so far.
     """
 
     me: AgentId
@@ -53,7 +64,7 @@ class Observer:
     books_first: Sequence[bool]
     costs: tuple[int | None, ...]
     messages: list[Message] = field(default_factory=list)
-    booked: list[Booked] = field(default_factory=list)
+    _booked: list[Booked] = field(default_factory=list)
     _known: dict[AgentId, Knowledge] = field(default_factory=dict)
 
     def of(self, agent: AgentId) -> Knowledge:
@@ -61,9 +72,9 @@ class Observer:
         if agent not in self._known:
             self._known[agent] = Knowledge(self.priors[agent], self.first[agent])
         known = self._known[agent]
-        for booked in self.booked[known.rounds :]:
+        for booked in self._booked[known.rounds :]:
             self._book(agent, known, booked)
-        known.rounds = len(self.booked)
+        known.rounds = len(self._booked)
         return known
 
     def weights(self, agent: AgentId) -> Array | None:
@@ -77,6 +88,20 @@ class Observer:
     def chances(self, agent: AgentId) -> Array:
         """Return the chances of an agent's present calendar, each slot by itself."""
         return self.of(agent).present()
+
+    def book(self, event: Resolution, participants: tuple[AgentId, ...]) -> None:
+        """Note what it knows of a round's bookings: its own slot, if that was agreed upon."""
+        size = len(participants)
+        if self.me not in participants:
+            self._booked.append(Booked((), size, None))
+            return
+        slot = event.slot_by_agent.get(str(self.me))
+        is_agreed = slot is not None and any(
+            (isinstance(each.content, CHOICES) and each.content.slot == slot)
+            or (isinstance(each.content, Text) and slot in agreed_in(each))
+            for each in self.messages
+        )
+        self._booked.append(Booked(participants, size, slot if is_agreed else None))
 
     def _book(self, agent: AgentId, known: Knowledge, booked: Booked) -> None:
         is_first = self.books_first[agent]
