@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -455,6 +456,7 @@ def test_ledger_counts_what_was_never_settled_in_full(tmp_path: Path) -> None:
 
 WRITER = """
 import sys
+import threading
 from pathlib import Path
 from calbench.llm.replies.store import ReplyStore
 from tests.llm.asking import recorded, put
@@ -470,13 +472,31 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     repo = Path(__file__).resolve().parents[2]
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(path), name], cwd=repo)
-        for name in ("one", "two")
+        for name in ("one", "two", "three")
     ]
 
-    assert [writer.wait() for writer in writers] == [0, 0]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
 
     with ReplyStore.open(path) as store:
         assert store.stats().replies == 40
+
+
+def test_log_is_asked_for_until_another_process_lets_go(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder.execute("CREATE TABLE t (x)")
+    holder.execute("BEGIN IMMEDIATE")
+    asking = sqlite3.connect(path, timeout=0.0, isolation_level=None)
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        asking.execute("PRAGMA journal_mode = WAL")
+
+    release = threading.Timer(0.2, holder.execute, ["COMMIT"])
+    release.start()
+    assert database.keep_log(asking) == "wal"
+
+    release.join()
+    holder.close()
+    asking.close()
 
 
 def test_games_are_found_again_in_their_order_and_once(tmp_path: Path) -> None:

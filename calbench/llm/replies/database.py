@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Self
 
 from calbench.errors import FileError, OutputError
@@ -30,6 +31,9 @@ from calbench.llm.replies.schema import (
 
 BUSY_S = 60.0
 """How long to wait for another process that is writing [C]."""
+
+RETRY_S = 0.01
+"""How long to wait until a busy file is asked again, where SQLite does not do so itself [C]."""
 
 LOG_BYTES = 32 * 2**20
 """From which size on the log is moved into the database: about a second of 64 games [C]."""
@@ -122,7 +126,7 @@ class ReplyDatabase:
                 execute("PRAGMA query_only = ON")
                 return
             # A write-ahead log survives a kill of the process at any moment.
-            (mode,) = execute("PRAGMA journal_mode = WAL").fetchone()
+            mode = keep_log(self._connection)
             # What another process left in it may be in memory only, if the disk failed then:
             # once it is moved and synced, it is on the disk.
             execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -308,6 +312,24 @@ def _refuse_emptied(path: Path, *, must_exist: bool) -> None:
             f"{path}: is empty, and no reply store; put back what was there, or remove "
             f"{log.name} as well to start a new one"
         )
+
+
+def keep_log(connection: sqlite3.Connection) -> str:
+    """Ask for a write-ahead log; return the mode that the file has then.
+
+    Two processes that start one file at once are in each other's way here, and SQLite, which waits
+    for :data:`BUSY_S` everywhere else, gives up at once, as neither might ever let go.
+    """
+    until = monotonic() + BUSY_S
+    while True:
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+            sleep(RETRY_S)
+        else:
+            return str(mode)
 
 
 def _read_only(path: Path) -> sqlite3.Connection | None:
