@@ -178,13 +178,18 @@ def _schema(spec: ModelSpec, observation: Observation, edition: int) -> Schema |
         return None
     if observation.phase is REFLECTION:
         num_slots = len(observation.calendar)
-        return reflection_schema(observation.agent_ids, observation.agent_id, num_slots)
+        asked = observation.agent_ids, observation.agent_id, num_slots
+        return reflection_schema(*asked, has_chances=edition > 2)
     # Servers that take a schema there know more of it than strict modes do.
     is_counted = spec.response_format == "json_object"
-    if edition == 1:
+    if edition == 1 or not spec.is_tied:
         return envelope_schema(observation, is_counted=is_counted)
-    max_tokens = spec.sampling.max_tokens
-    return tied_schema(observation, is_counted=is_counted, max_tokens=max_tokens)
+    return tied_schema(
+        observation,
+        is_counted=is_counted,
+        max_tokens=spec.sampling.max_tokens,
+        is_into_free=edition > 2,
+    )
 
 
 def _replied(

@@ -134,11 +134,14 @@ def _misfit_turn(turn: Turn) -> str | None:
 
 
 def _misfit_beliefs(beliefs: Beliefs, observation: Observation, edition: int) -> str | None:
-    text = json.dumps({"beliefs": beliefs.delta})
+    said = {"beliefs": beliefs.delta, "occupied": beliefs.occupied}
+    text = json.dumps({key: lists for key, lists in said.items() if lists is not None})
     asked = observation.agent_ids, observation.agent_id, len(observation.calendar)
     found = reflection_parser(edition)(Completion(text=text, finish_reason="stop"), *asked)
     if isinstance(found, Unreadable):
         return found.detail
+    if beliefs.occupied != found.value.occupied:
+        return "chances: are others when they are read"
     if beliefs.expected is not None:
         expected = {target: len(values) for target, values in beliefs.expected.items()}
         if expected != {target: len(values) for target, values in beliefs.delta.items()}:

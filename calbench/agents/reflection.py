@@ -22,6 +22,14 @@ from calbench.llm.completion import Completion, TokenLogprob
 MOST_CHANGE = 3
 """Changes of belief run from -3 to 3 [P]."""
 
+CHANGES = range(-MOST_CHANGE, MOST_CHANGE + 1)
+
+CERTAIN = 100
+"""The chance of what is certain: chances are whole percents [C]."""
+
+KEYS = frozenset({"beliefs"})
+"""What an answer cannot do without."""
+
 Parser = Callable[[Completion, Sequence[AgentId], AgentId, int], Read[Beliefs] | Unreadable]
 """Reads the answer of an agent, given all agents, itself and the number of slots."""
 
@@ -41,21 +49,10 @@ def parse_reflection(
     Where token log-probabilities are given and their tokens spell the reply,
     :attr:`Beliefs.expected` holds for each number its expectation (:func:`expectations`).
     """
-    found = read_object(completion, frozenset({"beliefs"}))
+    found = read_object(completion, KEYS)
     if isinstance(found, Unreadable):
         return found
-    targets = _targets(agent_ids, me)
-    try:
-        check_keys("reply", found.value, ("beliefs",))
-        written = _lists(found.value["beliefs"], targets, num_slots)
-    except MisshapenError as error:
-        return Unreadable("wrong_shape", str(error))
-    expected = _expected(completion, found.place, written)
-    beliefs = Beliefs(
-        {target: written[target] for target in targets},
-        None if expected is None else {target: expected[target] for target in targets},
-    )
-    return Read(beliefs, found.recovered, found.place)
+    return _whole(completion, found, _targets(agent_ids, me), num_slots)
 
 
 def parse_partial_reflection(
@@ -68,40 +65,94 @@ def parse_partial_reflection(
     missing. What was not asked for is passed over. Both are noted in :attr:`Read.recovered`,
     and such an answer has no expected values: its tokens hold other numbers as well.
     """
-    whole = parse_reflection(completion, agent_ids, me, num_slots)
-    if isinstance(whole, Read) or whole.problem != "wrong_shape":
-        return whole
-    found = read_object(completion, frozenset({"beliefs"}))
-    beliefs = None if isinstance(found, Unreadable) else found.value.get("beliefs")
-    if isinstance(found, Unreadable) or not isinstance(beliefs, dict):
-        return whole
-    targets = _targets(agent_ids, me)
-    lists = {
-        target: tuple(beliefs[target]) for target in targets if _is_list(beliefs, target, num_slots)
-    }
-    if not lists:
-        return whole
-    is_surplus = len(found.value) > 1 or not beliefs.keys() <= set(targets)
-    words = (
-        found.recovered,
-        PARTIAL if len(lists) < len(targets) else None,
-        SURPLUS if is_surplus else None,
-    )
-    return Read(Beliefs(lists), "+".join(filter(None, words)), found.place)
+    found = read_object(completion, KEYS)
+    if isinstance(found, Unreadable):
+        return found
+    return _at_least_one(completion, found, _targets(agent_ids, me), num_slots)
+
+
+def parse_reflection_with_chances(
+    completion: Completion, agent_ids: Sequence[AgentId], me: AgentId, num_slots: int
+) -> Read[Beliefs] | Unreadable:
+    """Return the changes of belief, and beside them the chances that slots are occupied [C].
+
+    Both are read as :func:`parse_partial_reflection` reads changes; one list of changes at least
+    can be read. :attr:`Beliefs.occupied` holds the lists of chances that can be, in percent.
+    """
+    found = read_object(completion, KEYS)
+    if isinstance(found, Unreadable):
+        return found
+    targets, is_in_order = _targets(agent_ids, me), next(iter(found.value), None) == "beliefs"
+    chances = found.value.pop("occupied", None)
+    read = _at_least_one(completion, found, targets, num_slots)
+    if isinstance(read, Unreadable):
+        return read
+    if not is_in_order:  # the first numbers of its tokens are no changes
+        read = read._replace(value=read.value._replace(expected=None))
+    occupied: dict[str, tuple[int, ...]] = {}
+    is_surplus = False
+    if isinstance(chances, dict):
+        kept = [each for each in targets if _is_list(chances, each, num_slots, range(CERTAIN + 1))]
+        occupied = {target: tuple(chances[target]) for target in kept}
+        is_surplus = not chances.keys() <= set(targets)
+    noted = set((read.recovered or "").split("+"))
+    for note, applies in ((PARTIAL, len(occupied) < len(targets)), (SURPLUS, is_surplus)):
+        if applies and note not in noted:
+            read = read._replace(recovered="+".join(filter(None, (read.recovered, note))))
+    return read._replace(value=read.value._replace(occupied=occupied or None))
 
 
 def reflection_parser(edition: int) -> Parser:
     """Return how answers to reflections of an edition of the prompts are read."""
-    return parse_reflection if edition == 1 else parse_partial_reflection
+    parsers = (parse_reflection, parse_partial_reflection, parse_reflection_with_chances)
+    return parsers[edition - 1]
+
+
+def _whole(
+    completion: Completion, found: Read[dict[str, Any]], targets: Sequence[str], num_slots: int
+) -> Read[Beliefs] | Unreadable:
+    """Read an answer that holds a list about every target and nothing else."""
+    try:
+        check_keys("reply", found.value, tuple(KEYS))
+        written = _lists(found.value["beliefs"], targets, num_slots)
+    except MisshapenError as error:
+        return Unreadable("wrong_shape", str(error))
+    expected = _expected(completion, found.place, written)
+    beliefs = Beliefs(
+        {target: written[target] for target in targets},
+        None if expected is None else {target: expected[target] for target in targets},
+    )
+    return Read(beliefs, found.recovered, found.place)
+
+
+def _at_least_one(
+    completion: Completion, found: Read[dict[str, Any]], targets: Sequence[str], num_slots: int
+) -> Read[Beliefs] | Unreadable:
+    """Read an answer of which one list can be read."""
+    whole = _whole(completion, found, targets, num_slots)
+    beliefs = found.value.get("beliefs")
+    if isinstance(whole, Read) or not isinstance(beliefs, dict):
+        return whole
+    kept = [target for target in targets if _is_list(beliefs, target, num_slots, CHANGES)]
+    if not kept:
+        return whole
+    is_surplus = len(found.value) > 1 or not beliefs.keys() <= set(targets)
+    words = (
+        found.recovered,
+        PARTIAL if len(kept) < len(targets) else None,
+        SURPLUS if is_surplus else None,
+    )
+    lists = {target: tuple(beliefs[target]) for target in kept}
+    return Read(Beliefs(lists), "+".join(filter(None, words)), found.place)
 
 
 def _targets(agent_ids: Sequence[AgentId], me: AgentId) -> list[str]:
     return [str(agent) for agent in agent_ids if agent != me]
 
 
-def _is_list(beliefs: dict[str, Any], target: str, num_slots: int) -> bool:
+def _is_list(lists: dict[str, Any], target: str, num_slots: int, within: range) -> bool:
     try:
-        _check_list(target, beliefs.get(target), num_slots)
+        _check_list(target, lists.get(target), num_slots, within)
     except MisshapenError:
         return False
     return True
@@ -113,25 +164,23 @@ def _lists(beliefs: object, targets: Sequence[str], num_slots: int) -> dict[str,
         raise MisshapenError(f"beliefs: expected an object, got {kind_of(beliefs)}")
     check_keys("beliefs", beliefs, tuple(targets))
     for target, values in beliefs.items():
-        _check_list(f"beliefs.{target}", values, num_slots)
+        _check_list(f"beliefs.{target}", values, num_slots, CHANGES)
     return {target: tuple(values) for target, values in beliefs.items()}
 
 
-def _check_list(where: str, values: Any, num_slots: int) -> None:
+def _check_list(where: str, values: Any, num_slots: int, within: range) -> None:
     if not isinstance(values, list):
         raise MisshapenError(f"{where}: expected a list, got {kind_of(values)}")
     if len(values) != num_slots:
         raise MisshapenError(f"{where}: expected {num_slots} integers, got {len(values)}")
-    if (
-        set(map(type, values)) == {int}
-        and -MOST_CHANGE <= min(values) <= max(values) <= MOST_CHANGE
-    ):
+    first, last = within[0], within[-1]
+    if set(map(type, values)) == {int} and first <= min(values) <= max(values) <= last:
         return  # of hundreds of numbers, each would take long to look at
     for slot, value in enumerate(values):
         if type(value) is not int:
             raise MisshapenError(f"{where}[{slot}]: expected an integer, got {kind_of(value)}")
-        if abs(value) > MOST_CHANGE:
-            raise MisshapenError(f"{where}[{slot}]: {value} is outside -3..3")
+        if value not in within:
+            raise MisshapenError(f"{where}[{slot}]: {value} is outside {first}..{last}")
 
 
 def _expected(

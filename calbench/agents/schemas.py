@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from calbench.agents.envelope import FIELDS, KEYS
-from calbench.agents.reflection import MOST_CHANGE
+from calbench.agents.reflection import CERTAIN, MOST_CHANGE
 from calbench.domain.calendars import Calendar, Meeting
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import CHANNELS, Channel
@@ -66,12 +66,17 @@ def _batch_schema(observation: Observation, is_counted: bool) -> Schema:
     return envelope_of(actions, most)
 
 
-def reflection_schema(agent_ids: Iterable[AgentId], me: AgentId, num_slots: int) -> Schema:
-    """Return the schema of the answer to a reflection."""
-    change = one_of(range(-MOST_CHANGE, MOST_CHANGE + 1))
-    changes = {"type": "array", "items": change, "minItems": num_slots, "maxItems": num_slots}
-    others = {str(agent): changes for agent in agent_ids if agent != me}
-    return _object({"beliefs": _object(others)})
+def reflection_schema(
+    agent_ids: Iterable[AgentId], me: AgentId, num_slots: int, *, has_chances: bool = False
+) -> Schema:
+    """Return the schema of the answer to a reflection, ``has_chances`` with those in percent."""
+    others = [str(agent) for agent in agent_ids if agent != me]
+    asked = {"beliefs": one_of(range(-MOST_CHANGE, MOST_CHANGE + 1))}
+    if has_chances:
+        asked["occupied"] = one_of(range(CERTAIN + 1))
+    size = {"minItems": num_slots, "maxItems": num_slots}
+    lists = {key: {"type": "array", "items": item, **size} for key, item in asked.items()}
+    return _object({key: _object(dict.fromkeys(others, own)) for key, own in lists.items()})
 
 
 def finding_schema(flags: Iterable[str], label_ids: Iterable[str]) -> Schema:
@@ -154,7 +159,11 @@ JUSTIFICATION = "^[A-Za-z0-9]{1,15}( [A-Za-z0-9,.]{1,15}){0,11}$"
 
 
 def tied_schema(
-    view: Briefing | Observation, *, is_counted: bool = False, max_tokens: int = 0
+    view: Briefing | Observation,
+    *,
+    is_counted: bool = False,
+    max_tokens: int = 0,
+    is_into_free: bool = False,
 ) -> Schema:
     """Return the schema of a reply.
 
@@ -172,6 +181,8 @@ def tied_schema(
         max_tokens: of a reply, where ``is_counted``: its thinking has at most as many characters,
             up to :data:`LONGEST_TEXT`, and a message half of that, so that a model which repeats
             itself still comes to an end. 0: texts of any length.
+        is_into_free: whether items move into slots that are free now, and no others, as since
+            prompts v3: one move is then enough for every batch.
     """
     bound = min(max_tokens, LONGEST_TEXT) if is_counted else 0
     thinking = _text(bound)
@@ -183,19 +194,20 @@ def tied_schema(
         return envelope_of(_messages(view, _text(bound // 2)), _most_messages(view), thinking)
     movable = _movable(view.calendar)
     if view.phase is DECISION and is_counted:
-        return replying({"anyOf": _batches(view, movable)}, thinking)
+        return replying({"anyOf": _batches(view, movable, is_into_free=is_into_free)}, thinking)
     reach = _within_reach(view.calendar, movable)
-    actions = [_tied_move(view.calendar, slot, reach) for slot in movable]
+    targets = _free(view.calendar) if is_into_free else reach
+    actions = [_tied_move(view.calendar, slot, targets) for slot in movable] if targets else []
     if view.phase is DECISION:
         actions.append(_schedule(reach, one_of([view.meeting.meeting_id])))
     return envelope_of(actions, len(actions), thinking)
 
 
-def _batches(view: Observation, movable: Sequence[Slot]) -> list[Schema]:
+def _batches(view: Observation, movable: Sequence[Slot], *, is_into_free: bool) -> list[Schema]:
     """Return the batches: the slot first, and only if it is taken, the moves that free it.
 
-    A slot is freed by one move into a free slot, or by two, of which the second makes room for the
-    first. Without a free slot there is no legal batch.
+    A slot is freed by one move into a free slot, or unless ``is_into_free`` by two, of which the
+    second makes room for the first. Without a free slot there is no legal batch.
     """
     calendar, meeting = view.calendar, one_of([view.meeting.meeting_id])
     free = _free(calendar)
@@ -205,6 +217,8 @@ def _batches(view: Observation, movable: Sequence[Slot]) -> list[Schema]:
     for slot in movable:
         move = _tied_move(calendar, slot, free, is_counted=True)
         found.append(places([_schedule([slot], meeting), move]))
+    if is_into_free:
+        return found
     for firsts, seconds in _pairs(movable):
         moves = [
             {"anyOf": [_tied_move(calendar, slot, targets, is_counted=True) for slot in slots]}

@@ -21,11 +21,13 @@ class Beliefs(NamedTuple):
     """The answer to a reflection, by target agent: one entry for each slot.
 
     ``delta`` holds integers in -3..3, positive for a stronger belief that the slot is occupied;
-    ``expected`` holds their expected values under the token log-probabilities, where given.
+    ``expected`` holds their expected values under the token log-probabilities, where given;
+    ``occupied`` the chances in percent that the slots are occupied, where they were asked for.
     """
 
     delta: dict[str, tuple[int, ...]]
     expected: dict[str, tuple[float, ...]] | None = None
+    occupied: dict[str, tuple[int, ...]] | None = None
 
 
 @passing

@@ -23,6 +23,7 @@ from calbench.traces.events import (
     BatchApplied,
     BatchRejected,
     BatchWithheld,
+    ChancesStated,
     DecideEnd,
     DecideStart,
     Reflection,
@@ -229,6 +230,12 @@ def reflection(
 
 def _record_beliefs(state: State, moment: Moment, agent: AgentId, reply: Reply) -> None:
     beliefs = reply.beliefs
+    if beliefs is not None and beliefs.occupied is not None:
+        state.events.append(
+            ChancesStated(
+                round=moment.round_index, agent_id=agent, occupied_by_target=beliefs.occupied
+            )
+        )
     state.events.append(
         Reflection(
             round=moment.round_index,

@@ -14,6 +14,7 @@ from calbench.engine.talk import Asks
 from calbench.errors import ReplayError, ReplayMissError
 from calbench.traces.events import (
     AgentRegistered,
+    ChancesStated,
     DecideEnd,
     DecideStart,
     Event,
@@ -157,6 +158,7 @@ def recorded_replies(events: Sequence[Event]) -> dict[AgentId, deque[Reply]]:
     """Collect each agent's turns; a note after a turn says how its reply was read."""
     replies: dict[AgentId, deque[Reply]] = defaultdict(deque)
     prompt: str | None = None
+    chances: dict[str, tuple[int, ...]] | None = None
     for index, event in enumerate(events):
         if isinstance(event, TurnStart | DecideStart):
             prompt = event.prompt
@@ -165,11 +167,14 @@ def recorded_replies(events: Sequence[Event]) -> dict[AgentId, deque[Reply]]:
             unreadable, recovered = _reading(events, index)
             reply = Reply(turn, prompt, event.usage, event.reply_keys, unreadable, recovered)
             replies[event.agent_id].append(reply)
+        elif isinstance(event, ChancesStated):
+            chances = event.occupied_by_target
         elif isinstance(event, Reflection):
             unreadable, recovered = _reading(events, index)
             beliefs = None
             if unreadable is None:
-                beliefs = Beliefs(event.delta_by_target, event.expected_by_target)
+                beliefs = Beliefs(event.delta_by_target, event.expected_by_target, chances)
+            chances = None
             reply = Reply(
                 PASS, event.prompt, event.usage, event.reply_keys, unreadable, recovered, beliefs
             )

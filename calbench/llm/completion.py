@@ -147,6 +147,7 @@ class ModelSpec(BaseModel):
         logprobs: ask for token log-probabilities in reflections.
         replicate: distinguishes repeated games of the same content.
         options: the provider's own parameters, which are sent as they are; absent: none.
+        is_tied: whether its schema offers only moves that can be carried out, since prompts v2.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -157,6 +158,7 @@ class ModelSpec(BaseModel):
     logprobs: bool = False
     replicate: Annotated[int, Field(ge=0)] = 0
     options: Options = None
+    is_tied: Annotated[bool, Field(exclude_if=bool)] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,7 +107,7 @@ def _is_plain_url(url: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and is_plain and port != 0
 
 
-_REPLIES = ("response_format", "logprobs", "replicate", "options")
+_REPLIES = ("response_format", "logprobs", "replicate", "options", "is_tied")
 """Keys of a model that :class:`ModelSpec` has as they are."""
 
 
@@ -161,6 +161,7 @@ class ModelConfig(Endpoint):
     logprobs: bool = False
     replicate: Annotated[int, Field(ge=0)] = 0
     options: Options = None
+    is_tied: bool = True
     prompts: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")] | None = None
 
     @model_validator(mode="after")

@@ -294,6 +294,19 @@ class ReplyNote:
 
 
 @recorded
+class ChancesStated:
+    """Beside the reflection that follows: chances in percent that slots are occupied, by target.
+
+    Since prompts v3 [C]; there is none if no list of chances could be read.
+    """
+
+    type: Literal["chances_stated"] = "chances_stated"
+    round: int
+    agent_id: AgentId
+    occupied_by_target: dict[str, tuple[int, ...]]
+
+
+@recorded
 class Reflection:
     """Answer to a call that only measures: belief movement by target agent and slot, -3..3.
 
@@ -354,6 +367,7 @@ Event = (
     | ConsistencyViolation
     | Resolution
     | ReplyNote
+    | ChancesStated
     | Reflection
     | GameHalted
     | GameEnd

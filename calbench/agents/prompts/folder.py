@@ -27,11 +27,19 @@ from calbench.errors import ConfigError, FileError
 from calbench.extensions import extension, extension_names
 from calbench.files import printable, read_bytes
 
-LATEST = "v2"
+LATEST = "v3"
 """The version whose templates a folder has as well, and whose values they are given."""
 
-NEEDLESS = frozenset({"parts/closed_channels"})
-"""Templates that a version may leave out."""
+NEEDLESS = frozenset(
+    {
+        "parts/closed_channels",
+        "parts/schedule_example",
+        "parts/move_example",
+        "parts/worked_free",
+        "parts/worked_move",
+    }
+)
+"""Templates that a version may leave out, as long as no other one asks for them."""
 
 MOST_BYTES = 200_000
 """Size of a template or variant [C]: it is part of every request."""

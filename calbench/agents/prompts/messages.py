@@ -19,7 +19,7 @@ from calbench.agents.prompts.rendering import (
     printable,
     refusal_lines,
 )
-from calbench.agents.prompts.templates import Templates, read_templates
+from calbench.agents.prompts.templates import Templates, principals, read_templates
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import CHANNELS, Channel
@@ -73,6 +73,15 @@ def example_of(briefing: Briefing) -> Example:
         None if after == briefing.agent_id else after,
         MeetingId(briefing.num_meetings),
     )
+
+
+def principal_of(agent_id: AgentId) -> str:
+    """Return name and role of the user that an agent acts for, from the released list [C].
+
+    They go by the agent's number alone, so they tell nothing of a scenario.
+    """
+    users = principals()
+    return users[agent_id % len(users)]
 
 
 PROMPT_VERSION = "v1"
@@ -135,12 +144,14 @@ class Prompts:
 
     @property
     def edition(self) -> int:
-        """How replies are asked for and read: 1 as under ``v1``, 2 as under all versions since.
+        """How replies are asked for and read: as under ``v1``, ``v2`` or ``v3``.
 
-        A folder's templates are of the second, whatever a trace calls them.
+        A folder's templates are of the third if their reflection asks for chances, else of the
+        second, whatever a trace calls them.
         """
-        is_ours = self.templates.folder is None
-        return 1 if is_ours and self.templates.version == "v1" else 2
+        if self.templates.folder is None and self.templates.version == "v1":
+            return 1
+        return 3 if "${chances}" in self.templates.text_by_name.get("reflection", "") else 2
 
     def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
         """Return the system prompt of nine sections; a variant follows word for word."""
@@ -150,6 +161,7 @@ class Prompts:
             {
                 "schedule_example": partial(self._schedule_example, example),
                 "move_example": partial(self._move_example, example),
+                "principal": partial(principal_of, briefing.agent_id),
             },
             agent_id=briefing.agent_id,
             agent_ids=numbers(briefing.agent_ids),
@@ -202,6 +214,7 @@ class Prompts:
         takes_part = isinstance(observation.meeting, Meeting)
         return self.templates.fill(
             "round_start" if takes_part else "outsider",
+            _options(observation),
             meeting=meeting_line(observation.meeting, observation.labels),
             calendar=calendar_lines(observation.calendar, observation.labels),
             cost=observation.incurred_shown_cost,
@@ -211,9 +224,10 @@ class Prompts:
 
     def _decide(self, name: str, observation: Observation, notices: str) -> str:
         """Return the question for a participant's batch, or for an outsider's moves."""
+        worked = {"worked": partial(self._worked, observation)}
         return self.templates.fill(
             name,
-            _options(observation),
+            {**_options(observation), **worked},
             round=observation.round_index + 1,
             meeting=meeting_line(observation.meeting, observation.labels),
             calendar=calendar_lines(observation.calendar, observation.labels),
@@ -242,6 +256,7 @@ class Prompts:
             {
                 "shape": partial(belief_shape, others, num_slots),
                 "lengths": partial(belief_lengths, others, num_slots),
+                "chances": partial(belief_lengths, others, num_slots),
             },
             round=observation.round_index + 1,
             others=numbers(others),
@@ -297,6 +312,30 @@ class Prompts:
     def _schedule_example(self, example: Example) -> str:
         return self.templates.fill(
             "parts/schedule_example", first=example.first, meeting_id=example.meeting_id
+        )
+
+    def _worked(self, observation: Observation) -> str:
+        """Return a decision worked on the agent's own calendar [C]: a move, if one is possible.
+
+        Of the slots that it could be about, agents take another each, by their number alone: the
+        example must not lead those together who copy it.
+        """
+        calendar, place = observation.calendar, observation.agent_ids.index(observation.agent_id)
+        free = [slot for slot, item in enumerate(calendar) if item is None]
+        moves = [(slot, item) for slot, item in enumerate(calendar) if item and item.is_movable]
+        meeting_id = observation.meeting.meeting_id
+        if not free:
+            return ""
+        if not moves:
+            slot = free[place % len(free)]
+            return self.templates.fill("parts/worked_free", slot=slot, meeting_id=meeting_id)
+        slot, item = moves[place % len(moves)]
+        return self.templates.fill(
+            "parts/worked_move",
+            slot=slot,
+            item_id=item.item_id,
+            to=free[place % len(free)],
+            meeting_id=meeting_id,
         )
 
     def _move_example(self, example: Example) -> str:

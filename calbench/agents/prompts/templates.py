@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
@@ -125,6 +125,12 @@ def read_templates(version: str) -> Templates:
     }
     ordered = dict(sorted(texts.items()))
     return Templates(version, ordered, digest_of(ordered))
+
+
+@cache
+def principals() -> tuple[str, ...]:
+    """Return the users that agents act for since ``v3``: names with roles; a released list."""
+    return tuple((FOLDER / "principals.txt").read_text(encoding="utf-8").splitlines())
 
 
 def read_markdown(path: Path) -> str:

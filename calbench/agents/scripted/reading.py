@@ -18,7 +18,7 @@ from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
 from calbench.domain.messages import CHANNELS
 from calbench.domain.observations import Briefing
 
-VERSIONS: Final = frozenset({"v1", "v2"})
+VERSIONS: Final = frozenset({"v1", "v2", "v3"})
 """The prompt versions this module reads: lines that it needs are the same in all of them."""
 
 Kind = Literal[
@@ -75,6 +75,7 @@ _RESUBMIT = re.compile(
 _OTHERS = re.compile(r"Other agents: ([\d, ]*)$")
 # e.g. "Integers for each agent: 6, for slots 0 to 5 in this order"; not "for each agent: 6"
 _LENGTH = re.compile(r"Integers for each agent: (\d+), for slots 0 to \d+ in this order$")
+_CHANCES = '- "occupied", from 0 to 100: '
 _UNREADABLE = "Your previous reply could not be read, so nothing in it was carried out ("
 _BEGINNINGS: Final = (
     "CHEAP_TALK turn budget: ",
@@ -86,6 +87,7 @@ _BEGINNINGS: Final = (
     "Submit the complete batch",
     "Other agents: ",
     "Integers for each agent: ",
+    _CHANCES,
     _UNREADABLE,
 )
 """How the lines begin that are read by a pattern of their own; most begin otherwise."""
@@ -158,6 +160,7 @@ class Reading:
         was_unreadable: whether the agent's previous reply could not be read.
         others: whom a reflection asks about.
         num_slots: integers a reflection asks for, for each of them.
+        asks_chances: whether it asks for the chances that slots are occupied as well.
     """
 
     kind: Kind = "unknown"
@@ -175,6 +178,7 @@ class Reading:
     was_unreadable: bool = False
     others: tuple[AgentId, ...] = ()
     num_slots: int | None = None
+    asks_chances: bool = False
 
 
 @lru_cache(maxsize=64)
@@ -269,6 +273,8 @@ def _read_line(line: str, result: Reading) -> None:
         result.others = _ids(match[1])
     elif match := _LENGTH.match(line):
         result.num_slots = int(match[1])
+    elif line.startswith(_CHANCES):
+        result.asks_chances = True
     elif line.startswith(_UNREADABLE):
         result.was_unreadable = True
 

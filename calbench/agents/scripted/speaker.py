@@ -115,10 +115,26 @@ AGREED: Final = 3
 """For the slot that an agent settled on or agreed to: the meeting is there now [C]."""
 
 
+EVEN: Final = 50
+"""Chance in percent that a slot is occupied of which nothing was said [C]."""
+
+PER_CHANGE: Final = 15
+"""Percent that a step of a change of belief adds to it [C]: what is said is never certain."""
+
+
 def beliefs(asked: Reading, ledger: Ledger) -> dict[str, Any]:
-    """Return the answer to a reflection: for each other agent one integer a slot, -3 to 3."""
+    """Return the answer to a reflection: for each other agent one integer a slot, -3 to 3.
+
+    Beside it the chances that follow from these, if they are asked for.
+    """
     num_slots = asked.num_slots or 0
-    return {"beliefs": {str(agent): _changes(ledger, agent, num_slots) for agent in asked.others}}
+    changes = {str(agent): _changes(ledger, agent, num_slots) for agent in asked.others}
+    if not asked.asks_chances:
+        return {"beliefs": changes}
+    chances = {
+        agent: [EVEN + PER_CHANGE * change for change in own] for agent, own in changes.items()
+    }
+    return {"beliefs": changes, "occupied": chances}
 
 
 def _changes(ledger: Ledger, agent: AgentId, num_slots: int) -> list[int]:
