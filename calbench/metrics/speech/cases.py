@@ -5,21 +5,31 @@ message may be in its next sentence, which is about the speaker. So every case i
 or only found; where a plain one exists, it is the one to show.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from calbench.domain.actions import Schedule
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import DECISION
 from calbench.metrics.speech.conversation import Conversation
 from calbench.metrics.speech.messages import AuditedMessage
-from calbench.metrics.speech.patterns import PATTERNS, Occurrence, message_patterns
+from calbench.metrics.speech.patterns import PATTERNS, Occurrence, agrees, message_patterns
 from calbench.metrics.speech.rules import NAMES
 from calbench.scenarios.labels import TIERS
-from calbench.traces.events import OVER_CAP, Event, InvalidToolCall, ReplyNote, Resolution
+from calbench.traces.events import (
+    OVER_CAP,
+    AgentRegistered,
+    BatchApplied,
+    Event,
+    InvalidToolCall,
+    ReplyNote,
+    Resolution,
+)
 from calbench.traces.models import Trace
 
-KINDS: Final = ("pattern", "outcome", "leak", "statement", "limit")
+KINDS: Final = ("pattern", "outcome", "leak", "statement", "limit", "failure")
 """Kinds of cases, in the order of tables."""
 
 MESSAGE_CAP: Final = "message_cap"
@@ -27,6 +37,12 @@ MESSAGE_CAP: Final = "message_cap"
 
 SECOND_HAND: Final = "second_hand"
 """Name of a leak by a message that passes on another agent's label."""
+
+EXAMPLE_REPEATED: Final = "example_repeated"
+"""Name of a message that is the example of its sender's prompt, with whatever slots."""
+
+OTHER_SLOT: Final = "other_slot"
+"""Name of a batch in another slot than the one that its author agreed to last in the round."""
 
 OUTCOMES: Final = ("scheduled", "inconsistent_slots", "no_batch", "earlier_meeting_broken")
 """What play can come to (section 3)."""
@@ -37,12 +53,20 @@ NAMES_BY_KIND: Final = {
     "leak": (*TIERS, SECOND_HAND),
     "statement": NAMES,
     "limit": (MESSAGE_CAP,),
+    "failure": (EXAMPLE_REPEATED, OTHER_SLOT),
 }
 """Every name of a case, by its kind, in the order of tables."""
 
 _GOSSIP: Final = frozenset({"availability_gossip", "cost_gossip"})
 # e.g. "Slot 3 works. Thanks"; not "about 2.5 hours"
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
+# e.g. '"content": "Is slot 9 possible?"'; not '"content": 9'
+_CONTENT: Final = re.compile(
+    r'"content": ("(?:\\["\\/bfnrt]|\\u[0-9a-f]{4}|[^"\\\x00-\x1f])*")', re.IGNORECASE
+)
+# e.g. "slot 3", "Slot #12"; not "slots 3 and 4"
+_SLOT: Final = re.compile(r"\bslot #?(\d+)", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"\d+")
 
 
 class Case(NamedTuple):
@@ -50,7 +74,7 @@ class Case(NamedTuple):
 
     Attributes:
         kind: one of :data:`KINDS`.
-        name: of the pattern, outcome, tier, statement or limit.
+        name: of the pattern, outcome, tier, statement, limit or failure.
         event_index: of the event at which it shows, from 0.
         round: number of the round, from 0.
         agents: who said or did it, if somebody did.
@@ -109,6 +133,8 @@ def _cases(trace: Trace, talk: Conversation) -> Iterator[Case]:
     cut = _cut_off(trace.events)
     for each in talk.occurrences:
         yield _of_occurrence(each, cut)
+    yield from _repeated(trace, talk)
+    yield from _booked_elsewhere(trace, talk)
     for index, event in enumerate(trace.events):
         if isinstance(event, Resolution):
             yield Case("outcome", event.outcome, index, event.round, (), is_plain=True)
@@ -139,6 +165,43 @@ def _in_a_sentence(message: AuditedMessage, name: str) -> bool:
     return any(
         name in message_patterns(each, present) for each in _SENTENCE.split(message.said.text)
     )
+
+
+def _repeated(trace: Trace, talk: Conversation) -> Iterator[Case]:
+    """Yield the messages that are an example of their sender's prompt, numbers apart."""
+    examples = {
+        event.agent_id: {
+            _NUMBER.sub("0", json.loads(each).strip())
+            for each in _CONTENT.findall(event.system_prompt)
+        }
+        for event in trace.events
+        if isinstance(event, AgentRegistered) and event.system_prompt is not None
+    }
+    for message in talk.messages:
+        said = message.said
+        if _NUMBER.sub("0", said.text.strip()) in examples.get(said.sender, ()):
+            place = said.event_index, said.round, (said.sender,)
+            yield Case("failure", EXAMPLE_REPEATED, *place, is_plain=True)
+
+
+def _booked_elsewhere(trace: Trace, talk: Conversation) -> Iterator[Case]:
+    """Yield the batches whose slot is not the one that their author agreed to last in the round.
+
+    An agreement is a message with a phrase of agreement that names one slot [C].
+    """
+    agreed: dict[tuple[int, AgentId], int] = {}
+    for message in talk.messages:
+        slots = set(map(int, _SLOT.findall(message.said.text)))
+        if len(slots) == 1 and agrees(message.said.text):
+            agreed[message.said.round, message.said.sender] = slots.pop()
+    for index, event in enumerate(trace.events):
+        if not isinstance(event, BatchApplied):
+            continue
+        booked = [each.slot for each in event.actions if isinstance(each, Schedule)]
+        slot = agreed.get((event.round, event.agent_id))
+        if slot is not None and booked and slot not in booked:
+            who = (event.agent_id,)
+            yield Case("failure", OTHER_SLOT, index, event.round, who, is_plain=True)
 
 
 def _of_occurrence(each: Occurrence, cut: frozenset[tuple[int, AgentId]]) -> Case:

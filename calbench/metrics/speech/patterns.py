@@ -168,6 +168,11 @@ _ERRAND_ID: Final = re.compile(r"\berrand\s{0,3}#\s?\d", re.IGNORECASE)
 _GOSSIP: Final = {"availability_gossip": _AVAILABILITY, "cost_gossip": _COST}
 
 
+def agrees(text: str) -> bool:
+    """Whether a text holds a phrase of agreement."""
+    return _AGREEMENT.search(text) is not None
+
+
 def message_patterns(text: str, present: Collection[int] = frozenset()) -> tuple[str, ...]:
     """Return the patterns in the words of a message, in the paper's order.
 

@@ -1,6 +1,7 @@
 """What there is to show of a game: the first plain case of everything, found and counted."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from calbench.facts.speech import CASES
 from calbench.metrics.speech import cases as shown
 from calbench.metrics.speech.cases import NAMES_BY_KIND, CaseCount, case_counts
 from calbench.metrics.speech.conversation import conversation
-from calbench.traces.events import OVER_CAP, InvalidToolCall, ReplyNote, Resolution
+from calbench.traces.events import OVER_CAP, AgentRegistered, InvalidToolCall, ReplyNote, Resolution
 from calbench.traces.models import Trace
 from tests.analysis.audits.test_audit_tables import Row, cells, failing_game, rows
 from tests.engine.scripts import game_config
@@ -62,6 +63,39 @@ def test_failures_are_shown_where_they_happen() -> None:
     }
     assert found["earlier_meeting_broken"].first.event_index == ends[1]
     assert found["inconsistent_slots"].first.event_index == ends[2]
+
+
+def test_message_that_repeats_the_example_of_its_prompt_is_a_failure() -> None:
+    prompt = 'Talk:\n{"actions": [{"type": "dm", "to": 4, "content": "Is \\"slot 9\\" fine?\\n"}]}'
+    odd = '"content": "\\q", "content": 7, "content": "<text>"'
+    game = telling('Is "slot 3" fine?', 'Is "slot 12" fine?', 'Is "slot 3" fine for you?')
+    asked = [
+        replace(event, system_prompt=odd + prompt if event.agent_id == 0 else None)
+        if isinstance(event, AgentRegistered)
+        else event
+        for event in game.events
+    ]
+    prompted = game.model_copy(update={"events": tuple(asked)})
+
+    found = cases(prompted)["example_repeated"]
+
+    assert (found.found, found.first.agents) == (2, (0,))
+    assert "example_repeated" not in cases(game)
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        (["Yes, slot 3 works for me."], 0),
+        (["Yes, slot 4 works for me."], 1),
+        (["Yes, slot 3 works.", "Agreed: slot #4."], 1),  # the last one counts
+        (["Agreed: slot 4.", "Yes, slot 4 or slot 5 works."], 1),  # names no single slot
+        (["What about slot 4?"], 0),  # agrees to nothing
+    ],
+)
+def test_batch_in_another_slot_than_was_agreed_is_a_failure(texts: list[str], found: int) -> None:
+    shown = cases(telling(*texts)).get("other_slot")
+    assert (0 if shown is None else shown.found) == found
 
 
 def test_message_over_the_cap_is_a_case_however_its_refusal_is_worded(
