@@ -184,6 +184,10 @@ def _repeated(trace: Trace, talk: Conversation) -> Iterator[Case]:
             yield Case("failure", EXAMPLE_REPEATED, *place, is_plain=True)
 
 
+def _numberless(text: str) -> str:
+    return _NUMBER.sub("0", text.strip())
+
+
 def _booked_elsewhere(trace: Trace, talk: Conversation) -> Iterator[Case]:
     """Yield the batches whose slot is not the one that their author agreed to last in the round.
 
