@@ -20,7 +20,7 @@ from calbench.agents.prompts.rendering import (
     refusal_lines,
 )
 from calbench.agents.prompts.templates import Templates, principals, read_templates
-from calbench.domain.calendars import Meeting
+from calbench.domain.calendars import Errand, Meeting
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.observations import (
@@ -322,7 +322,12 @@ class Prompts:
         """
         calendar, place = observation.calendar, observation.agent_ids.index(observation.agent_id)
         free = [slot for slot, item in enumerate(calendar) if item is None]
-        moves = [(slot, item) for slot, item in enumerate(calendar) if item and item.is_movable]
+        # A placed meeting would break if one agent alone moved it.
+        moves = [
+            (slot, item)
+            for slot, item in enumerate(calendar)
+            if isinstance(item, Errand) and item.is_movable
+        ]
         meeting_id = observation.meeting.meeting_id
         if not free:
             return ""
