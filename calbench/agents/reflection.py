@@ -95,11 +95,12 @@ def parse_reflection_with_chances(
         kept = [each for each in targets if _is_list(chances, each, num_slots, range(CERTAIN + 1))]
         occupied = {target: tuple(chances[target]) for target in kept}
         is_surplus = not chances.keys() <= set(targets)
-    noted = set((read.recovered or "").split("+"))
-    for note, applies in ((PARTIAL, len(occupied) < len(targets)), (SURPLUS, is_surplus)):
-        if applies and note not in noted:
-            read = read._replace(recovered="+".join(filter(None, (read.recovered, note))))
-    return read._replace(value=read.value._replace(occupied=occupied or None))
+    applies = {PARTIAL: len(occupied) < len(targets), SURPLUS: is_surplus}
+    noted = (read.recovered or "").split("+")
+    words = [word for word in noted if word and word not in applies]
+    words += [note for note, is_new in applies.items() if is_new or note in noted]
+    beliefs = read.value._replace(occupied=occupied or None)
+    return read._replace(value=beliefs, recovered="+".join(words) or None)
 
 
 def reflection_parser(edition: int) -> Parser:

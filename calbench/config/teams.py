@@ -8,8 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from calbench.agents.prompts import PROMPT_VERSION, load_prompts, load_variant, use_prompts
-from calbench.agents.prompts.folder import LATEST
+from calbench.agents.prompts import (
+    PROMPT_VERSION,
+    Prompts,
+    load_prompts,
+    load_variant,
+    use_prompts,
+)
 from calbench.agents.prompts.templates import Templates, read_templates
 from calbench.agents.prompts.trial import worded
 from calbench.agents.scripted import GOALS
@@ -290,17 +295,18 @@ def _check_scripted(own: Templates) -> None:
     """Refuse templates of a folder that scripted speakers would be mute under.
 
     They read the lines that all versions of this package share, so every message has to tell them
-    what it tells in the one that a folder is a variation of.
+    what it tells in the version of the same edition.
 
     Raises:
         ConfigError: naming the first template that they cannot read.
     """
-    for mine, known in zip(worded(own), worded(read_templates(LATEST)), strict=True):
+    version = f"v{Prompts(own).edition}"
+    for mine, known in zip(worded(own), worded(read_templates(version)), strict=True):
         read = read_briefing if mine.template == "system" else read_message
         if read(mine.text) != read(known.text):
             raise ConfigError(
                 f"{own.folder}/{mine.template}.md: a scripted speaker cannot read what it says: "
-                f"keep the headings and the lines with values as they are in {LATEST} (those of "
+                f"keep the headings and the lines with values as they are in {version} (those of "
                 "parts/ too), or seat models only"
             )
 

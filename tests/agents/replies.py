@@ -53,8 +53,17 @@ actions = st.one_of(
 )
 envelopes = st.fixed_dictionaries({"thinking": texts, "actions": st.lists(actions, max_size=3)})
 
-beliefs = st.fixed_dictionaries({key: st.lists(st.integers(-4, 4)) for key in ("0", "2", "3")})
-answers = st.fixed_dictionaries({"beliefs": beliefs})
+
+def about_others(numbers: st.SearchStrategy[int]) -> st.SearchStrategy[dict[str, list[int]]]:
+    """Return lists of four of them, more or fewer now and then, about agents 0, 2 and 3."""
+    own = st.lists(numbers, min_size=4, max_size=4) | st.lists(numbers, max_size=5)
+    return st.fixed_dictionaries(dict.fromkeys(("0", "2", "3"), own))
+
+
+answers = st.fixed_dictionaries(
+    {"beliefs": about_others(st.integers(-3, 3) | st.integers(-4, 4))},
+    optional={"occupied": about_others(st.integers(0, 100) | st.integers(-1, 101))},
+)
 
 ODD_VALUES: list[object] = [None, True, 1.5, -0.0, 10**30, "1", [], {}, {"a": {}}, "\ud800", "\n"]
 ODD_TEXTS = (

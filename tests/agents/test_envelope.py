@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.agents.envelope import Read, parse_envelope
-from calbench.agents.reflection import parse_partial_reflection
+from calbench.agents.reflection import reflection_parser
 from calbench.domain.actions import (
     Action,
     BroadcastMessage,
@@ -246,12 +246,16 @@ LONGEST_DETAIL = 300
 @settings(max_examples=examples(400, nightly=200_000), deadline=None)
 def test_no_reply_gives_an_exception_or_an_unwritten_action(text: str, reason: str | None) -> None:
     said = completion(text, reason)
-    beliefs = parse_partial_reflection(said, AGENTS, AgentId(1), 4)
-    if isinstance(beliefs, Read):
-        assert set(beliefs.value.delta) <= {"0", "2", "3"}
-        assert all(abs(step) <= 3 for steps in beliefs.value.delta.values() for step in steps)
+    readings = [reflection_parser(edition)(said, AGENTS, AgentId(1), 4) for edition in (1, 2, 3)]
+    for beliefs in readings:
+        if isinstance(beliefs, Read):
+            delta, chances = beliefs.value.delta, beliefs.value.occupied or {}
+            assert delta.keys() | chances.keys() <= {"0", "2", "3"}
+            for within, lists in ((range(-3, 4), delta), (range(101), chances)):
+                assert {len(listed) for listed in lists.values()} <= {4}
+                assert all(type(n) is int and n in within for row in lists.values() for n in row)
     turn = parse_envelope(said)
-    for found in (turn, beliefs):
+    for found in (turn, *readings):
         if isinstance(found, Unreadable):
             assert found.problem in get_args(Problem)
             assert found.detail.isprintable()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from calbench.agents.base import CallSite
 from calbench.agents.language import NO_REPLY, LanguageAgent
 from calbench.agents.prompts import load_prompts, load_variant
-from calbench.agents.schemas import envelope_schema, reflection_schema
+from calbench.agents.schemas import envelope_schema, reflection_schema, tied_schema
 from calbench.domain.actions import PASS, DirectMessage
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import CHANNELS, Text
@@ -62,9 +62,13 @@ def answering(*completions: Completion) -> Recorder:
 
 
 def agent_of(
-    recorder: Recorder, spec: ModelSpec = SPEC, variant_text: str | None = None
+    recorder: Recorder,
+    spec: ModelSpec = SPEC,
+    variant_text: str | None = None,
+    version: str = "v1",
 ) -> LanguageAgent:
-    agent = LanguageAgent("tester", recorder, spec, PROMPTS, variant_text, "game-1")
+    prompts = load_prompts(version)
+    agent = LanguageAgent("tester", recorder, spec, prompts, variant_text, "game-1")
     agent.introduce(briefing(*CHANNELS, num_slots=11))
     return agent
 
@@ -217,6 +221,40 @@ def test_request_carries_schema_and_logprobs_where_asked(
         assert reflection.reply_schema == reflection_schema(AGENTS, AgentId(0), 11)
     assert reply.beliefs is not None
     assert reply.beliefs.expected is not None
+
+
+@pytest.mark.parametrize("response_format", ["json_object", "json_schema"])
+@pytest.mark.parametrize("is_tied", [False, True])
+@pytest.mark.parametrize("version", ["v1", "v2", "v3"])
+def test_schema_is_that_of_the_edition_unless_a_model_is_not_tied(
+    version: str, is_tied: bool, response_format: ResponseFormat
+) -> None:
+    spec = ModelSpec(model="test/model", response_format=response_format, is_tied=is_tied)
+    views = [observation(phase) for phase in Phase]
+    answers = [
+        completion(BELIEFS if view.phase is Phase.REFLECTION else envelope()) for view in views
+    ]
+    recorder = answering(*answers)
+    ask(agent_of(recorder, spec, version=version), *views)
+    is_counted = response_format == "json_object"
+    for view, request in zip(views, recorder.requests, strict=True):
+        if view.phase is Phase.REFLECTION:
+            asked = view.agent_ids, view.agent_id, len(view.calendar)
+            expected = reflection_schema(*asked, has_chances=version == "v3")
+        elif version == "v1" or not is_tied:
+            expected = envelope_schema(view, is_counted=is_counted)
+        else:
+            most = spec.sampling.max_tokens
+            expected = tied_schema(
+                view, is_counted=is_counted, max_tokens=most, is_into_free=version == "v3"
+            )
+        assert request.reply_schema == expected
+
+
+def test_key_of_ties_is_recorded_only_where_they_are_off() -> None:
+    assert "is_tied" not in SPEC.model_dump(mode="json")
+    free = SPEC.model_copy(update={"is_tied": False})
+    assert free.model_dump(mode="json") == SPEC.model_dump(mode="json") | {"is_tied": False}
 
 
 @pytest.mark.parametrize("response_format", ["json_object", "json_schema"])

@@ -1,5 +1,6 @@
 """Prompts say what the paper's appendix A says, and nothing foreign can pose as a line of them."""
 
+import hashlib
 import json
 import re
 import string
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from calbench.agents.prompts import load_prompts, load_variant
 from calbench.agents.prompts.folder import variants
-from calbench.agents.prompts.templates import Templates, digest_of, versions
+from calbench.agents.prompts.templates import FOLDER as TEMPLATES
+from calbench.agents.prompts.templates import Templates, digest_of, principals, versions
 from calbench.domain.actions import DirectMessage
 from calbench.domain.ids import AgentId, ErrandId
 from calbench.domain.messages import CHANNELS, Channel
@@ -25,6 +27,7 @@ from tests.golden.prompts.samples import (
     OUTSIDE,
     briefing,
     golden_files,
+    golden_texts,
     heard,
     observation,
     said,
@@ -35,8 +38,12 @@ EVERY = pytest.mark.parametrize("version", versions())
 DIGESTS = {
     "v1": "3c7e20b24b2be37651ab502b5da9565d8c38d5026aa4f13e0e93646d2951d311",
     "v2": "07e815bc30adeb0eecb5259828403ff307c2fe4c8e3f2eb5126e4c899f9c339a",
+    "v3": "71cb0e4ef13049fd3de2402eb8b505c02b525c321c519cd2d426c52c2d8c5f58",
 }
 """SHA-256 of each version's files. A released version never changes: add a line for a new one."""
+
+DIGEST_OF_PRINCIPALS = "eeeb1004434c31d9cf8791e147499f118d650a0e2d2f5c682a47631fda6c8607"
+"""SHA-256 of the list of users, which is part of ``v3`` and changes no more than that does."""
 
 VARIANT_DIGESTS = {
     ("dspy", "v1"): "5271045122c2fec30e465b8f492248434554a42bceb445c8835a7cf47af2dc39",
@@ -64,6 +71,12 @@ REMEDY = "a released prompt version never changes: make a new folder, see CONTRI
 def test_no_version_has_changed() -> None:
     found = {version: load_prompts(version).templates.digest for version in versions()}
     assert found == DIGESTS, REMEDY
+
+
+def test_list_of_users_has_not_changed() -> None:
+    whole = (TEMPLATES / "principals.txt").read_bytes()
+    assert hashlib.sha256(whole).hexdigest() == DIGEST_OF_PRINCIPALS, REMEDY
+    assert len(set(principals())) == len(principals()) == len(whole.splitlines())
 
 
 def test_no_variant_has_changed() -> None:
@@ -176,8 +189,37 @@ def test_examples_of_the_system_prompt_are_json(version: str) -> None:
     for channels in ((), *((channel,) for channel in CHANNELS)):
         text = load_prompts(version).system(briefing(*channels))
         replies = [json.loads(line) for line in text.splitlines() if line.startswith('{"thinking"')]
-        number = 2 if version == "v1" else 3
+        number = {"v1": 2, "v2": 3, "v3": 1}[version]
         assert [set(reply) for reply in replies] == [{"thinking", "actions"}] * number
+
+
+@pytest.mark.parametrize("version", versions())
+def test_agent_acts_for_a_user_by_its_number_since_v3(version: str) -> None:
+    users = principals()
+    told = briefing("dm")._replace(agent_ids=tuple(map(AgentId, range(len(users) + 2))))
+    named = []
+    for agent in told.agent_ids:
+        first, _, rest = load_prompts(version).system(told._replace(agent_id=agent)).partition("\n")
+        named.append([user for user in users if f"the assistant of {user}. " in first])
+        assert not any(user in rest for user in users)
+    of_v3 = [[user] for user in (*users, *users[:2])]
+    assert named == (of_v3 if version == "v3" else [[]] * len(named))
+
+
+# e.g. "Slot", " scheduled", "7", '", "', "=== ", "\n\n"; not "to_slot", "12"
+PIECE = re.compile(r"(?:[^\r\n\w]|_)?[^\W\d_]+|\d| ?(?:[^\s\w]|_)+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+"""Words with the space before them, digits, and runs of signs: what tokenisers divide a text into
+first (Qwen2.5's and those of OpenAI). A message has about a twentieth more tokens than these."""
+
+
+@pytest.mark.parametrize("rounds", [0, 2, 5])
+def test_whole_game_is_asked_for_no_more_in_v3_than_in_v2(rounds: int) -> None:
+    sizes = {}
+    for version in ("v2", "v3"):
+        texts = golden_texts(version)
+        a_round = [texts[name] for name in ("round-start", "turn", "turn-last", "decision")]
+        sizes[version] = len(PIECE.findall("".join([texts["system-dm"], *a_round * rounds])))
+    assert sizes["v3"] < sizes["v2"]
 
 
 @EVERY

@@ -9,7 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.agents.envelope import Read
-from calbench.agents.reflection import parse_partial_reflection, parse_reflection
+from calbench.agents.reflection import (
+    parse_partial_reflection,
+    parse_reflection,
+    parse_reflection_with_chances,
+)
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Unreadable
 from calbench.llm.completion import TokenLogprob
@@ -222,3 +226,104 @@ def test_whole_answers_are_read_alike_and_others_list_by_list(lists: dict[str, l
     }
     assert isinstance(some, Read) == bool(good)
     assert not isinstance(some, Read) or some.value == Beliefs(good)
+
+
+CHANCES = '"occupied": {"0": [50, 0], "2": [100, 65]}'
+BOTH = f"{GOOD[:-1]}, {CHANCES}}}"
+STATED: dict[str, tuple[int, ...]] = {"0": (50, 0), "2": (100, 65)}
+
+
+def parse_both(text: str, **fields: Any) -> Read[Beliefs] | Unreadable:
+    return parse_reflection_with_chances(completion(text, **fields), AGENTS, ME, 2)
+
+
+def test_chances_are_read_beside_changes() -> None:
+    found = parse_both(BOTH, logprobs=tuple(plain(BOTH)))
+    assert isinstance(found, Read)
+    assert found.recovered is None
+    assert found.value.delta == read(GOOD).delta
+    assert found.value.occupied == STATED
+    assert found.value.expected == {"0": (0.0, -2.0), "2": (3.0, 1.0)}
+
+
+def test_chances_are_in_the_order_of_agents() -> None:
+    found = parse_both(BOTH.replace(CHANCES, '"occupied": {"2": [100, 65], "0": [50, 0]}'))
+    assert isinstance(found, Read)
+    assert list(found.value.occupied or {}) == ["0", "2"]
+
+
+def test_changes_that_stand_behind_chances_have_no_expectations() -> None:
+    text = f"{{{CHANCES}, {GOOD[1:]}"
+    found = parse_both(text, logprobs=tuple(plain(text)))
+    assert isinstance(found, Read)
+    assert found.value == Beliefs(read(GOOD).delta, None, STATED)
+    assert found.recovered is None
+
+
+@pytest.mark.parametrize(
+    ("chances", "stated", "recovered"),
+    [
+        ("", None, "partial"),
+        (', "occupied": {"0": [50, 0]}', {"0": (50, 0)}, "partial"),
+        (', "occupied": {"0": [50], "2": [100, 65]}', {"2": (100, 65)}, "partial"),
+        (', "occupied": {"0": [50, 101], "2": [100, 65]}', {"2": (100, 65)}, "partial"),
+        (', "occupied": {"0": [-1, 50], "2": [100, 65]}', {"2": (100, 65)}, "partial"),
+        (', "occupied": {"0": [0.5, 1], "2": [true, 0]}', None, "partial"),
+        (', "occupied": {"1": [50, 0], "0": [50, 0]}', {"0": (50, 0)}, "partial+surplus"),
+        (', "occupied": {"0": [50, 0], "2": [100, 65], "1": []}', STATED, "surplus"),
+        (', "occupied": [50, 0]', None, "partial"),
+        (', "occupied": null', None, "partial"),
+        (f', {CHANCES}, "thinking": ""', STATED, "surplus"),
+        (', "occupied": {"0": [50, 0]}, "thinking": ""', {"0": (50, 0)}, "partial+surplus"),
+    ],
+)
+def test_chances_that_can_be_read_count(
+    chances: str, stated: dict[str, tuple[int, ...]] | None, recovered: str
+) -> None:
+    found = parse_both(f"{GOOD[:-1]}{chances}}}")
+    assert isinstance(found, Read)
+    assert found.value == Beliefs(read(GOOD).delta, None, stated)
+    assert found.recovered == recovered
+
+
+def test_some_changes_beside_all_chances_count() -> None:
+    found = parse_both(f'{{"beliefs": {{"2": [3, 1]}}, {CHANCES}}}')
+    assert isinstance(found, Read)
+    assert (found.value, found.recovered) == (Beliefs({"2": (3, 1)}, None, STATED), "partial")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{{{CHANCES}}}",
+        f'{{"beliefs": {{"0": [0]}}, {CHANCES}}}',
+        f'{{"beliefs": [], {CHANCES}}}',
+        BOTH.replace("}}", '}, "occupied": {}}'),
+        "{}",
+        "no",
+        BOTH[:-1],
+    ],
+)
+def test_chances_without_a_list_of_changes_are_no_answer(text: str) -> None:
+    assert isinstance(parse_both(text), Unreadable)
+
+
+@given(
+    st.fixed_dictionaries(
+        {"beliefs": st.dictionaries(st.sampled_from("012"), st.lists(st.integers(-4, 4)))},
+        optional={
+            "occupied": st.dictionaries(st.sampled_from("012"), st.lists(st.integers(-1, 101)))
+        },
+    )
+)
+def test_changes_are_read_with_chances_as_without(answer: dict[str, Any]) -> None:
+    both, changes = parse_both(json.dumps(answer)), partly(json.dumps(answer))
+    assert isinstance(both, Read) == isinstance(changes, Read)
+    if isinstance(both, Read) and isinstance(changes, Read):
+        assert both.value.delta == changes.value.delta
+        good = {
+            target: tuple(values)
+            for target, values in sorted(answer.get("occupied", {}).items())
+            if target != "1" and len(values) == 2 and 0 <= min(values) <= max(values) <= 100
+        }
+        assert both.value.occupied == (good or None)

@@ -15,7 +15,7 @@ from calbench.agents.envelope import Read, parse_envelope
 from calbench.agents.prompts import load_prompts
 from calbench.agents.prompts.messages import EXAMPLE_ITEM, example_of
 from calbench.agents.prompts.templates import versions
-from calbench.agents.reflection import parse_reflection
+from calbench.agents.reflection import parse_reflection, parse_reflection_with_chances
 from calbench.agents.schemas import (
     LONGEST_TEXT,
     MOST_MOVES,
@@ -27,7 +27,7 @@ from calbench.agents.schemas import (
 )
 from calbench.domain.actions import CalendarAction, Reschedule, Schedule, Turn
 from calbench.domain.calendars import Errand, HiddenMeeting, Item, Meeting
-from calbench.domain.ids import AgentId, MeetingId
+from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.rules import Applied, Rejection, apply_batch
@@ -170,19 +170,38 @@ def test_schema_of_a_reflection_fits_its_parser() -> None:
     assert not accepts(schema, {"beliefs": lists | {"1": [0, 0]}})
 
 
+def test_schema_of_a_reflection_with_chances_fits_its_parser() -> None:
+    schema = reflection_schema(AGENTS, AGENTS[1], 2, has_chances=True)
+    assert list(schema["properties"]) == ["beliefs", "occupied"]
+    lists = {"0": [0, -3], "2": [3, 1], "3": [0, 0], "4": [0, 0]}
+    chances = {"0": [0, 100], "2": [50, 7], "3": [99, 1], "4": [10, 0]}
+    assert accepts(schema, {"beliefs": lists, "occupied": chances})
+    text = json.dumps({"beliefs": lists, "occupied": chances})
+    found = parse_reflection_with_chances(completion(text), AGENTS, AGENTS[1], 2)
+    assert isinstance(found, Read)
+    assert found.recovered is None
+    assert found.value.occupied == {agent: tuple(values) for agent, values in chances.items()}
+    assert not accepts(schema, {"beliefs": lists})
+    odd_lists: list[list[float]] = [[0], [0, 101], [-1, 0], [0, 0, 0], [0, 0.5], [0, True]]
+    for odd in odd_lists:
+        assert not accepts(schema, {"beliefs": lists, "occupied": {**chances, "0": odd}})
+
+
 COMMON = {"type", "properties", "required", "additionalProperties", "enum", "anyOf", "items"}
 COMMON |= {"minItems", "maxItems"}
-OF_LLAMA_CPP = {"prefixItems", "pattern", "maxLength"}
+MOST = COMMON | {"prefixItems", "pattern", "maxLength"}  # what llama.cpp knows beside them
 TOLD: list[Briefing | Observation] = [*(observation(phase) for phase in Phase), briefing(*CHANNELS)]
 
 
 SCHEMAS = [
     *((envelope_schema(view), COMMON) for view in TOLD),
     (reflection_schema(AGENTS, AGENTS[0], 16), COMMON),
-    *((tied_schema(view), COMMON) for view in TOLD),
+    (reflection_schema(AGENTS, AGENTS[0], 16, has_chances=True), COMMON),
+    *((tied_schema(view, is_into_free=into), COMMON) for view in TOLD for into in (False, True)),
     *(
-        (tied_schema(view, is_counted=True, max_tokens=256), COMMON | OF_LLAMA_CPP)
+        (tied_schema(view, is_counted=True, max_tokens=256, is_into_free=into), MOST)
         for view in TOLD[:-1]
+        for into in (False, True)
     ),
 ]
 
@@ -239,6 +258,58 @@ def test_counted_batch_that_a_schema_allows_is_legal(
         assert bool(moves) == (view.calendar[schedule.slot] is not None)
     elif isinstance(found, Rejection):
         assert IN_THE_WAY.match(found.conflict), found.conflict
+
+
+@settings(max_examples=examples(60))
+@given(view=observations(Phase.DECISION), data=st.data())
+def test_counted_batch_since_v3_is_legal_and_moves_one_item_at_most(
+    view: Observation, data: st.DataObject
+) -> None:
+    schema = tied_schema(view, is_counted=True, is_into_free=True)
+    value = data.draw(allowed_by(schema))
+    assert accepts(schema, value)
+    assert accepts(tied_schema(view, is_counted=True), value)
+    schedule, *moves = batch_of(value)
+    assert isinstance(schedule, Schedule)
+    found = apply_batch(view.calendar, [schedule, *moves], meeting_of(view))
+    assert isinstance(found, Applied) == (None in view.calendar)
+    assert len(moves) == (None in view.calendar and view.calendar[schedule.slot] is not None)
+
+
+@given(view=observations(Phase.DECISION, Phase.VOLUNTARY), data=st.data())
+def test_batch_in_any_order_since_v3_moves_into_free_slots(
+    view: Observation, data: st.DataObject
+) -> None:
+    schema = tied_schema(view, is_into_free=True)
+    value = data.draw(allowed_by(schema))
+    for action in value["actions"]:
+        if "justification" in action:
+            action["justification"] = "."
+    assert accepts(schema, value)
+    assert accepts(tied_schema(view), value)
+    for action in batch_of(value):
+        if isinstance(action, Reschedule):
+            assert view.calendar[action.to_slot] is None
+            assert isinstance(apply_batch(view.calendar, [action], None), Applied)
+
+
+@given(view=observations(Phase.DECISION, Phase.VOLUNTARY), is_counted=st.booleans())
+def test_every_single_move_into_a_free_slot_is_allowed_since_v3(
+    view: Observation, is_counted: bool
+) -> None:
+    schema = tied_schema(view, is_counted=is_counted, is_into_free=True)
+    free = [slot for slot, item in enumerate(view.calendar) if item is None]
+    for slot, item in enumerate(view.calendar):
+        for to in free if item is not None and item.is_movable else []:
+            assert item is not None
+            named = {"item_id": item.item_id, "from_slot": slot, "to_slot": to}
+            batch: list[object] = [
+                {"type": "reschedule", **named, "justification": "It suits all."}
+            ]
+            if view.phase is Phase.DECISION:
+                meeting_id = view.meeting.meeting_id
+                batch.insert(0, {"type": "schedule", "meeting_id": meeting_id, "slot": slot})
+            assert accepts(schema, reply(*batch))
 
 
 @given(view=observations(Phase.DECISION, Phase.VOLUNTARY), data=st.data())
@@ -336,7 +407,49 @@ def examples_in(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith('{"thinking"')]
 
 
-@pytest.mark.parametrize("version", NEW)
+def worked(view: Observation) -> list[dict[str, Any]]:
+    """Return the decisions that ``v3`` works on an agent's own calendar."""
+    plain = view._replace(labels={}, refusals=(), attempt=0)
+    return examples_in(load_prompts("v3").message(plain))
+
+
+@given(view=observations(Phase.DECISION), data=st.data())
+def test_worked_decision_is_legal_on_the_agents_own_calendar(
+    view: Observation, data: st.DataObject
+) -> None:
+    view = view._replace(agent_id=data.draw(st.sampled_from(view.agent_ids)))
+    shown = worked(view)
+    assert len(shown) == (None in view.calendar)
+    for each in shown:
+        assert accepts(tied_schema(view, is_counted=True, is_into_free=True), each)
+        schedule, *moves = batch_of(each)
+        assert isinstance(apply_batch(view.calendar, [schedule, *moves], meeting_of(view)), Applied)
+        errands = [item for item in view.calendar if isinstance(item, Errand) and item.is_movable]
+        assert len(moves) == bool(errands)
+        for move in moves:  # a placed meeting would break if one agent alone moved it
+            assert isinstance(move, Reschedule)
+            assert move.item_id in {errand.item_id for errand in errands}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "slots"),
+    [
+        ("....", [0, 1, 2, 3, 0]),  # free ones, where nothing can be moved
+        (".B.B", [0, 2, 0, 2, 0]),
+        (".E1E1E1", [1, 2, 3, 1, 2]),
+        ("E1", []),
+        (".", [0, 0, 0, 0, 0]),
+    ],
+)
+def test_worked_decisions_lead_agents_apart_where_they_can(kinds: str, slots: list[int]) -> None:
+    view = observation(Phase.DECISION, calendar=calendar(kinds))
+    shown = [worked(view._replace(agent_id=agent)) for agent in AGENTS]
+    assert [batch_of(each)[0] for (each,) in filter(None, shown)] == [
+        Schedule(meeting_id=MeetingId(3), slot=Slot(slot)) for slot in slots
+    ]
+
+
+@pytest.mark.parametrize("version", sorted({*NEW} - {"v3"}))
 @given(told=briefings(), place=st.integers(0, 5))
 def test_examples_are_of_the_game_and_legal_in_their_phase(
     version: str, told: Briefing, place: int
@@ -384,6 +497,8 @@ def test_examples_of_two_agents_name_different_slots(num_slots: int, num_agents:
 @pytest.mark.parametrize("version", NEW)
 @given(view=observations(Phase.DECISION, Phase.VOLUNTARY))
 def test_what_can_be_moved_is_listed_and_nothing_else(version: str, view: Observation) -> None:
+    if version != "v2" and view.phase is Phase.DECISION:
+        view = view._replace(attempt=view.attempt or 1)  # the first question lists nothing
     text = load_prompts(version).message(view._replace(labels={}, conflict="none"))
     listed = {
         (int(item), int(slot)) for item, slot in re.findall(r"item (\d+) in slot (\d+)", text)
@@ -393,9 +508,16 @@ def test_what_can_be_moved_is_listed_and_nothing_else(version: str, view: Observ
         for slot, item in enumerate(view.calendar)
         if item is not None and item.is_movable
     }
-    assert bool(listed) != bool(re.search(r"(?:Movable|these): nothing\.", text))
+    assert bool(listed) != bool(re.search(r"(?:Movable|these|a free slot): nothing\.", text))
     free = ", ".join(str(slot) for slot, item in enumerate(view.calendar) if item is None)
     assert re.search(rf"(?:Free|Valid) slots: {free or 'none'}[.;]", text)
+
+
+@given(view=observations(Phase.CHEAP_TALK).filter(lambda view: meeting_of(view) is not None))
+def test_free_slots_are_listed_at_the_start_of_a_round_since_v3(view: Observation) -> None:
+    text = load_prompts("v3").message(view._replace(labels={}, inbox=()), is_first=True)
+    free = ", ".join(str(slot) for slot, item in enumerate(view.calendar) if item is None)
+    assert f"\nFree slots: {free or 'none'}.\n" in text
 
 
 def test_recipient_of_an_example_is_the_next_agent() -> None:

@@ -184,6 +184,7 @@ EDITS: dict[str, Edit] = {
     "reply keys": _keys,
     "zeroed reflections": _zeroed_reflections,
     "belief": _belief,
+    "chances": lambda t, c: _field(t, c, "chances_stated"),
     "note": _noted,
     "changed note": lambda t, c: _field(t, c, "reply_note"),
     "halt": _halted,

@@ -35,13 +35,13 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     load_prompts.cache_clear()
 
 
-@pytest.fixture
-def mine(tmp_path: Path) -> Path:
-    """Return a folder with a version and two variants."""
+@pytest.fixture(params=["v2", "v3"])
+def mine(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Return a folder with a version that was copied from one of ours, and two variants."""
     folder = tmp_path / "mine"
-    shutil.copytree(FOLDER / "v2", folder)
+    shutil.copytree(FOLDER / request.param, folder)
     text = (folder / "system.md").read_text()
-    (folder / "system.md").write_text(text.replace("Place every meeting", "Place all"))
+    (folder / "system.md").write_text(text.replace("## Rules", "## Rules of mine"))
     for name in ("kind", "curious"):
         (folder / "variants" / name).mkdir(parents=True)
         (folder / "variants" / name / "v1.md").write_text(f"Be {name}.\r\n")
@@ -101,6 +101,28 @@ def test_unknown_prompts_are_refused_in_a_line(given: object, line: str) -> None
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("part", ["worked_free", "worked_move"])
+@pytest.mark.parametrize("mine", ["v3"], indirect=True)
+def test_every_worked_decision_of_a_folder_is_tried(mine: Path, part: str) -> None:
+    (mine / "parts" / f"{part}.md").write_text("In slot ${slott}.")
+    with pytest.raises(ConfigError, match=rf"{part}\.md: placeholders and values do not fit"):
+        use_prompts(mine)
+
+
+@pytest.mark.parametrize("mine", ["v3"], indirect=True)
+def test_speaker_must_see_whether_chances_are_asked_for(mine: Path) -> None:
+    text = (mine / "reflection.md").read_text()
+    changed = {
+        "line": text.replace('- "occupied", from', '- "occupied": from'),
+        "shape": text.replace(', "occupied": {${chances}}', ""),
+    }
+    for odd in changed.values():
+        assert odd != text
+        (mine / "reflection.md").write_text(odd)
+        with pytest.raises(ConfigError, match=r"mine/reflection\.md: a scripted speaker cannot"):
+            compose([TEAM, f"prompts.path={mine}"])
+
+
 def test_folder_is_played_by_its_digest_and_survives_the_parameters(
     mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,9 +137,10 @@ def test_folder_is_played_by_its_digest_and_survives_the_parameters(
         load_prompts("mine", config.prompt_digest)
     spec.prompts.use()
     text = load_prompts("mine", config.prompt_digest).templates.text_by_name["system"]
-    assert "Place all" in text
+    assert "## Rules of mine" in text
     renamed = load_prompts("v1", config.prompt_digest)
-    assert (renamed.templates.version, renamed.edition) == ("v1", 2)
+    assert renamed.templates.version == "v1"
+    assert renamed.edition == (3 if "${principal}" in text else 2)
 
 
 def test_variants_of_a_folder_are_seated_with_the_version_that_the_run_names(mine: Path) -> None:

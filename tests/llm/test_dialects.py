@@ -44,7 +44,7 @@ from tests.llm.dialects.routes import ROUTES, with_keys
 from tests.llm.dialects.server import speaking
 from tests.llm.stub_server import Answer
 
-OWN = {"local", "smollm2"}
+OWN = {"local", "qwen-0.5b", "qwen-1.5b", "smollm2"}
 """Model files of servers of one's own."""
 
 BELIEFS = '{"beliefs": {"1": [2]}}'

@@ -66,7 +66,7 @@ configs = st.builds(
     seats,
     channel_sets,
     limits,
-    st.sampled_from(["v1", "v2"]),
+    st.sampled_from(["v1", "v2", "v3"]),
     st.booleans(),
 )
 discreet_styles = st.sampled_from(["candid", "guarded", "careless", "withholding", "wrangler"])

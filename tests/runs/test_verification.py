@@ -19,6 +19,7 @@ from calbench.llm.client import open_recorded
 from calbench.runs.verification import UnprovenError, Verified, verify_trace
 from calbench.traces.events import (
     AgentRegistered,
+    ChancesStated,
     DecideEnd,
     Event,
     GameHalted,
@@ -55,6 +56,13 @@ class Recorded:
     def checked(self, trace: Trace) -> Verified:
         with open_recorded(self.store) as replies:
             return verify_trace(trace, replies)
+
+
+@pytest.fixture(scope="module")
+def chances(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """Return a game whose reflections state chances."""
+    store = tmp_path_factory.mktemp("chances") / "replies.sqlite"
+    return Recorded(played(MIXED, store, prompts=("v3", None)), store)
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +163,59 @@ def test_zeroed_reflections_are_found_with_replies(mixed: Recorded) -> None:
     assert verify_trace(forged).replies_not_checked > 0
     with pytest.raises(UnprovenError, match=r"\(reflection\): (delta|expected)_by_target: "):
         mixed.checked(forged)
+
+
+def test_stated_chances_hold_and_altered_ones_are_found(chances: Recorded) -> None:
+    assert verify_trace(chances.trace).replies_not_checked > 0
+    assert chances.checked(chances.trace).replies_checked > 0
+    for seat, check in (("model", chances.checked), ("scripted", verify_trace)):
+        number = first(chances.trace, ChancesStated, seat)
+        stated = chances.trace.events[number].occupied_by_target  # type: ignore[union-attr]
+        (target, values), *others = stated.items()
+        other = {target: (values[0] ^ 1, *values[1:]), **dict(others)}
+        forged = changed(chances.trace, number, occupied_by_target=other)
+        with pytest.raises(UnprovenError, match=rf"^event {number} \(.*\): occupied_by_target: "):
+            check(forged)
+
+
+@pytest.mark.parametrize("odd", [(101,), (-1,), (50, 50, 50, 50, 50), ()])
+def test_no_model_states_such_chances(chances: Recorded, odd: tuple[int, ...]) -> None:
+    number = first(chances.trace, ChancesStated)
+    stated = chances.trace.events[number].occupied_by_target  # type: ignore[union-attr]
+    values = (*odd, *(0,) * (SCENARIO.num_slots - 1)) if len(odd) == 1 else odd
+    forged = changed(chances.trace, number, occupied_by_target=dict.fromkeys(stated, values))
+    with pytest.raises(UnprovenError, match="no reply reads like this: chances: are others"):
+        verify_trace(consistent(forged))
+
+
+def test_chances_without_their_reflection_are_no_game(chances: Recorded) -> None:
+    number = first(chances.trace, ChancesStated)
+    events = list(chances.trace.events)
+    for changed_events in (
+        [*events[:number], *events[number + 1 :]],
+        [*events[: number + 1], *events[number:]],
+        [*events[:number], events[number + 1], events[number], *events[number + 2 :]],
+        [*events, events[number]],
+    ):
+        forged = chances.trace.model_copy(update={"events": tuple(changed_events)})
+        with pytest.raises(UnprovenError):
+            chances.checked(forged)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_nobody_states_chances_who_is_not_asked_for_them(version: str) -> None:
+    game = played((STUB,), None, mode="live", prompts=(version, None))
+    number = first(game, Reflection)
+    reflection = game.events[number]
+    assert isinstance(reflection, Reflection)
+    stated = {target: (50,) * len(own) for target, own in reflection.delta_by_target.items()}
+    event = ChancesStated(
+        round=reflection.round, agent_id=reflection.agent_id, occupied_by_target=stated
+    )
+    events = (*game.events[:number], event, *game.events[number:])
+    forged = game.model_copy(update={"events": events})
+    with pytest.raises(UnprovenError, match="no reply reads like this: "):
+        verify_trace(forged)
 
 
 def test_protocol_and_speaker_beside_a_model_play_again(mixed: Recorded) -> None:

@@ -8,8 +8,8 @@ from calbench.agents.prompts.folder import OwnPrompts, know, read_folder
 from calbench.agents.prompts.messages import Prompts
 from calbench.agents.prompts.templates import Templates
 from calbench.domain.actions import DirectMessage
-from calbench.domain.calendars import HiddenMeeting, Meeting
-from calbench.domain.ids import AgentId, MeetingId
+from calbench.domain.calendars import Errand, HiddenMeeting, Meeting
+from calbench.domain.ids import AgentId, ErrandId, MeetingId
 from calbench.domain.messages import CHANNELS, Message, Text
 from calbench.domain.observations import (
     CHEAP_TALK,
@@ -83,9 +83,11 @@ def _others(prompts: Prompts) -> Iterator[Worded]:
     plain = _observation()
     decision = plain._replace(phase=DECISION)
     conflict = "Expected exactly 1 schedule action, got 0"
+    errand = Errand(ErrandId(101), 1, blocked=False)
     for name, view in (
         ("voluntary", _outside(plain)._replace(phase=VOLUNTARY)),
         ("decision", decision),
+        ("decision", decision._replace(calendar=(None, errand))),
         ("retry", decision._replace(attempt=1, conflict=conflict)),
         ("reflection", plain._replace(phase=REFLECTION)),
     ):
