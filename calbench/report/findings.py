@@ -313,8 +313,8 @@ def _leak(site: Site, experiment: str, row: Row) -> Sentence:
 
 SUCCESS = "coordination"
 
-SMALL = "smollm2"
-"""Page of a model that is known to be very small."""
+SMALL = ("delegates", "smollm2")
+"""Pages of models that are known to be small."""
 
 GROUP = ("experiment", "setting", "channel")
 
@@ -322,7 +322,8 @@ GROUP = ("experiment", "setting", "channel")
 def recorded(site: Site) -> Finding | None:
     """Say how often the best recorded model schedules, and at what cost.
 
-    Other suites have other games, so nothing is set beside it.
+    Other suites have other games, so nothing is set beside it; the games that most models played
+    are taken.
     """
     models = [
         row
@@ -331,14 +332,15 @@ def recorded(site: Site) -> Finding | None:
     ]
     if not models:
         return None
-    own = next(iter(grouped(models, *GROUP).values()))
+    own = max(grouped(models, *GROUP).values(), key=len)
     best = foremost(own, SUCCESS, largest=True)
     run = next((each for each in site.experiments if each.name == own[0]["experiment"]), None)
-    is_small, is_one = run is not None and run.role.page == SMALL, len(best) == 1
+    page = run.role.page if run is not None and run.role.page in SMALL else ""
+    is_one = len(best) == 1
     sentence = said(
         "{who} scheduled {share}% of meetings{interval} on {scenarios} {setting} scenarios{cost}."
         "{chance}",
-        who=_who(best, own),
+        who=_who(site, best, own),
         share=measured(best[0], SUCCESS),
         interval=interval(best[0], SUCCESS, 1) if is_one else (),
         scenarios=cell(best[0]["scenarios"]),
@@ -352,22 +354,34 @@ def recorded(site: Site) -> Finding | None:
         else (),
         chance=_chance(run, best[0]) if run is not None and is_one else (),
     )
-    model = f"{'very small ' if is_small else ''}recorded model"
+    model = f"{'small ' if page else ''}recorded model"
     title = said(
         "{who} scheduled {share}% of {whose} meetings",
         who=f"A {model}" if len(own) == 1 else f"The best of the {model}s",
         share=measured(best[0], SUCCESS),
         whose="its" if is_one else "their",
     )
-    links = link("All measures of models", f"results/{SMALL}.html") if is_small else ()
+    links = link("All measures of models", f"results/{page}.html") if page else ()
     return Finding(title, sentence, (*links, *link("Evaluate your model", "evaluate.html")))
 
 
-def _who(best: Sequence[Row], own: Sequence[Row]) -> Sentence:
+def _who(site: Site, best: Sequence[Row], own: Sequence[Row]) -> Sentence:
+    size = _size(site, best[0]["team"]) if len(best) == 1 else ()
     if len(own) == 1:
-        return said("The recorded model {who}", who=teams(best))
+        return said("The recorded model {who}{size}", who=teams(best), size=size)
     each = " each" if len(best) > 1 else ""
-    return said("{who}, the best of the recorded models,{each}", who=teams(best), each=each)
+    return said(
+        "{who}{size}, the best of the recorded models,{each}",
+        who=teams(best),
+        size=size,
+        each=each,
+    )
+
+
+def _size(site: Site, team: str) -> Sentence:
+    """Return how large the model of a team is, if it is in every seat."""
+    rows = [row for row in site.published.optional("models.csv") if team in row["players"]]
+    return said(" ({size} million parameters)", size=cell(rows[0]["parameters"])) if rows else ()
 
 
 def _chance(experiment: Experiment, best: Row) -> Sentence:

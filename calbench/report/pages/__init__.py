@@ -9,6 +9,7 @@ from calbench.errors import CalbenchError
 from calbench.report.experiment import checked_id
 from calbench.report.pages import (
     audits,
+    delegates,
     dictionary,
     difficulty,
     document,
@@ -51,6 +52,9 @@ PAGES = (
          answers="Table 1 for players of several teams, and what further games would tell"),
     Page("results/smollm2.md", "A small model: SmolLM2", "Results", "By experiment",
          content=language.cohort),
+    Page("results/delegates.md", "Models of three sizes", "Results", "By experiment",
+         content=delegates.content,
+         answers="whether a larger open-weight model places more, pays less and tells less"),
     Page("results/plane.md", "Cost and privacy", "Results", "Figures", content=gallery.plane_page),
     Page("results/talk.md", "Talk", "Results", "Figures", content=gallery.of("talk")),
     Page("results/cost.md", "Cost and fairness", "Results", "Figures", content=gallery.of("cost")),
