@@ -96,22 +96,28 @@ def make_language(
     return _played(folder, spec)
 
 
-def make_cohort(folder: Path, num_scenarios: int = 3) -> Experiment:
-    """Play a few scenarios with :class:`Tiny` in every seat.
+def make_cohort(
+    folder: Path,
+    num_scenarios: int = 3,
+    *others: str,
+    name: str = "smollm2",
+    player: str = "my-model",
+) -> Experiment:
+    """Play a few scenarios with :class:`Tiny` in every seat, beside further teams.
 
     The last game is halted; in the one before every text is an attack.
     """
     spec = compose(
         [
-            "name=smollm2",
+            f"name={name}",
             "channels=dm",
             "limits=paper",
             "suite=former-uniform",
             "suite.setting=smollm2",
             *_few("suite", num_scenarios),
-            "teams=[my-model]",
+            f"teams=[{','.join((*others, 'my-model'))}]",
             f"model.name={MODEL}",
-            "model.player=my-model",
+            f"model.player={player}",
             "analysis.permutations=99",
         ]
     )

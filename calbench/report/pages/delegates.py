@@ -74,22 +74,23 @@ def _is_alone(setting: Setting, team: str) -> bool:
     return any(row["player"] == team and team in row["teams"] for row in rows)
 
 
-def _pairs(setting: Setting, teams: Sequence[str], sizes: Mapping[str, Any]) -> list[Row]:
-    """Return the differences that a model is part of, larger models first."""
+def _pairs(
+    setting: Setting, teams: Sequence[str], sizes: Mapping[str, Any]
+) -> dict[str, list[Row]]:
+    """Return by measure the differences that a model is part of, larger models first."""
+    places = {team: place for place, team in enumerate(teams)}
     found = [
         row
         for row in setting.rows("comparisons.csv")
-        if row["measure"] in COMPARED
-        and {row["team_a"], row["team_b"]} <= set(teams)
+        if {row["team_a"], row["team_b"]} <= places.keys()
         and sizes.keys() & {row["team_a"], row["team_b"]}
     ]
-    return sorted(
-        found,
-        key=lambda row: (
-            COMPARED.index(row["measure"]),
-            *(teams.index(row[side]) for side in ("team_a", "team_b")),
-        ),
-    )
+    found.sort(key=lambda row: sorted([places[row["team_a"]], places[row["team_b"]]]))
+    return {
+        name: rows
+        for name in COMPARED
+        if (rows := [row for row in found if row["measure"] == name])
+    }
 
 
 def _failures(site: Site, shown: Sequence[Experiment]) -> Iterator[Row]:

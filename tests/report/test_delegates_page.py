@@ -1,0 +1,68 @@
+"""The page on models of several sizes: numbers, failures and games are those of the tables."""
+
+import re
+
+import pytest
+
+from calbench.report.experiment import Experiment
+from tests.report.language_samples import make_cohort
+from tests.report.language_site import page
+from tests.report.samples import PUBLISHED, write_pages
+from tests.report.written import text_rows
+
+pytestmark = pytest.mark.heavy
+
+MODEL, SIZE = "qwen-1.5b", "1544"
+
+
+@pytest.fixture(scope="module")
+def delegates(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
+    folder = tmp_path_factory.mktemp("delegates")
+    return make_cohort(folder, 2, "candid", "silent", name="delegates", player=MODEL)
+
+
+@pytest.fixture(scope="module")
+def text(delegates: Experiment, tmp_path_factory: pytest.TempPathFactory) -> str:
+    source = tmp_path_factory.mktemp("site") / "src"
+    write_pages([delegates], source, PUBLISHED)
+    return page(source / "docs", "delegates")
+
+
+def section(text: str, anchor: str) -> str:
+    """Return what is below a heading, up to the next."""
+    return re.split(r"^## ", text.partition(f"{{#{anchor}}}")[2], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def test_models_stand_with_their_size_before_teams_without_one(text: str) -> None:
+    rows = section(text, "sizes")
+    places = [rows.index(each) for each in (f'value="{SIZE}"', ">candid ", ">silent ")]
+    assert places == sorted(places)
+    assert rows.count("no model") == 2
+
+
+def test_differences_are_those_that_a_model_is_part_of(text: str, delegates: Experiment) -> None:
+    rows = section(text, "pairs")
+    for row in text_rows(delegates.tables, "comparisons.csv"):
+        if row["measure"] == "coordination":
+            is_shown = f'<data value="{row["difference"]}">' in rows
+            assert is_shown or MODEL not in {row["team_a"], row["team_b"]}
+    assert MODEL in rows
+
+
+def test_failures_are_counted_with_a_way_to_the_first(text: str, delegates: Experiment) -> None:
+    rows = section(text, "failures")
+    found = [
+        row
+        for row in text_rows(delegates.tables, "audit_cases.csv")
+        if row["name"] in {"unilateral_displacement", "ambiguous_consensus"}
+    ]
+    assert found
+    for row in found:
+        assert f"{row['scenario_id']}, event {row['event_index']}" in rows
+
+
+def test_best_typical_and_worst_game_are_opened(text: str) -> None:
+    rows = section(text, "examples")
+    for which in ("best", "worst"):
+        assert f">{which}<" in rows
+    assert f"traces.html#delegates/{MODEL}/" in rows
