@@ -22,8 +22,7 @@ CONTEXT = 8192
 """Tokens of a conversation: what the model was made for."""
 
 CONVERSATIONS = 4
-"""Conversations of which the server keeps what it has read [C]: one more than agents in a game.
-Each takes 23 kB for each token of its context."""
+"""Conversations of which the server keeps what it has read [C]: one more than agents in a game."""
 
 SERVER = Path(__file__).with_name("local_server.py")
 
@@ -66,8 +65,8 @@ def find_model() -> tuple[str, Path]:
 def serving(log: Path, *, context: int = CONTEXT) -> Iterator[str]:
     """Serve the model on a free port of the loopback; yield its address.
 
-    One thread evaluates. In which pieces a conversation is read still changes log-probabilities by
-    some hundredths, and so may change a reply: what was said is recorded.
+    In which pieces a conversation is read changes log-probabilities by some hundredths, and so may
+    change a reply: what was said is recorded.
 
     Raises:
         ConfigError: if the extra is not installed.
