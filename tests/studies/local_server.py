@@ -57,6 +57,11 @@ CONVERSATIONS = 24
 """Conversations that are kept [C]: of six games with four agents."""
 
 
+WAITING = "OMP_WAIT_POLICY"
+"""Threads that wait for each other sleep: if they kept turning, one whose processor another program
+takes would hold up the other, and a token may take thirty times as long [C]."""
+
+
 class RefusedError(Exception):
     """A request that cannot be answered, and what is wrong with it in OpenAI's words."""
 
@@ -604,14 +609,18 @@ class Server(ThreadingHTTPServer):
 
 def main() -> None:
     """Serve until the process is ended."""
-    words = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    words.add_argument("--model", type=Path, required=True, help="a GGUF file")
-    words.add_argument("--port", type=int, required=True)
-    words.add_argument("--threads", type=int, default=os.cpu_count())
-    words.add_argument("--context", type=int, default=CONTEXT)
-    words.add_argument("--conversations", type=int, default=CONVERSATIONS)
-    words.add_argument("--gigabytes", type=float, default=GIGABYTES)
-    given = words.parse_args()
+    if WAITING not in os.environ:  # OpenMP reads it when it is loaded
+        environment = {**os.environ, WAITING: "passive"}
+        words = [sys.executable, *sys.orig_argv[1:]]
+        os.execve(sys.executable, words, environment)  # noqa: S606 - this program itself
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--model", type=Path, required=True, help="a GGUF file")
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--context", type=int, default=CONTEXT)
+    parser.add_argument("--conversations", type=int, default=CONVERSATIONS)
+    parser.add_argument("--gigabytes", type=float, default=GIGABYTES)
+    given = parser.parse_args()
     speaker = Speaker(
         Model(given.model), given.context, given.conversations, given.threads, given.gigabytes
     )
