@@ -3,16 +3,22 @@
 It runs in the Python of the extra ``local``, which need not have CalBench, and serves any GGUF file
 as it is: chat template and tokens that end a turn are the file's. The server of llama-cpp-python
 answers one request after the other and keeps log-probabilities of the whole conversation, which
-takes seconds a reply. Here requests are answered together: each step evaluates one token of every
-reply that is being written and a piece of what is still to be read, so that the weights are gone
-through once for all of them. Every conversation keeps what it has read, and a beginning that
-another one has read already, such as the system prompt of another agent, is shared with it.
+takes seconds a reply. Here requests are answered together: each step evaluates a token of every
+reply that is being written, so that the weights are gone through once for all of them. Every
+conversation keeps what it has read, and one that begins like another takes that over: the system
+prompt of another agent, or a game in which a reflection was asked and forgotten.
 
-Conversations share one pool of cells (``kv_unified``), since llama.cpp evaluates separate ones
-together only if their numbers follow each other, and those that happen to be asked have gaps. A
-shared beginning is then in memory once, and memory is as large as what is really read: 28 kB a
-token for Qwen2.5 1.5B. Flash attention passes over the cells of others, which takes about a
-nanosecond for each cell, head, layer and token.
+Measured with Qwen2.5 1.5B on two cores with AVX-512, in milliseconds of one core for a token:
+
+- Read, 19, and 4 more for each 1,000 tokens before it; written, 50 alone, 43 of six at once, 29 of
+  sixteen, and 12 more for each 1,000 before it. So a long piece is read in a step of its own, in
+  which flash attention works in tiles; in a tile that several conversations share, each token would
+  be compared with all of them. What is left of a piece goes along with what is written.
+- The conversations of a step have to be in one pool of cells (``kv_unified``): llama.cpp evaluates
+  separate ones together only if their numbers follow each other. But passing over the cells of
+  others takes .4 for 1,000 of them, which for 24 games' agents was as long as all the rest. So the
+  pool holds only what is being answered; all others wait outside of it, as many bytes as they have
+  read (28 kB a token), and are brought back in some hundredths of a second.
 """
 
 import argparse
@@ -22,7 +28,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from ctypes import byref, c_char_p
+from ctypes import POINTER, byref, c_char_p, c_uint8
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -44,18 +50,26 @@ DECIMALS = 4
 """Of log-probabilities [C]: in which pieces a conversation was read changes the second one already,
 and more of them would be most of what is recorded."""
 
-STEP = 128
-"""Most tokens that are evaluated together [C]: of 64 on, more of them are not read faster."""
+STEP = 512
+"""Most tokens that are evaluated together [C]."""
 
-GIGABYTES = 4.0
-"""Memory for what conversations have read [C]: 140,000 tokens of Qwen2.5 1.5B."""
+TILE = 64
+"""Tokens that llama.cpp's flash attention takes together; fewer of them it takes one by one."""
 
 CONTEXT = 16_384
 """Most tokens of a conversation [C], if the model was made for as many."""
 
-CONVERSATIONS = 24
-"""Conversations that are kept [C]: of six games with four agents."""
+POOL = 4
+"""Conversations of full length that can be answered at once [C]; most are shorter."""
 
+AT_ONCE = 6
+"""Requests that are answered at once [C]: more take as long, see above."""
+
+CONVERSATIONS = 24
+"""Conversations that are kept beside them [C]: of six games with four agents."""
+
+GIGABYTES = 5.0
+"""Memory that these may take [C]; beyond it the oldest are forgotten."""
 
 WAITING = "OMP_WAIT_POLICY"
 """Threads that wait for each other sleep: if they kept turning, one whose processor another program
@@ -124,18 +138,6 @@ class Model:
         """Tell whether a token ends the model's turn."""
         return bool(llama_cpp.llama_vocab_is_eog(self.vocabulary, token))
 
-    def bytes_per_token(self) -> int:
-        """Return what a token that was read takes: its keys and values of every layer, 16 bits."""
-        architecture = self.metadata["general.architecture"]
-
-        def number(name: str, otherwise: int) -> int:
-            return int(self.metadata.get(f"{architecture}.{name}", otherwise))
-
-        heads = number("attention.head_count", 1)
-        width = number("embedding_length", 0) // heads
-        keys = number("attention.key_length", width) + number("attention.value_length", width)
-        return number("block_count", 1) * number("attention.head_count_kv", heads) * keys * 2
-
 
 class Grammar:
     """What may be written next, by a JSON Schema."""
@@ -177,7 +179,6 @@ class Request:
     chance: np.random.Generator
     asked: int
     place: int = -1
-    is_begun: bool = False
     written: list[Written] = field(default_factory=list)
     done: Future[list[Written]] = field(default_factory=Future)
 
@@ -190,48 +191,87 @@ class Part(NamedTuple):
     is_last: bool
 
 
-class NoRoomError(Exception):
-    """The pool has no free cells for what is to be read."""
+class Kept(NamedTuple):
+    """A conversation in which nothing is being answered, and what the model has read of it."""
+
+    thread: list[Any]
+    tokens: list[int]
+    state: np.ndarray
+
+    def is_continued_by(self, thread: list[Any]) -> bool:
+        """Tell whether a conversation follows from this one.
+
+        The last question of this one may have been forgotten, as a reflection is.
+        """
+        own = self.thread
+        return own == thread[: len(own)] or (len(own) > 2 and own[:-1] == thread[: len(own) - 1])
 
 
 class Memory:
-    """What a context of the model has read, for each of some conversations."""
+    """What the model has read: of conversations that are being answered, and of others."""
 
-    def __init__(self, model: Model, cells: int, conversations: int, threads: int) -> None:
+    def __init__(
+        self, model: Model, cells: int, places: int, threads: int, conversations: int, most: float
+    ) -> None:
         params = llama_cpp.llama_context_default_params()
-        params.n_ctx, params.n_seq_max, params.kv_unified = cells, conversations, True
-        params.n_batch = params.n_ubatch = STEP + conversations
+        params.n_ctx, params.n_seq_max, params.kv_unified = cells, places, True
+        params.n_batch = params.n_ubatch = STEP
         params.n_threads = params.n_threads_batch = threads
         params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED
         self._context = llama_cpp.llama_init_from_model(model.handle, params)
         if not self._context:
             raise ValueError("llama.cpp cannot make a context: is there enough memory?")
         self._memory = llama_cpp.llama_get_memory(self._context)
-        self._batch = llama_cpp.llama_batch_init(STEP + conversations, 0, 1)
-        self._vocabulary = model.size
-        self.read: list[list[int]] = [[] for _ in range(conversations)]
+        self._batch = llama_cpp.llama_batch_init(STEP, 0, 1)
+        self._vocabulary, self._conversations, self._most = model.size, conversations, most
+        self._kept: list[Kept] = []
+        self.read: dict[int, list[int]] = {}
 
-    def begin(self, place: int, tokens: Sequence[int]) -> None:
-        """Keep of a conversation what these tokens begin with, or take it over from another."""
-        other = max(
-            range(len(self.read)),
-            key=lambda each: (_common(self.read[each], tokens), each == place),
-        )
-        kept = min(_common(self.read[other], tokens), len(tokens) - 1)  # the last one is asked
-        if other == place:
-            self._forget(place, kept)
-            return
-        self._forget(place, 0)
-        llama_cpp.llama_memory_seq_cp(self._memory, other, place, 0, kept)
-        self.read[place] = list(self.read[other][:kept])
+    def begin(self, place: int, thread: list[Any], tokens: Sequence[int]) -> None:
+        """Begin a conversation with as much of it as any other has read."""
+        wanted = tokens[:-1]  # after the last one the model is asked
+        sources: list[int | Kept] = [*self.read, *self._kept]
+        known = {i: _common(self._tokens(each), wanted) for i, each in enumerate(sources)}
+        best = max(known, key=lambda i: known[i], default=0)
+        self.read[place] = []
+        if known and known[best] and self._take_over(place, sources[best]):
+            self.read[place] = list(wanted[: known[best]])
+            llama_cpp.llama_memory_seq_rm(self._memory, place, known[best], -1)
+        continued = [each for each in self._kept if each.is_continued_by(thread)]
+        if continued:
+            longest = max(continued, key=lambda each: len(each.tokens))
+            self._kept = [each for each in self._kept if each is not longest]
 
-    def _forget(self, place: int, kept: int) -> None:
-        llama_cpp.llama_memory_seq_rm(self._memory, place, kept, -1)
-        del self.read[place][kept:]
+    def _tokens(self, source: int | Kept) -> list[int]:
+        return self.read[source] if isinstance(source, int) else source.tokens
+
+    def _take_over(self, place: int, source: int | Kept) -> bool:
+        """Copy a conversation; return whether there was room for it."""
+        if isinstance(source, int):
+            llama_cpp.llama_memory_seq_cp(self._memory, source, place, -1, -1)
+            return True
+        size = len(source.state)
+        data = source.state.ctypes.data_as(POINTER(c_uint8))
+        return bool(llama_cpp.llama_state_seq_set_data(self._context, data, size, place))
+
+    def leave(self, place: int, thread: list[Any]) -> None:
+        """Keep a conversation in which nothing is being answered any more."""
+        size = llama_cpp.llama_state_seq_get_size(self._context, place)
+        state = np.empty(size, dtype=np.uint8)
+        data = state.ctypes.data_as(POINTER(c_uint8))
+        if llama_cpp.llama_state_seq_get_data(self._context, data, size, place):
+            self._kept.append(Kept(thread, self.read[place], state))
+        self.forget(place)
+        while (
+            len(self._kept) > self._conversations
+            or sum(len(each.state) for each in self._kept) > self._most
+        ):
+            del self._kept[0]
 
     def forget(self, place: int) -> None:
         """Forget a conversation."""
-        self._forget(place, 0)
+        self.read.pop(place, None)
+        llama_cpp.llama_memory_seq_rm(self._memory, place, -1, -1)
 
     def go_on(self, parts: Sequence[Part]) -> dict[int, np.ndarray]:
         """Read on in different conversations; return a number for each token that could follow.
@@ -239,7 +279,6 @@ class Memory:
         They are by place, of the conversations that were read to their end, until the next step.
 
         Raises:
-            NoRoomError: if conversations have to be forgotten first; nothing was read.
             RuntimeError: if the model cannot be evaluated.
         """
         batch, ends, count = self._batch, {}, 0
@@ -254,8 +293,6 @@ class Memory:
                 ends[place] = count - 1
         batch.n_tokens = count
         if failure := llama_cpp.llama_decode(self._context, batch):
-            if failure == 1:
-                raise NoRoomError
             raise RuntimeError(f"llama.cpp could not read on ({failure})")
         for place, tokens, _ in parts:
             self.read[place].extend(tokens)
@@ -279,15 +316,29 @@ class Speaker:
     """The model with some conversations; one thread evaluates, those of requests wait for it."""
 
     def __init__(
-        self, model: Model, context: int, conversations: int, threads: int, gigabytes: float
+        self,
+        model: Model,
+        *,
+        context: int,
+        at_once: int,
+        threads: int,
+        conversations: int,
+        gigabytes: float,
     ) -> None:
         self._model = model
-        self._threads = threads
         self.context = min(context, model.trained or context)
-        fitting = int(gigabytes * 1e9) // max(1, model.bytes_per_token())
-        self._cells = max(self.context, min(self.context * conversations, fitting))
-        self._memory = Memory(model, self._cells, conversations, threads)
-        self._idle: dict[int, list[Any]] = {place: [] for place in range(conversations)}
+        self._cells = min(POOL, at_once) * self.context
+        self._memory = Memory(model, self._cells, at_once, threads, conversations, gigabytes * 1e9)
+        self._free = list(range(at_once))
+        self.about = {
+            "id": model.metadata.get("general.name", "local"),
+            "object": "model",
+            "owned_by": f"llama-cpp-python {llama_cpp.__version__}",
+            "threads": threads,
+            "context": self.context,
+            "at_once": at_once,
+            "conversations": conversations,
+        }
         self._asked: SimpleQueue[Request] = SimpleQueue()
         self._waiting: deque[Request] = deque()
         self._running: list[Request] = []
@@ -338,18 +389,6 @@ class Speaker:
             asked=len(tokens),
         )
 
-    def about(self) -> dict[str, Any]:
-        """Return what answers: the model and how it is evaluated, as an entry of a list of them."""
-        return {
-            "id": self._model.metadata.get("general.name", "local"),
-            "object": "model",
-            "owned_by": f"llama-cpp-python {llama_cpp.__version__}",
-            "threads": self._threads,
-            "context": self.context,
-            "conversations": len(self._memory.read),
-            "cells": self._cells,
-        }
-
     def evaluate_forever(self) -> None:
         """Answer what is asked, as much as possible of it in each step."""
         while True:
@@ -357,9 +396,6 @@ class Speaker:
             parts = self._parts()
             try:
                 logits = self._memory.go_on(parts)
-            except NoRoomError:
-                self._forget_one()
-                continue
             except RuntimeError as error:
                 self._fail(error)
                 continue
@@ -370,48 +406,37 @@ class Speaker:
         """Begin with what was asked, in its order, as long as all that run fit the memory."""
         while not self._asked.empty() or not (self._waiting or self._running):
             self._waiting.append(self._asked.get())
-        while self._waiting and self._idle:
+        while self._waiting and self._free:
             reserved = sum(each.asked + each.sampling.most for each in self._running)
             first = self._waiting[0]
             if self._running and reserved + first.asked + first.sampling.most > self._cells:
                 return
-            first.place = self._place_of(first.thread)
+            first.place = self._free.pop(0)
             self._running.append(self._waiting.popleft())
 
-    def _place_of(self, thread: list[Any]) -> int:
-        """Take the place of the conversation that this one continues, or the one idle longest.
-
-        The last question of a conversation may have been forgotten, as a reflection is.
-        """
-        continued = [
-            place
-            for place, own in self._idle.items()
-            if own == thread[: len(own)] or (len(own) > 2 and own[:-1] == thread[: len(own) - 1])
-        ]
-        place = max(continued, key=lambda each: len(self._idle[each]), default=None)
-        if place is None:
-            place = next(iter(self._idle))
-        del self._idle[place]
-        return place
-
     def _parts(self) -> list[Part]:
-        """Return what the next step reads: what was written last, then what was asked first.
+        """Return what the next step reads: a long piece, or what was written last and short ones.
 
         A conversation begins as late as it can, since another one may be reading its beginning.
         """
-        parts, room = [], STEP
-        for request in sorted(self._running, key=lambda each: not each.written):
-            if not request.is_begun:
-                if not room:
-                    break
-                self._memory.begin(request.place, request.tokens)
-                request.is_begun = True
-            rest = request.tokens[len(self._memory.read[request.place]) :]
-            part = rest[: 1 if request.written else room]
-            if part:
-                parts.append(Part(request.place, part, len(part) == len(rest)))
-            room -= 0 if request.written else len(part)
+        parts = [self._part(each, 1) for each in self._running if each.written]
+        count = len(parts)
+        for request in self._running:
+            if request.written:
+                continue
+            if request.place not in self._memory.read:
+                self._memory.begin(request.place, request.thread, request.tokens)
+            rest = len(request.tokens) - len(self._memory.read[request.place])
+            if rest >= TILE:
+                return [self._part(request, STEP)]
+            if count + rest < TILE:
+                parts.append(self._part(request, rest))
+                count += rest
         return parts
+
+    def _part(self, request: Request, most: int) -> Part:
+        rest = request.tokens[len(self._memory.read[request.place]) :]
+        return Part(request.place, rest[:most], len(rest) <= most)
 
     def _write(self, request: Request, logits: np.ndarray) -> None:
         """Write the next token of a reply."""
@@ -433,24 +458,16 @@ class Speaker:
 
     def _leave(self, request: Request) -> None:
         self._running.remove(request)
-        self._idle[request.place] = request.thread
-
-    def _forget_one(self) -> None:
-        """Forget the conversation that is idle longest, of those that have read anything."""
-        for place in self._idle:
-            if self._memory.read[place]:
-                self._memory.forget(place)
-                self._idle[place] = []
-                return
-        self._fail(RuntimeError("the memory is too small for one conversation"))
+        self._free.append(request.place)
+        self._memory.leave(request.place, request.thread)
 
     def _fail(self, error: RuntimeError) -> None:
         """Give up what runs; what comes afterwards begins anew."""
-        for request in list(self._running):
-            self._leave(request)
-            self._idle[request.place] = []
+        for request in self._running:
+            self._free.append(request.place)
             self._memory.forget(request.place)
             request.done.set_exception(error)
+        self._running.clear()
 
     def _response(
         self, asked: Mapping[str, Any], request: Request, written: Sequence[Written]
@@ -569,7 +586,7 @@ def handler(speaker: Speaker) -> type[BaseHTTPRequestHandler]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._send(200, {"object": "list", "data": [speaker.about()]})
+            self._send(200, {"object": "list", "data": [speaker.about]})
 
         def do_POST(self) -> None:
             try:
@@ -618,11 +635,17 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--context", type=int, default=CONTEXT)
+    parser.add_argument("--at-once", type=int, default=AT_ONCE)
     parser.add_argument("--conversations", type=int, default=CONVERSATIONS)
     parser.add_argument("--gigabytes", type=float, default=GIGABYTES)
     given = parser.parse_args()
     speaker = Speaker(
-        Model(given.model), given.context, given.conversations, given.threads, given.gigabytes
+        Model(given.model),
+        context=given.context,
+        at_once=given.at_once,
+        threads=given.threads,
+        conversations=given.conversations,
+        gigabytes=given.gigabytes,
     )
     server = Server(("127.0.0.1", given.port), handler(speaker))
     Thread(target=server.serve_forever, daemon=True).start()
