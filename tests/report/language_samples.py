@@ -110,6 +110,7 @@ def make_cohort(folder: Path, num_scenarios: int = 3) -> Experiment:
             "suite.setting=smollm2",
             *_few("suite", num_scenarios),
             "teams=[my-model]",
+            "prompts.version=v3",
             f"model.name={MODEL}",
             "model.player=my-model",
             "analysis.permutations=99",
