@@ -308,36 +308,22 @@ NUMBERS = ("slots", "stated", "found")
 """What a bin counts: slots, the sum of their chances in percent, and those that are occupied."""
 
 
-class Stated(NamedTuple):
-    """Chances that an observer stated about one target.
-
-    Attributes:
-        pair: the reflection beside which they are.
-        bins: by bin, as :data:`NUMBERS`.
-        squared: sum over slots of the squared distance from the truth, in percent squared.
-    """
-
-    pair: PairReflection
-    bins: dict[int, tuple[int, int, int]]
-    squared: int
-
-
-def _stated(game: MeasuredGame) -> Iterator[Stated]:
+def _stated(game: MeasuredGame) -> Values:
+    """Return the chances that a scored game's reflections state, column by column."""
+    found: dict[str, list[Any]] = {column.name: [] for column in CHANCES.columns}
     for pair in game.reflections if game.is_scored else ():
         if pair.chances is None:
             continue
-        bins = dict.fromkeys(BINS, (0, 0, 0))
-        squared = 0
+        names = {"round": pair.round, "target_agent": pair.target, "observer_agent": pair.observer}
+        row = dict.fromkeys(found, 0) | names | {"occupied": sum(pair.occupied)}
         for chance, is_occupied in zip(pair.chances, pair.occupied, strict=True):
             place = min(chance // WIDTH * WIDTH, BINS[-1])
-            slots, stated, found = bins[place]
-            bins[place] = slots + 1, stated + chance, found + is_occupied
-            squared += (chance - CERTAIN * is_occupied) ** 2
-        yield Stated(pair, bins, squared)
-
-
-def _of_bin(place: int, number: int) -> Find:
-    return lambda row: row.bins[place][number]
+            row["squared"] += (chance - CERTAIN * is_occupied) ** 2
+            for name, number in zip(NUMBERS, (1, chance, is_occupied), strict=True):
+                row[f"{name}_{place}"] += number
+        for name, value in row.items():
+            found[name].append(value)
+    return found
 
 
 CHANCES = Fact(
@@ -360,17 +346,6 @@ CHANCES = Fact(
             )
         ],
     ),
-    {
-        "round": "pair.round",
-        "target_agent": "pair.target",
-        "observer_agent": "pair.observer",
-        "occupied": lambda row: sum(row.pair.occupied),
-        **{
-            f"{name}_{place}": _of_bin(place, number)
-            for place in BINS
-            for number, name in enumerate(NUMBERS)
-        },
-    },
     is_large=True,
     beside="reflections",
 )
