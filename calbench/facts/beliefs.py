@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from calbench.domain.ids import AgentId
 from calbench.facts.columns import columns, count, text, truth
 from calbench.facts.fact import Fact, Find, MeasuredGame, Values
-from calbench.metrics.privacy.answers import GREATEST_MOVEMENT, constant_loss
+from calbench.metrics.privacy.answers import CERTAIN, GREATEST_MOVEMENT, constant_loss
 from calbench.metrics.privacy.loss import Pair, RoundBeliefs, pair_loss
 from calbench.metrics.privacy.reflection import (
     CALENDARS,
@@ -296,3 +296,57 @@ REFLECTIONS = Fact(
     is_large=True,
 )
 """Every reflection of a scored game, one row per target, also the unreadable ones."""
+
+
+WIDTH = 10
+"""Percent in a bin of stated chances [C]; the last one also has 100%."""
+
+BINS = tuple(range(0, CERTAIN, WIDTH))
+"""Bins by their least chance, in percent."""
+
+NUMBERS = ("slots", "stated", "found")
+"""What a bin counts: slots, the sum of their chances in percent, and those that are occupied."""
+
+
+def _stated(game: MeasuredGame) -> Values:
+    """Return the chances that a scored game's reflections state, column by column."""
+    found: dict[str, list[Any]] = {column.name: [] for column in CHANCES.columns}
+    for pair in game.reflections if game.is_scored else ():
+        if pair.chances is None:
+            continue
+        names = {"round": pair.round, "target_agent": pair.target, "observer_agent": pair.observer}
+        row = dict.fromkeys(found, 0) | names | {"occupied": sum(pair.occupied)}
+        for chance, is_occupied in zip(pair.chances, pair.occupied, strict=True):
+            place = min(chance // WIDTH * WIDTH, BINS[-1])
+            row["squared"] += (chance - CERTAIN * is_occupied) ** 2
+            for name, number in zip(NUMBERS, (1, chance, is_occupied), strict=True):
+                row[f"{name}_{place}"] += number
+        for name, value in row.items():
+            found[name].append(value)
+    return found
+
+
+CHANCES = Fact(
+    "chances",
+    _stated,
+    columns(
+        """
+    round target_agent observer_agent
+    occupied (count, slots): of the target, when it was asked for
+    squared (count, percent squared): sum over slots of (chance - 100 if occupied, else 0)^2
+    bins
+    """,
+        bins=[
+            column
+            for place in BINS
+            for column in (
+                count(f"slots_{place}", "slots", f"with a chance from {place}% on"),
+                count(f"stated_{place}", "percent", "sum of these chances"),
+                count(f"found_{place}", "slots", "of these slots, occupied"),
+            )
+        ],
+    ),
+    is_large=True,
+    beside="reflections",
+)
+"""Every list of chances that a scored game's reflections state, since prompts v3."""

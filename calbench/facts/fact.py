@@ -94,6 +94,8 @@ class Fact:
         within: attribute of a row, with a dot, which has those attributes.
         is_large: whether it has more rows than games have agents: read in batches, or by column,
             never whole.
+        beside: name of the fact of a run whose games could have rows of this one; it then has a
+            file only where there is a row, and no table where there is none. Empty: it always has.
 
     Raises:
         ValueError: ``found`` names no column.
@@ -105,6 +107,7 @@ class Fact:
     found: Mapping[str, Find] = field(default_factory=dict)
     within: str = ""
     is_large: bool = False
+    beside: str = ""
 
     def __post_init__(self) -> None:
         if unknown := self.found.keys() - {column.name for column in self.columns}:

@@ -25,7 +25,7 @@ def join_facts(
     Args:
         sources: no game may be in two of them.
         folder: of the facts.
-        facts: which ones; every source has them.
+        facts: which ones; every source has them, or those that they are ``beside``.
         teams: order in which tables list teams; others follow by name.
 
     Raises:
@@ -46,7 +46,7 @@ def _selected(source: Facts, taken: Truths, fact: Fact) -> Iterator[Rows]:
     Args:
         source: where they are.
         taken: whether to take each of its games.
-        fact: of which; the source has it.
+        fact: of which; the source has it, or has no rows of it.
 
     Raises:
         FileError: the source lacks the fact, or cannot be read.
@@ -54,6 +54,9 @@ def _selected(source: Facts, taken: Truths, fact: Fact) -> Iterator[Rows]:
     from pyarrow import parquet
 
     first, nothing = 0, pa.RecordBatch.from_pylist([], fact.schema)
+    if fact.beside and not source.has(fact.name) and source.has(fact.beside):
+        yield Rows(nothing, [0] * int(taken.sum()))
+        return
     with parquet.ParquetFile(source.path(fact.name)) as file:
         for number in range(file.num_row_groups):
             group = file.read_row_group(number)

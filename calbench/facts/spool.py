@@ -86,6 +86,10 @@ class Spool:
         """
         self._files[name].close()
 
+    def num_rows(self, name: str) -> int:
+        """Return the number of rows of a fact."""
+        return sum(int(part.sum()) for part in self._lengths[name])
+
     def row_groups(self, name: str, order: Ints) -> Iterator[RowGroup]:
         """Yield the rows of a finished fact.
 

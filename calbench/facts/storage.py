@@ -161,12 +161,19 @@ class FactsWriter:
         """
         keys = sorted(self._numbers, key=lambda key: _order(key, self._rank))
         order = np.array([self._numbers[key] for key in keys], dtype=np.int64)
+        absent = [
+            fact for fact in self._facts if fact.beside and not self._spool.num_rows(fact.name)
+        ]
         try:
             with ExitStack() as files:
                 for fact in self._facts:
+                    if fact in absent:
+                        continue
                     target = _file(self._folder, fact.name)
                     beside = files.enter_context(written_atomically(target, is_synced=False))
                     self._write(fact, order, beside)
+            for fact in absent:
+                _file(self._folder, fact.name).unlink(missing_ok=True)  # of an earlier run
         except OSError as error:
             raise self._failure(error) from error
         return Facts(self._folder)

@@ -37,6 +37,7 @@ OF_RANKED = (
     "judge/metric_comparison.csv",
     "judge/judge_agreement.csv",
     "privacy/reflection_calibration.csv",
+    "privacy/stated_chances.csv",
     "privacy/vps_baselines.csv",
     "privacy/prior_sensitivity.csv",
 )
@@ -57,6 +58,7 @@ OF_OTHERS = (
     "outcomes.csv",
     "players.csv",
     "privacy/reflection_calibration.csv",
+    "privacy/stated_chances.csv",
     "privacy/vps_baselines.csv",
     "probe_effects.csv",
     "probe_labels.csv",

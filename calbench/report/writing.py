@@ -119,6 +119,7 @@ def _replaced(path: Path, text: str) -> bool:
 
 BELOW = (
     "privacy/reflection_calibration.csv",
+    "privacy/stated_chances.csv",
     "privacy/vps_baselines.csv",
     "privacy/prior_sensitivity.csv",
     "judge/metric_comparison.csv",

@@ -175,7 +175,7 @@ def _experiment(
     facts = [
         fact
         for fact in FACT_BY_NAME.values()
-        if all(source.has(fact.name) for source, _ in sources)
+        if all(source.has(fact.beside or fact.name) for source, _ in sources)
     ]
     teams = [team for each in view.published for team in each.teams]
     teams += [entry.team for entry in view.entries]

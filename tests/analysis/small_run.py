@@ -13,11 +13,12 @@ from calbench.api import play_game
 from calbench.domain.usage import Usage
 from calbench.scenarios.models import DifficultyEntry, Scenario, Tertile
 from calbench.stats.spec import AnalysisSpec, RatingSpec
+from calbench.traces.events import Event, Reflection
 from calbench.traces.models import Trace
 from calbench.traces.storage import write_trace
 from tests.llm.asking import price
 from tests.metrics.games import canonical_scenario, play_random, with_outcome
-from tests.metrics.language_games import paid
+from tests.metrics.language_games import chances, paid
 
 TEAMS = ("mixed-scripted", "random", "candid", "imap")
 FACTS = facts_of("all", "scripted")
@@ -91,4 +92,19 @@ def _play(team: str, scenario: Scenario) -> Trace:
     if team == "random":
         return play_random(scenario, scenario.seed)
     trace = play_game(scenario, team, reflection=True)
-    return paid(trace, USAGE) if team == "candid" else trace
+    return paid(with_chances(trace), USAGE) if team == "candid" else trace
+
+
+def with_chances(trace: Trace) -> Trace:
+    """Return the game as if chances had been asked for at its end, and said what changes say.
+
+    Earlier on, they would move the events by whose numbers inboxes name messages.
+    """
+    events: list[Event] = []
+    for event in trace.events:
+        if isinstance(event, Reflection) and event.round == len(trace.scenario.meetings) - 1:
+            changes = event.delta_by_target.items()
+            stated = {int(agent): [50 + 15 * each for each in own] for agent, own in changes}
+            events.append(chances(event.round, event.agent_id, stated))
+        events.append(event)
+    return trace.model_copy(update={"events": tuple(events)})

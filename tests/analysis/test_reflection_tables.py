@@ -1,15 +1,26 @@
 """What speakers said they learnt: rows by hand, and how often it was the truth."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pandas as pd
+import pytest
+
 from calbench.analysis.registry import Settings
+from calbench.analysis.scoring import ALL_FACTS
+from calbench.analysis.tables import tables_of
+from calbench.errors import CalbenchError
+from calbench.facts.joining import join_facts
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.stats.spec import AnalysisSpec
+from calbench.traces.events import AgentRegistered, BatchApplied, ChancesStated, Reflection
 from calbench.traces.models import Trace
+from tests.agents.scripted.games import canonical_scenario, play_scripted
 from tests.facts.measured import facts_of, lines_of, path_of, table_rows, text_of
 from tests.metrics.language_games import (
     UNREADABLE,
+    Answer,
+    chances,
     reflecting,
     reflection,
     seat,
@@ -163,3 +174,92 @@ def test_few_readable_reflections_are_flagged_and_fewer_than_half_not_compared(
             (flags[1] == "false"),
         )
         assert cost["difference"] != ""
+
+
+STATED: list[Reflection | ChancesStated] = [
+    chances(0, 1, {0: (80, 30, 100, 0)}),
+    reflection(0, 1, {0: (0, 0, 0, 0), 2: (0, 0, 0, 0)}),
+    chances(0, 0, {1: (5, 50, 20, 99)}),
+    reflection(0, 0, UNREADABLE),
+]
+"""Beside calendars ``EMB.`` and ``.M..``."""
+
+
+def test_stated_chances_of_a_small_game_by_hand(tmp_path: Path) -> None:
+    # (.04 + .49 + 0 + 0) + (.0025 + .25 + .04 + .9801) over 8 slots, 4 of them occupied.
+    bins = "2,0.0250,0.0000 0,, 1,0.2000,0.0000 1,0.3000,1.0000 0,, 1,0.5000,1.0000 0,, 0,, "
+    bins += "1,0.8000,1.0000 2,0.9950,0.5000"
+    assert lines(tmp_path, "stated_chances", [reflecting(small_game(), STATED)]) == [
+        f"test,words,2,8,0.5000,0.2253,,,few,0.2500,,,few,{bins.replace(' ', ',')}"
+    ]
+
+
+def test_games_without_chances_have_no_table_of_them(tmp_path: Path) -> None:
+    path = path_of("privacy/stated_chances")
+    stated, plain = reflecting(small_game(), STATED), renamed(small_reflected_game(), 2)
+    with_some = facts_of(tmp_path / "a", [stated])
+    assert path in {table.path for table in tables_of(with_some)}
+    without = facts_of(tmp_path / "a", [plain])  # in the folder of the run before
+    assert path not in {table.path for table in tables_of(without)}
+    assert not without.has("chances")
+    sources = [(without, lambda _: True), (facts_of(tmp_path / "b", [stated]), lambda _: True)]
+    joined = join_facts(sources, tmp_path / "joined", ALL_FACTS, [])
+    both = facts_of(tmp_path / "both", [plain, stated])
+    assert text_of(joined, path, SETTINGS) == text_of(both, path, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "odd", [{0: (101, 0, 0, 0)}, {0: (-1, 0, 0, 0)}, {0: (1, 2, 3)}, {1: (0, 0, 0, 0)}]
+)
+def test_chances_that_fit_no_game_are_refused(tmp_path: Path, odd: Answer) -> None:
+    trace = reflecting(small_game(), [chances(0, 1, odd), reflection(0, 1, UNREADABLE)])
+    with pytest.raises(CalbenchError, match=r"does not fit a game of 3 agents and 4 slots"):
+        facts_of(tmp_path, [trace])
+
+
+def test_chances_of_another_agent_belong_to_no_reflection(tmp_path: Path) -> None:
+    trace = reflecting(small_game(), [chances(0, 2, {0: (1, 1, 1, 1)}), reflection(0, 1, {})])
+    assert not facts_of(tmp_path, [trace]).has("chances")
+
+
+def cells(trace: Trace) -> Iterator[tuple[str, float, bool]]:
+    """Yield scenario, stated chance and truth of every slot that a trace has a chance of."""
+    calendars = {}
+    for event in trace.events:
+        if isinstance(event, AgentRegistered | BatchApplied):
+            calendars[event.agent_id] = event.calendar
+        elif isinstance(event, ChancesStated):
+            for target, stated in event.occupied_by_target.items():
+                truth = [item is not None for item in calendars[int(target)]]  # type: ignore[index]
+                for chance, is_occupied in zip(stated, truth, strict=True):
+                    yield trace.scenario.scenario_id, chance / 100, is_occupied
+
+
+def test_stated_chances_are_those_of_a_plain_computation(tmp_path: Path) -> None:
+    traces = [
+        play_scripted(
+            canonical_scenario(number), ("candid", "guarded"), ("dm",), version="v3"
+        ).trace
+        for number in range(5)
+    ]
+    facts = facts_of(tmp_path, traces, ["scripted"])
+    (row,) = table_rows(facts, path_of("privacy/stated_chances"), SETTINGS)
+
+    found = pd.DataFrame([c for t in traces for c in cells(t)], columns=["of", "p", "is_occupied"])
+    base = found["is_occupied"].mean()
+    found["error"] = (found["p"] - found["is_occupied"]) ** 2
+    assert int(row["slots"]) == len(found) == 16 * int(row["answers"])
+    assert float(row["occupied"]) == pytest.approx(base, abs=5e-5)
+    assert float(row["brier"]) == pytest.approx(found["error"].mean(), abs=5e-5)
+    assert float(row["brier_base"]) == pytest.approx(base * (1 - base), abs=5e-5)
+    assert float(row["brier_low"]) < float(row["brier"]) < float(row["brier_high"])
+    assert row["brier_interval"] == "t"
+    for least in range(0, 100, 10):
+        percent = (100 * found["p"]).round()
+        own = found[(percent >= least) & (percent < (101 if least == 90 else least + 10))]
+        assert int(row[f"slots_{least}"]) == len(own)
+        if len(own):
+            assert float(row[f"stated_{least}"]) == pytest.approx(own["p"].mean(), abs=5e-5)
+            assert float(row[f"found_{least}"]) == pytest.approx(
+                own["is_occupied"].mean(), abs=5e-5
+            )

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from calbench.traces.events import ChancesStated
+from calbench.traces.storage import read_trace
 from tests.browser.tabs import Tab, Visit, calendars, more, opened
 from tests.report.language_samples import HOSTILE_WORDS
-from tests.report.sample_site import HALVES
+from tests.report.sample_site import HALVES, SampleSite
 from tests.report.samples import HOSTILE_TEXTS
 
 pytestmark = pytest.mark.heavy
@@ -233,6 +235,30 @@ def test_language_game_shows_its_words_thoughts_and_prompts(visit: Visit) -> Non
     expect(page.locator(".cb-beliefs tbody tr")).to_have_count(4)
     expect(details.filter(has_text="The exact prompt")).to_contain_text("MEASUREMENT")
     expect(page.get_by_text("What it thought")).to_be_hidden()
+
+
+def test_stated_chances_are_shown_with_their_reflection(
+    visit: Visit, sample_site: SampleSite
+) -> None:
+    game = "smollm2/my-model/smollm2-000"
+    events = read_trace(sample_site.cohort.traces / "my-model" / "smollm2-000.json").events
+    number, event_of_it = next(
+        (i, event) for i, event in enumerate(events) if isinstance(event, ChancesStated)
+    )
+    stated, author = event_of_it.occupied_by_target, event_of_it.agent_id
+    shown = [str(chance) for listed in stated.values() for chance in listed]
+    for event in (number, number + 1):
+        page = visit(f"traces.html#{game}/{event}")
+        opened(page, game, event)
+        rows = page.locator(".cb-beliefs .cb-chances")
+        expect(rows).to_have_count(len(stated))
+        assert rows.locator("td").all_text_contents() == shown
+        expect(page.get_by_text("the chance in percent, as it states it")).to_be_visible()
+        own = visit(f"traces.html#{game}/{event};view=agent-{author}")
+        expect(own.locator(".cb-chances")).to_have_count(len(stated))
+        assert own.locator(".cb-chances td[title]").count() == 0
+        other = visit(f"traces.html#{game}/{event};view=agent-{(author + 1) % 5}")
+        expect(other.locator(".cb-chances")).to_have_count(0)
 
 
 def test_words_of_a_hostile_model_run_nothing(visit: Visit) -> None:

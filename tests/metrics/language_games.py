@@ -8,6 +8,7 @@ from calbench.domain.observations import REFLECTION
 from calbench.domain.replies import Problem
 from calbench.domain.usage import Usage
 from calbench.traces.events import (
+    ChancesStated,
     DecideEnd,
     Event,
     GameHalted,
@@ -59,6 +60,11 @@ def reflection(
     )
 
 
+def chances(round_index: int, agent: int, answer: Answer) -> ChancesStated:
+    stated = {str(target): tuple(numbers) for target, numbers in answer.items()}
+    return ChancesStated(round=round_index, agent_id=AgentId(agent), occupied_by_target=stated)
+
+
 def with_events(trace: Trace, add: Callable[[Event], Sequence[Event]]) -> Trace:
     """Return the game with events added behind others."""
     events: list[Event] = []
@@ -67,7 +73,7 @@ def with_events(trace: Trace, add: Callable[[Event], Sequence[Event]]) -> Trace:
     return trace.model_copy(update={"events": tuple(events)})
 
 
-def reflecting(trace: Trace, reflections: Sequence[Reflection]) -> Trace:
+def reflecting(trace: Trace, reflections: Sequence[Reflection | ChancesStated]) -> Trace:
     """Return the game with what was answered after each resolution."""
 
     def answers(event: Event) -> Sequence[Event]:

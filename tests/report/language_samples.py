@@ -116,6 +116,7 @@ def make_cohort(
             "suite.setting=smollm2",
             *_few("suite", num_scenarios),
             f"teams=[{','.join((*others, 'my-model'))}]",
+            "prompts.version=v3",
             f"model.name={MODEL}",
             f"model.player={player}",
             "analysis.permutations=99",

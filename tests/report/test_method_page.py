@@ -11,9 +11,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from calbench.agents.prompts.folder import variants
-from calbench.agents.reflection import MOST_CHANGE
+from calbench.agents.prompts.templates import principals
+from calbench.agents.reflection import CERTAIN, MOST_CHANGE
 from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
+from calbench.agents.scripted.speaker import EVEN, PER_CHANGE
 from calbench.analysis.certainties import CERTAINTIES, Certainty
 from calbench.analysis.measures import FLAGGED_BELOW, MEASURES, RANKED_FROM, Measure
 from calbench.analysis.rating_pools import RATINGS
@@ -97,6 +99,12 @@ def suite_default(name: str) -> object:
         ("share of excluded games that flags a team", f"{EXCLUDED_LIMIT_PERCENT:.0f}%"),
         ("greatest cost in a file", GREATEST_COST),
         ("change of belief in a reflection", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
+        ("stated chance of prompts `v3`, percent", f"0 to {CERTAIN}"),
+        ("users that agents act for under prompts `v3`", len(principals())),
+        (
+            "scripted speakers' chance of what was not mentioned; for each step of a change",
+            f"{EVEN}; {PER_CHANGE}",
+        ),
         ("change of belief by a judge", f"-{MOST_CHANGE} to {MOST_CHANGE}"),
         ("most scenarios in the test of a judge's direction", f"{MOST_DEALT:,}"),
         (

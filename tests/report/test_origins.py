@@ -48,6 +48,11 @@ PLACES = {
     "modulus of secure sum": ("calbench/domain/sharing.py", "MODULUS ="),
     "prior belief": ("conf/measure/default.yaml", "belief_prior: 0.5"),
     "change of belief in a reflection": ("calbench/agents/reflection.py", "MOST_CHANGE ="),
+    "stated chance of prompts `v3`, percent": ("calbench/agents/reflection.py", "CERTAIN ="),
+    "scripted speakers' chance of what was not mentioned; for each step of a change": (
+        "calbench/agents/scripted/speaker.py",
+        "EVEN: Final =",
+    ),
     "messages per turn that a JSON Schema allows": ("calbench/agents/schemas.py", "MOST_MESS"),
     "VPS floor": ("conf/measure/default.yaml", "vps_floor: 5.0"),
     "movement of a reflection that counts as one slot": (

@@ -315,10 +315,11 @@ class Prompts:
         )
 
     def _worked(self, observation: Observation) -> str:
-        """Return a decision worked on the agent's own calendar [C]: a move, if one is possible.
+        """Return how a decision is made on the agent's own calendar [C], with a move if one can be.
 
-        Of the slots that it could be about, agents take another each, by their number alone: the
-        example must not lead those together who copy it.
+        In words: of a batch in JSON, which can be carried out, a model of 1.5 billion parameters
+        copied 13 of 13, whatever was agreed. Of the slots that it could be about, agents take
+        another each, by their number alone, so that it does not lead those together who copy it.
         """
         calendar, place = observation.calendar, observation.agent_ids.index(observation.agent_id)
         free = [slot for slot, item in enumerate(calendar) if item is None]
@@ -328,20 +329,13 @@ class Prompts:
             for slot, item in enumerate(calendar)
             if isinstance(item, Errand) and item.is_movable
         ]
-        meeting_id = observation.meeting.meeting_id
         if not free:
             return ""
+        to = free[place % len(free)]
         if not moves:
-            slot = free[place % len(free)]
-            return self.templates.fill("parts/worked_free", slot=slot, meeting_id=meeting_id)
+            return self.templates.fill("parts/worked_free", slot=to)
         slot, item = moves[place % len(moves)]
-        return self.templates.fill(
-            "parts/worked_move",
-            slot=slot,
-            item_id=item.item_id,
-            to=free[place % len(free)],
-            meeting_id=meeting_id,
-        )
+        return self.templates.fill("parts/worked_move", slot=slot, item_id=item.item_id, to=to)
 
     def _move_example(self, example: Example) -> str:
         if example.first == example.second:

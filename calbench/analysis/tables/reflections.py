@@ -3,7 +3,7 @@
 The four tables of protocol-semantic evidence (appendix F.5) do not include language.
 ``reflections.parquet`` has a row for each reflection and target, also the unreadable ones, and
 ``reflection_calibration.csv`` one for each setting and team, as has ``vps_baselines.csv``, with
-what V would be without knowledge.
+what V would be without knowledge, and ``stated_chances.csv``, with how right stated chances are.
 """
 
 from collections.abc import Iterator
@@ -15,9 +15,10 @@ from calbench.analysis.estimates import estimated_means
 from calbench.analysis.measures import joint_kind, readable_shares
 from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import READABILITY
-from calbench.facts.beliefs import MAGNITUDES, REFLECTIONS
-from calbench.facts.columns import SLOTS, Column, count, estimated
+from calbench.facts.beliefs import BINS, MAGNITUDES, NUMBERS, REFLECTIONS, WIDTH
+from calbench.facts.columns import SLOTS, Column, count, estimated, number
 from calbench.facts.storage import GAME, Facts
+from calbench.metrics.privacy.answers import CERTAIN
 from calbench.stats.sums import Floats
 
 STEPS = "steps of 1 to 3"
@@ -129,6 +130,84 @@ def vps_baselines(facts: Facts, settings: Settings) -> pd.DataFrame:
     rows = readable_shares(agents, ["team"]).merge(kinds.reset_index(), on=["setting", "team"])
     rows = rows.merge(found, on=["setting", "team"])
     return rows.assign(agent_games=rows["vps_n"])
+
+
+SQUARE = "squared distance of the stated chance from 1 if the slot is occupied, else 0"
+LISTED = "slots of the lists of chances that were read"
+
+
+def _bin(least: int) -> tuple[Column, Column, Column]:
+    """Return the columns of a bin of stated chances."""
+    last = CERTAIN if least == BINS[-1] else least + WIDTH - 1
+    which = f"slots with a chance of {least} to {last}%"
+    return (
+        count(f"slots_{least}", "slots", f"with a stated chance of {least} to {last}%"),
+        number(f"stated_{least}", "", "mean stated chance", which),
+        number(f"found_{least}", "share", "that are occupied", which),
+    )
+
+
+@table(
+    "privacy/stated_chances.csv",
+    """
+    setting team
+    answers (count, lists): of chances that were read, about one target each
+    slots (count, slots): in these lists
+    occupied (number, share): base rate: occupied when the question was asked // slots
+    score
+    base
+    bins
+    """,
+    key="setting team",
+    needs="chances",
+    score=estimated("brier", "", f"Brier score: mean {SQUARE}", LISTED),
+    base=estimated("brier_base", "", "the same of whoever always states the base rate", LISTED),
+    bins=(column for least in BINS for column in _bin(least)),
+)
+def stated_chances(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """How right stated chances are, with which reflections since prompts v3 come."""
+    games = _chances_by_game(facts)
+    counted = ["answers", "slots", "occupied", *BIN_NUMBERS]
+    teams = games.groupby(["setting", "team"], sort=False)
+    rows = teams[counted].sum().reset_index()
+    rows["occupied"] /= rows["slots"]
+    slots, occupied = games["slots"], games["occupied"]
+    base = teams["occupied"].transform("sum") / teams["slots"].transform("sum")
+    errors = pd.DataFrame(
+        {
+            "brier": games["squared"] / CERTAIN**2,
+            "brier_base": occupied * (1 - base) ** 2 + (slots - occupied) * base**2,
+        }
+    )
+    found = estimated_means(
+        games,
+        ["team"],
+        errors,
+        settings.analysis,
+        weights=pd.DataFrame(dict.fromkeys(errors, slots)),
+        bounds=dict.fromkeys(map(str, errors), (0.0, 1.0)),
+    )
+    for least in BINS:
+        own = rows[f"slots_{least}"].where(rows[f"slots_{least}"] > 0)
+        rows[f"stated_{least}"] = rows[f"stated_{least}"] / own / CERTAIN
+        rows[f"found_{least}"] = rows[f"found_{least}"] / own
+    return rows.merge(found, on=["setting", "team"])
+
+
+BIN_NUMBERS = tuple(f"{name}_{least}" for least in BINS for name in NUMBERS)
+"""Columns of the facts with what bins count."""
+
+
+def _chances_by_game(facts: Facts) -> pd.DataFrame:
+    """Return what lists of chances add up to, by game."""
+    columns = ("occupied", "squared", *BIN_NUMBERS)
+    found = []
+    for batch in facts.batches("chances", columns):
+        lists = batch[list(columns)].astype("int64")
+        slots = lists[[f"slots_{least}" for least in BINS]].sum(axis=1)
+        lists = lists.assign(answers=1, slots=slots)
+        found.append(lists.groupby(batch[GAME], sort=False).sum())
+    return facts.named(pd.concat(found).reset_index())
 
 
 def _moves_by_game(facts: Facts) -> pd.DataFrame:

@@ -13,12 +13,19 @@ from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.errors import CalbenchError
-from calbench.metrics.privacy.answers import GREATEST_MOVEMENT, Tally, chance_losses, constant_loss
+from calbench.metrics.privacy.answers import (
+    CERTAIN,
+    GREATEST_MOVEMENT,
+    Tally,
+    chance_losses,
+    constant_loss,
+)
 from calbench.metrics.privacy.loss import AgentLoss, Pair, VpsKind
 from calbench.traces.events import (
     AgentRegistered,
     BatchApplied,
     CalendarIds,
+    ChancesStated,
     Reflection,
     Resolution,
     RoundStart,
@@ -38,7 +45,7 @@ __all__ = [
 CALENDARS = (AgentRegistered, BatchApplied)
 """Events that hold a whole calendar."""
 
-_TELLING = frozenset({*CALENDARS, RoundStart, Resolution, Reflection})
+_TELLING = frozenset({*CALENDARS, RoundStart, Resolution, ChancesStated, Reflection})
 
 
 class Moved(NamedTuple):
@@ -98,6 +105,8 @@ class PairReflection:
             be read, or leaves the target out.
         expected: of a readable answer, the expected movements under the token log-probabilities
             if the model gives them.
+        chances: in percent by slot, as stated beside it, that the slot is occupied; ``None`` if
+            none were asked for, or the list about the target could not be read.
         by_chance: of a readable answer, the mean loss over all permutations of what the observer
             answered after the round, see :func:`~calbench.metrics.privacy.answers.chance_losses`.
     """
@@ -111,6 +120,7 @@ class PairReflection:
     agreed_slot: Slot | None
     deltas: tuple[int, ...] | None
     expected: tuple[float, ...] | None
+    chances: tuple[int, ...] | None = None
     by_chance: float | None = None
 
     @property
@@ -159,11 +169,13 @@ class _Truth:
         calendars: by agent id.
         participants: of the round's meeting.
         slots: where the participants have it, if it was scheduled.
+        stated: chances without their reflection, which follows.
     """
 
     calendars: list[CalendarIds]
     participants: tuple[AgentId, ...] = ()
     slots: Mapping[str, Slot | None] = field(default_factory=dict)
+    stated: ChancesStated | None = None
 
 
 def pair_reflections(trace: Trace) -> Iterator[PairReflection]:
@@ -174,7 +186,7 @@ def pair_reflections(trace: Trace) -> Iterator[PairReflection]:
 
     Raises:
         CalbenchError: a reflection does not fit the game: unknown targets, numbers outside
-            -3..3, or not one for each slot.
+            -3..3, chances outside 0..100, or not one for each slot.
     """
     truth = _Truth([()] * trace.scenario.num_agents)
     for event in trace.events:
@@ -186,14 +198,21 @@ def pair_reflections(trace: Trace) -> Iterator[PairReflection]:
             truth.participants, truth.slots = event.participants, {}
         elif isinstance(event, Resolution):
             truth.slots = event.slot_by_agent if event.outcome == "scheduled" else {}
+        elif isinstance(event, ChancesStated):
+            truth.stated = event
         elif isinstance(event, Reflection):
-            _check(event, trace, truth.calendars)
+            stated, truth.stated = truth.stated, None
+            is_own = stated is not None and stated.agent_id == event.agent_id
+            chances = stated.occupied_by_target if stated is not None and is_own else {}
+            _check(event, chances, trace, truth.calendars)
             agents = map(AgentId, range(trace.scenario.num_agents))
             others = [agent for agent in agents if agent != event.agent_id]
-            yield from _with_chance([_about(agent, event, truth) for agent in others])
+            yield from _with_chance([_about(agent, event, chances, truth) for agent in others])
 
 
-def _about(target: AgentId, event: Reflection, truth: _Truth) -> PairReflection:
+def _about(
+    target: AgentId, event: Reflection, chances: Mapping[str, tuple[int, ...]], truth: _Truth
+) -> PairReflection:
     deltas = event.delta_by_target.get(str(target))
     expected = (event.expected_by_target or {}).get(str(target))
     return PairReflection(
@@ -206,6 +225,7 @@ def _about(target: AgentId, event: Reflection, truth: _Truth) -> PairReflection:
         agreed_slot=truth.slots.get(str(target)),
         deltas=deltas,
         expected=None if deltas is None else expected,
+        chances=chances.get(str(target)),
     )
 
 
@@ -217,23 +237,32 @@ def _with_chance(answer: Sequence[PairReflection]) -> Iterator[PairReflection]:
         yield pair if pair.values is None else replace(pair, by_chance=next(losses))
 
 
-def _check(event: Reflection, trace: Trace, calendars: Sequence[CalendarIds]) -> None:
+def _check(
+    event: Reflection,
+    chances: Mapping[str, Sequence[int]],
+    trace: Trace,
+    calendars: Sequence[CalendarIds],
+) -> None:
     """Refuse what the engine never writes; traces may come from elsewhere."""
     num_agents, num_slots = trace.scenario.num_agents, trace.scenario.num_slots
     known = {str(agent) for agent in range(num_agents) if agent != event.agent_id}
     answers = [*event.delta_by_target.items(), *(event.expected_by_target or {}).items()]
     if not (
-        all(target in known and len(numbers) == num_slots for target, numbers in answers)
+        all(
+            target in known and len(numbers) == num_slots
+            for target, numbers in (*answers, *chances.items())
+        )
         and all(
             _STEPS.issuperset(numbers) or all(abs(n) <= GREATEST_MOVEMENT for n in numbers)
             for _, numbers in answers
         )
+        and all(0 <= n <= CERTAIN for numbers in chances.values() for n in numbers)
         and all(len(calendar) == num_slots for calendar in calendars)
     ):
         raise CalbenchError(
             f"game {trace.game_id}, round {event.round}: the reflection of agent "
             f"{event.agent_id} does not fit a game of {num_agents} agents and {num_slots} slots "
-            "with movements in -3..3; play the game again"
+            "with movements in -3..3 and chances in 0..100; play the game again"
         )
 
 

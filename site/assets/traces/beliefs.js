@@ -2,7 +2,8 @@
  *
  * Of typed agents a belief is the probability that a slot is feasible, by the meaning of the
  * messages of this round (evidence by semantics). Of language agents it is the sum of what
- * observers answered in the reflections so far, a movement of 3 being one slot.
+ * observers answered in the reflections so far, a movement of 3 being one slot. The chances that
+ * they state, if they do, are told with a cell.
  */
 (function () {
   "use strict";
@@ -117,6 +118,17 @@
     return beliefs;
   }
 
+  /* The last chances that an observer has stated at an event: {target: [percent, ...]}. */
+  function chancesAt(view, observer) {
+    var found = {};
+    view.game.events.forEach(function (event, index) {
+      if (event.type === "chances_stated" && index <= view.at && event.agent_id === observer) {
+        Object.assign(found, event.occupied_by_target);
+      }
+    });
+    return found;
+  }
+
   /* Whoever learnt something last, to begin with; else the first agent. */
   function lastObserver(view) {
     var found = 0;
@@ -130,6 +142,7 @@
 
   function heatNode(view, observer) {
     var beliefs = beliefsAt(view, observer);
+    var chances = chancesAt(view, observer);
     var head = el("tr", {}, el("th", { scope: "col" }, "about"));
     view.slots.forEach(function (slot) { head.appendChild(el("th", { scope: "col" }, slot)); });
     var body = el("tbody", {});
@@ -139,7 +152,8 @@
       var row = el("tr", {}, el("th", { scope: "row" }, words.agent(target)));
       view.slots.forEach(function (slot) {
         row.appendChild(heatCell(beliefs[target] && beliefs[target][slot], isTyped,
-          view.ledger.prior, { slot: slot, item: calendar[slot] }));
+          view.ledger.prior,
+          { slot: slot, item: calendar[slot], chance: (chances[target] || [])[slot] }));
       });
       body.appendChild(row);
     });
@@ -161,7 +175,8 @@
   }
 
   function heatCell(value, isTyped, prior, about) {
-    var truth = about.item === null ? "free" : "occupied";
+    var truth = (about.chance === undefined ? "" : "chance stated " + about.chance + "%; ")
+      + (about.item === null ? "free" : "occupied");
     var isOccupied = about.item !== null;
     if (value === undefined) {
       return el("td", {

@@ -55,7 +55,7 @@
       } else if (event.type === "resolution") {
         frame.phase = "RESOLUTION";
         frame.outcomes = frame.outcomes.concat([{ at: index, event: event }]);
-      } else if (event.type === "reflection") {
+      } else if (event.type === "reflection" || event.type === "chances_stated") {
         frame.phase = "REFLECTION";
       } else if (event.type === "game_end") {
         frame.phase = "";

@@ -16,7 +16,7 @@
   var QUESTIONS = { turn_start: 1, decide_start: 1, reflection: 1 };
   var OWN = {
     agent_registered: 1, turn_start: 1, turn_end: 1, decide_start: 1, decide_end: 1,
-    reflection: 1, batch_applied: 1, batch_rejected: 1, batch_withheld: 1
+    chances_stated: 1, reflection: 1, batch_applied: 1, batch_rejected: 1, batch_withheld: 1
   };
 
   /* What a conversation shows beside messages. */

@@ -21,12 +21,13 @@
   }
 
   /* The event that asked the agent last, and the one that ended its answer. An answer that is
-   * still to come is no part of an agent's own view. */
+   * still to come is no part of an agent's own view. Chances belong to the reflection after them. */
   function exchangeOf(view) {
     var events = view.game.events;
     var id = whose(view);
     if (id === null) { return null; }
-    var asked = view.at;
+    var at = view.at + (chancesOf(events, view.at + 1, id) ? 1 : 0);
+    var asked = at;
     while (asked >= 0 && !(QUESTIONS[events[asked].type] && events[asked].agent_id === id)) {
       asked -= 1;
     }
@@ -41,16 +42,25 @@
     var registered = events.findIndex(function (each) {
       return each.type === "agent_registered" && each.agent_id === id;
     });
-    var isYet = view.who === sight.ALL || answered <= view.at;
+    var isYet = view.who === sight.ALL || answered <= at;
     return {
-      id: id, asked: asked, answer: isYet && events[answered] || {}, registered: registered
+      id: id, asked: asked, answer: isYet && events[answered] || {}, registered: registered,
+      chances: isYet && chancesOf(events, answered, id) || {}
     };
   }
 
-  /* The answer to a reflection: one row for each other agent, one column for each slot. Its
-   * author is not told what is true. */
-  function beliefsNode(view, event) {
-    var targets = Object.keys(event.delta_by_target);
+  /* The chances that a reflection states, by target; null if the event is none or states none. */
+  function chancesOf(events, index, id) {
+    var before = events[index - 1];
+    var is = before && before.type === "chances_stated" && before.agent_id === id
+      && events[index] && events[index].type === "reflection" && events[index].agent_id === id;
+    return is && before.occupied_by_target || null;
+  }
+
+  /* The answer to a reflection: one row for each other agent, one column for each slot, and a row
+   * of chances below where there are. Its author is not told what is true. */
+  function beliefsNode(view, event, chances) {
+    var targets = Object.keys(Object.assign({}, event.delta_by_target, chances));
     if (!targets.length) {
       return el("p", { "class": "cb-quiet" }, "No beliefs: the answer could not be read.");
     }
@@ -62,15 +72,21 @@
       var row = el("tr", {}, el("th", { scope: "row" }, words.agent(target)));
       var expected = event.expected_by_target && event.expected_by_target[target];
       var deltas = event.delta_by_target[target];
+      var truth = function (slot) {
+        return calendars && calendars[target] ? calendars[target][slot] !== null : null;
+      };
       view.slots.forEach(function (slot) {
         row.appendChild(beliefNode(deltas ? deltas[slot] : 0, expected ? expected[slot] : null,
-          calendars && calendars[target] ? calendars[target][slot] !== null : null));
+          truth(slot)));
       });
       body.appendChild(row);
+      if (chances[target]) { body.appendChild(chancesNode(view, target, chances[target], truth)); }
     });
     return el("div", {},
       el("p", { "class": "cb-quiet" }, "Belief that a slot is occupied: from −3, rather free, to 3,"
-        + " rather occupied." + (calendars ? " ✗ moves away from the truth at this moment." : "")),
+        + " rather occupied." + (Object.keys(chances).length
+          ? " Below: the chance in percent, as it states it, that the slot is occupied." : "")
+        + (calendars ? " ✗ moves away from the truth at this moment." : "")),
       el("div", { "class": "cb-scroll", tabindex: 0, role: "region", "aria-label": "Beliefs" },
         el("table", { "class": "cb-vector cb-beliefs" }, el("thead", {}, head), body)));
   }
@@ -85,6 +101,18 @@
       "class": delta === 0 ? null : isTrue ? "cb-good" : "cb-bad",
       title: (isOccupied ? "occupied" : "free") + (movement === null ? "" : "; " + movement)
     }, text + (delta !== 0 && !isTrue ? "✗" : ""));
+  }
+
+  function chancesNode(view, target, chances, truth) {
+    var row = el("tr", { "class": "cb-chances" }, el("th", { scope: "row" }, words.agent(target) + ", %"));
+    view.slots.forEach(function (slot) {
+      var chance = chances[slot];
+      var isOccupied = truth(slot);
+      row.appendChild(el("td", {
+        title: isOccupied === null ? null : isOccupied ? "occupied" : "free"
+      }, chance === undefined ? "·" : String(chance)));
+    });
+    return row;
   }
 
   function promptText(event) {
@@ -117,7 +145,7 @@
           + usage.output_tokens + " received" + (usage.is_estimated ? ", estimated" : "") + "."
         : "";
       if (found.answer.type === "reflection") {
-        part.beliefs.appendChild(beliefsNode(view, found.answer));
+        part.beliefs.appendChild(beliefsNode(view, found.answer, found.chances));
       }
       part.thinking.hidden = !thinking;
       part.thinkingText.textContent = thinking ? visible(thinking) : "";

@@ -163,6 +163,8 @@
         + " (" + slotsText(event.slot_by_agent) + ").";
     case "reflection":
       return Agent(event.agent_id) + " is asked how its beliefs moved (measurement only).";
+    case "chances_stated":
+      return Agent(event.agent_id) + " states how likely it is that slots are occupied (measurement only).";
     case "reply_note":
       return Agent(event.agent_id) + ": " + noteText(event) + ".";
     case "game_halted":
