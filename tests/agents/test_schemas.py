@@ -412,15 +412,15 @@ WORKED = re.compile(
 )
 
 
-def worked(view: Observation) -> list[tuple[Schedule, *tuple[Reschedule, ...]]]:
+def worked(view: Observation) -> list[tuple[Schedule, list[Reschedule]]]:
     """Return the decisions that ``v3`` works in words on an agent's own calendar."""
     text = load_prompts("v3").message(view._replace(labels={}, refusals=(), attempt=0))
     assert not examples_in(text)  # what can be carried out is copied
     found = []
     for item, shown, to in WORKED.findall(text):
         slot = Slot(int(shown))
-        move = Reschedule(ErrandId(int(item)), slot, Slot(int(to)), "It suits.") if item else None
-        found.append((Schedule(view.meeting.meeting_id, slot), *filter(None, [move])))
+        moves = [Reschedule(ErrandId(int(item)), slot, Slot(int(to)), "It suits.")] if item else []
+        found.append((Schedule(view.meeting.meeting_id, slot), moves))
     return found
 
 
@@ -432,9 +432,9 @@ def test_worked_decision_is_legal_on_the_agents_own_calendar(
     shown = worked(view)
     assert len(shown) == (None in view.calendar)
     errands = [item for item in view.calendar if isinstance(item, Errand) and item.is_movable]
-    for batch in shown:
+    for schedule, moves in shown:
+        batch = [schedule, *moves]
         assert isinstance(apply_batch(view.calendar, batch, meeting_of(view)), Applied)
-        _, *moves = batch
         assert len(moves) == bool(errands)
         for move in moves:  # a placed meeting would break if one agent alone moved it
             assert move.item_id in {errand.item_id for errand in errands}
@@ -453,7 +453,7 @@ def test_worked_decision_is_legal_on_the_agents_own_calendar(
 def test_worked_decisions_lead_agents_apart_where_they_can(kinds: str, slots: list[int]) -> None:
     view = observation(Phase.DECISION, calendar=calendar(kinds))
     shown = [worked(view._replace(agent_id=agent)) for agent in AGENTS]
-    assert [batch[0].slot for (batch,) in filter(None, shown)] == slots
+    assert [schedule.slot for found in shown for schedule, _ in found] == slots
 
 
 @pytest.mark.parametrize("version", sorted({*NEW} - {"v3"}))
