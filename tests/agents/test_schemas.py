@@ -433,7 +433,7 @@ def test_worked_decision_is_legal_on_the_agents_own_calendar(
     assert len(shown) == (None in view.calendar)
     errands = [item for item in view.calendar if isinstance(item, Errand) and item.is_movable]
     for schedule, moves in shown:
-        batch = [schedule, *moves]
+        batch: list[CalendarAction] = [schedule, *moves]
         assert isinstance(apply_batch(view.calendar, batch, meeting_of(view)), Applied)
         assert len(moves) == bool(errands)
         for move in moves:  # a placed meeting would break if one agent alone moved it
