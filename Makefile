@@ -91,8 +91,8 @@ coverage:  ## draw suites from the games that `dvc repro` made, and count how of
 	python -m tests.studies.coverage
 	python -m tests.studies.statistic_coverage
 
-record-local:  ## record what the small model says in the games of data/cohorts/smollm2; goes on after a kill
-	python -m tests.studies.record_local
+record-local:  ## record what a model on this machine says: make record-local FILE=model.gguf EXPERIMENTS="..."; without, data/cohorts/smollm2
+	python -m tests.studies.record_local $(if $(FILE),--file "$(FILE)") $(EXPERIMENTS)
 	python -m tests.studies.recordings
 
 local-llm:  ## play a game with the small model itself

@@ -28,7 +28,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from ctypes import POINTER, byref, c_char_p, c_uint8
+from ctypes import POINTER, byref, c_char_p, c_uint8, create_string_buffer
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -49,6 +49,9 @@ LIKELIEST = 256
 DECIMALS = 4
 """Of log-probabilities [C]: in which pieces a conversation was read changes the second one already,
 and more of them would be most of what is recorded."""
+
+LONGEST = 1024
+"""Most bytes of one token [C]; blanks have long ones, which llama-cpp-python leaves out."""
 
 STEP = 512
 """Most tokens that are evaluated together [C]."""
@@ -130,8 +133,12 @@ class Model:
         return tokens
 
     def text(self, tokens: Sequence[int]) -> str:
-        """Return what some tokens say."""
-        said: bytes = self._model.detokenize(list(tokens), special=True)
+        """Return what some tokens say; several may write one character."""
+        buffer = create_string_buffer(LONGEST)
+        said = b""
+        for token in tokens:
+            size = llama_cpp.llama_token_to_piece(self.vocabulary, token, buffer, LONGEST, 0, True)
+            said += buffer.raw[:size]
         return said.decode("utf-8", "replace")
 
     def is_end(self, token: int) -> bool:
@@ -360,6 +367,8 @@ class Speaker:
         return self._response(asked, request, request.done.result())
 
     def _request(self, asked: Mapping[str, Any]) -> Request:
+        if not isinstance(asked["messages"], list) or not asked["messages"]:
+            raise ValueError("messages: a list of one or more")
         tokens = self._model.read(asked["messages"])
         if len(tokens) >= self.context:
             raise RefusedError(

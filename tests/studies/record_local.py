@@ -157,11 +157,11 @@ def read_recorded(path: Path) -> Recorded:
 
 
 def forecast(before: Recorded, games: int, hours_per_reply: float, bytes_per_reply: float) -> str:
-    """Return what games take in all, by the replies of games like them; empty if there were none.
+    """Return what games take, by the replies of games like them; empty if there were none.
 
     Args:
         before: what such games took.
-        games: how many there are in all.
+        games: how many there are.
         hours_per_reply: of the server, with as many games at once.
         bytes_per_reply: in the store.
     """
@@ -170,18 +170,23 @@ def forecast(before: Recorded, games: int, hours_per_reply: float, bytes_per_rep
     replies = games * before.replies / before.games
     return (
         f"about {replies:,.0f} replies, {replies * hours_per_reply:.1f} hours and "
-        f"{replies * bytes_per_reply / 1e6:.0f} MB in all"
+        f"{replies * bytes_per_reply / 1e6:.0f} MB"
     )
 
 
 class Clock:
-    """The hours of a recording over all its sittings, kept beside its store after every game."""
+    """The hours of a recording over all its sittings, kept beside its store after every game.
+
+    Attributes:
+        has_asked: whether the model was asked anything, in this sitting or one before.
+    """
 
     def __init__(self, store: Path, games: int, before: Recorded) -> None:
         self._path, self._store = store.with_suffix(".hours.json"), store
-        self._games, self._done = games, 0
+        self._games, self._done, self._asking = games, 0, 0
         self._earlier = before.hours
-        if self._path.exists():
+        self.has_asked = self._path.exists()
+        if self.has_asked:
             self._earlier = float(json.loads(read_bytes(self._path)))
         self._start = time.monotonic()
 
@@ -192,15 +197,18 @@ class Clock:
 
     def finished(self, job: Job, totals: Totals) -> None:
         """Count a game; once enough of them have asked the model, say what the rest will take."""
-        write_atomically(self._path, json.dumps(self.hours).encode())
         self._done += job.waits
-        if self._done != CALIBRATION or not totals.calls:
+        self.has_asked = self.has_asked or totals.calls > 0
+        if self.has_asked:
+            write_atomically(self._path, json.dumps(self.hours).encode())
+        self._asking += totals.calls > 0
+        left = self._games - self._done
+        if self._asking != CALIBRATION or not totals.calls or not left:
             return
-        replies = totals.calls + totals.replayed
+        here = Recorded(self._done, totals.calls + totals.replayed)
         per_reply = (time.monotonic() - self._start) / 3600 / totals.calls
         size = sum(path.stat().st_size for path in self._store.parent.glob(f"{self._store.name}*"))
-        here = Recorded(self._done, replies)
-        say(f"estimated: {forecast(here, self._games, per_reply, size / replies)}")
+        say(f"{left} games left: {forecast(here, left, per_reply, size / here.replies)}")
 
     def remove(self) -> None:
         """Forget the hours: the next recording begins anew."""
@@ -288,13 +296,14 @@ def record(
         if play(replaying(spec, shards), again) != games:
             raise OutputError("the recorded replies do not replay to the same games: a bug")
         about = described(spec, model, server, shards, clock.hours)
+        text = json.dumps(about, indent=1)
         fresh = target.with_name(f"{target.name}.new")
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.copytree(shards, fresh)
         shutil.rmtree(target, ignore_errors=True)
         fresh.rename(target)
-        text = json.dumps(about, indent=1)
-        write_atomically(target.with_name("recording.json"), f"{text}\n".encode())
+        if clock.has_asked:  # otherwise it is as it was, and so is what it says of itself
+            write_atomically(target.with_name("recording.json"), f"{text}\n".encode())
         clock.remove()
     say(f"{target}: recorded")
 
@@ -309,7 +318,7 @@ def plan_line(jobs: Sequence[Job], store: Path, before: Recorded) -> str:
     per_reply = before.hours / max(before.replies, 1)
     size = store.stat().st_size / known if known else 0.0
     told = forecast(before, games, per_reply, size)
-    then = told or f"what that takes is estimated after {CALIBRATION} games"
+    then = f"{told} in all" if told else f"what that takes is estimated after {CALIBRATION} games"
     return f"{games} games with a model, {known:,} replies recorded; {then}"
 
 

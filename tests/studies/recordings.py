@@ -11,6 +11,7 @@ from calbench.files import write_atomically
 from calbench.llm.replies.shards import open_replies
 from calbench.runs.source import reply_source
 from stages import paths
+from tests.studies.record_local import read_recorded
 
 RECORDINGS = paths.DATA / "published" / "recordings.csv"
 
@@ -28,6 +29,9 @@ def row_of(experiment: str) -> dict[str, object] | None:
         records = list(store.records())
     usages = [record.usage for record in records if record.usage is not None]
     seconds = sum(attempt.latency_s for record in records for attempt in record.attempts)
+    about = read_recorded(source.store.with_name("recording.json"))
+    if about.replies:  # several replies were written at once
+        seconds = 3600 * about.hours
     return {
         "experiment": spec.site.title if spec.site and spec.site.title else experiment,
         "replies": len(records),

@@ -65,7 +65,14 @@ def test_more_games_ask_only_for_what_is_new(tmp_path: Path) -> None:
         after = {each.key: each for each in replies.records()}
     assert len(after) == 3 * first
     assert before.items() <= after.items()
-    assert recorded(tmp_path)["games"] == 3
+    about = recorded(tmp_path)
+    assert about["games"] == 3
+
+    other = {**SERVER, "owned_by": "another"}
+    with serving() as stub:
+        record(experiment(tmp_path, "replicates=3"), model, stub.url, other, tmp_path / "c.sqlite")
+        assert not stub.asked
+    assert recorded(tmp_path) == about
 
 
 class BreakingServer(StubServer):
@@ -141,6 +148,6 @@ def test_experiments_of_one_cohort_are_recorded_together(tmp_path: Path) -> None
 
 def test_forecast_grows_with_the_games() -> None:
     before = Recorded(games=10, replies=200, hours=1.0)
-    expected = "about 600 replies, 3.0 hours and 12 MB in all"
+    expected = "about 600 replies, 3.0 hours and 12 MB"
     assert forecast(before, 30, 1 / 200, 20_000) == expected
     assert not forecast(Recorded(), 30, 1 / 200, 20_000)

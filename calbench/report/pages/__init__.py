@@ -87,6 +87,7 @@ PAGES = (
     Page("method.md", "Method", "Method", content=document.method),
     Page("reproduce.md", "Reproduce", "Run it"),
     Page("evaluate.md", "Evaluate your model", "Run it"),
+    Page("local.md", "A model on your own machine", "Run it"),
     Page("costs.md", "Time and cost of a run", "Run it",
          needs=("terms.csv", "costs.csv", "exponents.csv")),
     Page("python.md", "Python interface", "Run it"),
