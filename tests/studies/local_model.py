@@ -5,13 +5,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import file_digest
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import first_problem, read_bytes
@@ -44,10 +44,12 @@ print(path)
 
 
 class ModelFile(BaseModel):
-    """The model of a cohort, as its ``model.json`` says.
+    """A model of a cohort, as its ``models.json`` lists it.
 
     Attributes:
+        players: what games call it; another prompt makes another player.
         name: of the model.
+        parameters: their number, in millions.
         file: name of its file.
         sha256: of the file.
         bytes: size of the file.
@@ -57,7 +59,9 @@ class ModelFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
+    players: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     name: str
+    parameters: Annotated[int, Field(gt=0)]
     file: str
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     bytes: Annotated[int, Field(gt=0)]
@@ -65,28 +69,39 @@ class ModelFile(BaseModel):
     licence: str
 
 
-def read_model(cohort: Path) -> ModelFile:
-    """Return the model of a cohort's folder.
+_MODELS: TypeAdapter[tuple[ModelFile, ...]] = TypeAdapter(tuple[ModelFile, ...])
+
+
+def read_models(cohort: Path) -> tuple[ModelFile, ...]:
+    """Return the models of a cohort's folder.
 
     Raises:
-        FileError: if the folder does not say which one it is.
+        FileError: if the folder does not say which they are.
     """
-    path = cohort / "model.json"
+    path = cohort / "models.json"
     try:
-        return ModelFile.model_validate_json(read_bytes(path))
+        return _MODELS.validate_json(read_bytes(path))
     except ValidationError as error:
         raise FileError(f"{path}: {first_problem(error)}") from error
 
 
-def find_model(model: ModelFile, file: Path | None = None) -> tuple[str, Path]:
-    """Return a Python that has the server, and the model's file.
+class Found(NamedTuple):
+    """A model, its file, and a Python that has the server."""
+
+    model: ModelFile
+    python: str
+    file: Path
+
+
+def find_model(models: Sequence[ModelFile], file: Path | None = None) -> Found:
+    """Return which model a file is, and a Python that has the server.
 
     Args:
-        model: what the file has to be.
+        models: what the file may be.
         file: where it is; absent: the file that the extra brings along.
 
     Raises:
-        ConfigError: if the extra is not installed, or the file is another one.
+        ConfigError: if the extra is not installed, or the file is none of the models.
     """
     python = os.environ.get(PYTHON) or sys.executable
     code = _HAS_SERVER + (_FIND_MODEL if file is None else "")
@@ -100,13 +115,16 @@ def find_model(model: ModelFile, file: Path | None = None) -> tuple[str, Path]:
     path = Path(found.stdout.strip()) if file is None else file
     if not path.is_file():
         raise ConfigError(f"{path}: is not a file")
-    expected = f"{model.name}, which its games were recorded with: {model.file}"
-    if (size := path.stat().st_size) != model.bytes:
-        raise ConfigError(f"{path.name}: {size} bytes instead of {model.bytes} of {expected}")
     with path.open("rb") as data:
-        if file_digest(data, "sha256").hexdigest() != model.sha256:
-            raise ConfigError(f"{path.name}: its SHA-256 is not that of {expected}")
-    return python, path
+        digest = file_digest(data, "sha256").hexdigest()
+    for model in models:
+        if model.sha256 == digest:
+            return Found(model, python, path)
+    known = "; ".join(f"{model.file}, {model.bytes:,} bytes" for model in models)
+    raise ConfigError(
+        f"{path.name}: {path.stat().st_size:,} bytes, SHA-256 {digest[:12]}...: is none of the "
+        f"models of the cohort ({known})"
+    )
 
 
 @contextmanager

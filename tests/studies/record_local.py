@@ -4,7 +4,8 @@ No stage of the pipeline, which replays what this records: it needs the extra ``
 The replies that are there already are the beginning of a recording, so that more replicates or
 scenarios, or a team that changed, only ask for what is new; remove them to ask for everything
 again. A recording that is interrupted goes on where it was. The old replies are replaced only once
-the new ones replay to the same games; ``recording.json`` beside them says what recorded them.
+the new ones replay to the same games; ``recording-PLAYER.json`` beside them says what recorded
+them.
 """
 
 import json
@@ -36,7 +37,7 @@ from calbench.runs.source import opener, reply_source
 from calbench.scenarios.suites import build_suites, together
 from calbench.traces.storage import read_trace
 from stages import paths
-from tests.studies.local_model import AT_ONCE, ModelFile, find_model, read_model, serving
+from tests.studies.local_model import AT_ONCE, ModelFile, find_model, read_models, serving
 
 EXPERIMENTS = ("smollm2", "smollm2-participants", "smollm2-everyone")
 """What is recorded if nothing is named; the first prompts' games are kept as they are."""
@@ -145,7 +146,7 @@ class Recorded(NamedTuple):
 
 
 def read_recorded(path: Path) -> Recorded:
-    """Return what a ``recording.json`` says was recorded; nothing if there is none.
+    """Return what the note on a recording says was recorded; nothing if there is none.
 
     Raises:
         FileError: if it cannot be read.
@@ -237,7 +238,12 @@ def described(
     """Return what recorded some replies, for people who record others."""
     asked = next(iter(spec.models.values()))
     with open_replies(replies) as store:
-        usages = [each.usage for each in store.records() if each.usage is not None]
+        usages = [
+            each.usage
+            for each in store.records()
+            if each.usage is not None and each.model == asked.spec.model
+        ]
+    prompts = {each.prompts or spec.prompts.version for each in spec.models.values()}
     sampling = ("temperature", "top_p", "max_tokens", "seed")
     return {
         "model": model.name,
@@ -245,7 +251,7 @@ def described(
         "server": server["owned_by"],
         **{name: server[name] for name in ("threads", "context", "at_once", "conversations")},
         "processor": processor(),
-        "prompts": asked.prompts or spec.prompts.version,
+        "prompts": " and ".join(sorted(prompts)),
         **{name: getattr(asked, name) for name in sampling},
         "games": len([job for job in planned(spec, Path()) if job.waits]),
         "replies": len(usages),
@@ -266,7 +272,9 @@ def record(
     store: Path,
     at_once: int = 1,
 ) -> None:
-    """Replace the replies of an experiment by those of a model at an address.
+    """Replace what a model says in an experiment by its replies at an address.
+
+    Games without it are not played, and the replies of other models are kept.
 
     Args:
         spec: of the experiment.
@@ -279,8 +287,10 @@ def record(
     Raises:
         OutputError: if a game was cut short, or if the new replies do not replay.
     """
+    spec = with_model(spec, model)
     target = Path(str(spec.replies.path))
-    before = read_recorded(target.with_name("recording.json"))
+    noted = target.with_name(f"recording-{model.players[0]}.json")
+    before = read_recorded(noted)
     if target.is_dir():
         with open_replies(target) as old:
             merge_into(store, old)
@@ -291,7 +301,9 @@ def record(
         clock = Clock(store, sum(job.waits for job in jobs), before)
         games = play(asking(spec, url, store, at_once), asked, clock.finished)
         with open_replies(store) as replies, ReplyStore.in_memory() as used:
-            keep(replies, used_replies(asked), used)
+            names = {each.spec.model for each in spec.models.values()}
+            others = {each.key for each in replies.records() if each.model not in names}
+            keep(replies, used_replies(asked) | others, used)
             write_shards(shards, used)
         if play(replaying(spec, shards), again) != games:
             raise OutputError("the recorded replies do not replay to the same games: a bug")
@@ -303,9 +315,26 @@ def record(
         shutil.rmtree(target, ignore_errors=True)
         fresh.rename(target)
         if clock.has_asked:  # otherwise it is as it was, and so is what it says of itself
-            write_atomically(target.with_name("recording.json"), f"{text}\n".encode())
+            write_atomically(noted, f"{text}\n".encode())
         clock.remove()
     say(f"{target}: recorded")
+
+
+def with_model(spec: RunSpec, model: ModelFile) -> RunSpec:
+    """Return an experiment with the teams alone in which a model sits.
+
+    Raises:
+        ConfigError: if there is none, or if others sit there that would have to be asked as well.
+    """
+    players = set(model.players)
+    seats = [{seat.player for seat in team.seats if seat.kind == "model"} for team in spec.teams]
+    mine = [(team, own) for team, own in zip(spec.teams, seats, strict=True) if own & players]
+    if not mine:
+        raise ConfigError(f"{spec.name}: no team seats {model.name} ({', '.join(model.players)})")
+    if strangers := set().union(*(own for _, own in mine)) - players:
+        raise ConfigError(f"{spec.name}: {', '.join(sorted(strangers))}: another model's file")
+    models = {name: each for name, each in spec.models.items() if each.player in players}
+    return spec.model_copy(update={"teams": tuple(team for team, _ in mine), "models": models})
 
 
 def plan_line(jobs: Sequence[Job], store: Path, before: Recorded) -> str:
@@ -349,8 +378,7 @@ def main(words: list[str]) -> None:
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
     specs = [compose([f"+experiment={name}"]) for name in given.experiments]
     cohort = cohort_of(specs)
-    model = read_model(cohort)
-    python, file = find_model(model, given.file)
+    model, python, file = find_model(read_models(cohort), given.file)
     begun = paths.BUILD / cohort.name
     begun.mkdir(parents=True, exist_ok=True)
     seats = max(job.scenario.num_agents for spec in specs for job in planned(spec, Path()))

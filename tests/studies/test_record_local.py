@@ -7,11 +7,12 @@ import pytest
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.errors import ConfigError, FileError, OutputError
+from calbench.llm.replies.record import Record
 from calbench.llm.replies.shards import open_replies
 from calbench.scenarios.storage import read_suite, write_suite
 from tests.cli.runs import REPO
 from tests.llm.stub_server import Answer, Asked, StubServer, served, serving
-from tests.studies.local_model import ModelFile, find_model, read_model
+from tests.studies.local_model import ModelFile, find_model, read_models
 from tests.studies.record_local import Recorded, cohort_of, forecast, record
 
 COHORTS = REPO / "data" / "cohorts"
@@ -27,8 +28,16 @@ SERVER = {
 
 def model_of(data: bytes) -> ModelFile:
     digest = sha256(data).hexdigest()
-    fields = {"name": "Small", "origin": "a test", "licence": "Apache-2.0"}
-    return ModelFile(file="small.gguf", sha256=digest, bytes=len(data), **fields)
+    return ModelFile(
+        players=("smollm2",),
+        name="Small",
+        parameters=135,
+        file="small.gguf",
+        sha256=digest,
+        bytes=len(data),
+        origin="a test",
+        licence="Apache-2.0",
+    )
 
 
 def experiment(folder: Path, *overrides: str) -> RunSpec:
@@ -40,7 +49,7 @@ def experiment(folder: Path, *overrides: str) -> RunSpec:
 
 
 def recorded(folder: Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads((folder / "private/recording.json").read_text())
+    found: dict[str, object] = json.loads((folder / "private/recording-smollm2.json").read_text())
     return found
 
 
@@ -75,6 +84,29 @@ def test_more_games_ask_only_for_what_is_new(tmp_path: Path) -> None:
     assert recorded(tmp_path) == about
 
 
+def test_each_model_of_a_cohort_is_recorded_by_itself(tmp_path: Path) -> None:
+    small = model_of(b"weights")
+    large = small.model_copy(update={"players": ("qwen-1.5b",), "name": "Large"})
+    teams = "teams=[smollm2,qwen-large,silent]"
+    spec = experiment(tmp_path, teams, "replicates=1")
+    kept: dict[str, Record] = {}
+    for model in (small, large):
+        with serving() as stub:
+            record(spec, model, stub.url, SERVER, tmp_path / f"{model.name}.sqlite")
+        with open_replies(tmp_path / "private/replies") as replies:
+            found = {each.key: each for each in replies.records()}
+        assert kept.items() < found.items()
+        assert len(stub.asked) == len(found) - len(kept)
+        kept = found
+    assert {path.name for path in (tmp_path / "private").glob("*.json")} == {
+        "recording-smollm2.json", "recording-qwen-1.5b.json",
+    }  # fmt: skip
+
+    stranger = small.model_copy(update={"players": ("nobody",)})
+    with serving() as stub, pytest.raises(ConfigError, match="no team seats Small"):
+        record(spec, stranger, stub.url, SERVER, tmp_path / "c.sqlite")
+
+
 class BreakingServer(StubServer):
     """Answers so many requests, and then none."""
 
@@ -106,17 +138,20 @@ def test_recording_that_broke_off_goes_on_where_it_was_and_leaves_the_old_one(
 
 
 def test_every_cohort_says_which_model_spoke() -> None:
-    models = [read_model(folder) for folder in sorted(COHORTS.iterdir()) if folder.is_dir()]
-    assert len({model.sha256 for model in models}) == len(models) >= 3
+    folders = [folder for folder in sorted(COHORTS.iterdir()) if folder.is_dir()]
+    models = [model for folder in folders for model in read_models(folder)]
+    players = [player for model in models for player in model.players]
+    assert len(set(players)) == len(players)
+    assert len({model.sha256 for model in models}) == 3
     assert {model.licence for model in models} == {"Apache-2.0"}
 
 
 def test_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"model\.json"):
-        read_model(tmp_path)
-    (tmp_path / "model.json").write_text('{"name": 1}')
-    with pytest.raises(FileError, match=r"model\.json: "):
-        read_model(tmp_path)
+    with pytest.raises(FileError, match=r"models\.json"):
+        read_models(tmp_path)
+    (tmp_path / "models.json").write_text('[{"name": 1}]')
+    with pytest.raises(FileError, match=r"models\.json: "):
+        read_models(tmp_path)
 
 
 def test_file_has_to_be_the_model_of_the_recorded_games(
@@ -124,17 +159,15 @@ def test_file_has_to_be_the_model_of_the_recorded_games(
 ) -> None:
     (tmp_path / "llama_cpp.py").touch()
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    file, model = tmp_path / "mine.gguf", model_of(b"weights")
+    file, models = tmp_path / "mine.gguf", [model_of(b"weights"), model_of(b"other")]
     with pytest.raises(ConfigError, match=r"mine\.gguf: is not a file"):
-        find_model(model, file)
-    file.write_bytes(b"weight")
-    with pytest.raises(ConfigError, match=r"6 bytes instead of 7 of Small.*: small\.gguf"):
-        find_model(model, file)
-    file.write_bytes(b"Weights")
-    with pytest.raises(ConfigError, match=r"SHA-256 is not that of Small"):
-        find_model(model, file)
-    file.write_bytes(b"weights")
-    assert find_model(model, file)[1] == file
+        find_model(models, file)
+    for data in (b"weight", b"Weights"):
+        file.write_bytes(data)
+        with pytest.raises(ConfigError, match=r"is none of the models .*\(small\.gguf, 7 bytes; "):
+            find_model(models, file)
+    file.write_bytes(b"other")
+    assert find_model(models, file)[::2] == (models[1], file)
 
 
 def test_experiments_of_one_cohort_are_recorded_together(tmp_path: Path) -> None:

@@ -61,7 +61,11 @@ def cohort(site: Site) -> Content | None:
         "outcomes": outcomes,
         "outcome_names": OUTCOMES,
         "phases": list(_rows(shown, "answers_by_phase.csv")),
-        "recordings": site.published.optional("recordings.csv"),
+        "recordings": [
+            row
+            for row in site.published.optional("recordings.csv")
+            if row["experiment"] in {each.title for each in shown}
+        ],
     }
     return Content({**spoken(site, shown), **values})
 
