@@ -42,6 +42,9 @@ from tests.studies.local_model import AT_ONCE, ModelFile, find_model, read_model
 EXPERIMENTS = ("smollm2", "smollm2-participants", "smollm2-everyone")
 """What is recorded if nothing is named; the first prompts' games are kept as they are."""
 
+PATIENCE_S = 3600.0
+"""How long a reply may take [C]: on a busy machine, some that wait for each other take minutes."""
+
 CALIBRATION = 4
 """Games that ask the model after which the rest is estimated [C]."""
 
@@ -88,7 +91,7 @@ def play(
 
 def asking(spec: RunSpec, url: str, store: Path, at_once: int = 1) -> RunSpec:
     """Return the run that asks the models at an address and records them."""
-    there = {"api_base": url, "concurrency": at_once}
+    there = {"api_base": url, "concurrency": at_once, "timeout_s": PATIENCE_S}
     return spec.model_copy(
         update={
             "models": {
