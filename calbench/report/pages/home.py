@@ -20,6 +20,7 @@ MOST_ROWS = 10
 
 SPEAKING = {
     "language": "scripted speakers",
+    "delegates": "open-weight models of three sizes",
     "smollm2": "a very small model",
 }
 """Pages of agents that talk in plain language."""
