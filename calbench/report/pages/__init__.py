@@ -52,7 +52,7 @@ PAGES = (
          answers="Table 1 for players of several teams, and what further games would tell"),
     Page("results/smollm2.md", "A small model: SmolLM2", "Results", "By experiment",
          content=language.cohort),
-    Page("results/delegates.md", "Models of three sizes", "Results", "By experiment",
+    Page("results/delegates.md", "Models by size", "Results", "By experiment",
          content=delegates.content,
          answers="whether a larger open-weight model places more, pays less and tells less"),
     Page("results/plane.md", "Cost and privacy", "Results", "Figures", content=gallery.plane_page),

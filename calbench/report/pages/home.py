@@ -20,7 +20,7 @@ MOST_ROWS = 10
 
 SPEAKING = {
     "language": "scripted speakers",
-    "delegates": "open-weight models of three sizes",
+    "delegates": "open-weight models as assistants of a user",
     "smollm2": "a very small model",
 }
 """Pages of agents that talk in plain language."""
