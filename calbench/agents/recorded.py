@@ -9,7 +9,7 @@ from typing import Any
 from calbench.agents.base import place_of
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.language import Questions, Thread, extended, opened, request_of
-from calbench.agents.reflection import MOST_CHANGE, reflection_parser
+from calbench.agents.reflection import MOST_CHANGE, PARTIAL, reflection_parser
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.messages import Text
 from calbench.domain.observations import REFLECTION, Briefing, Observation
@@ -111,7 +111,7 @@ def _check_text(recorded: Reply, observation: Observation, edition: int) -> None
         has_content = recorded.turn != PASS or recorded.beliefs not in (None, Beliefs({}))
         problem = "a reply that could not be read has no content" if has_content else None
     elif observation.phase is REFLECTION:
-        problem = _misfit_beliefs(recorded.beliefs or Beliefs({}), observation, edition)
+        problem = _misfit_beliefs(recorded, observation, edition)
     else:
         problem = _misfit_turn(recorded.turn)
     if problem is not None:
@@ -133,7 +133,8 @@ def _misfit_turn(turn: Turn) -> str | None:
     return None if found.value == turn else "actions: are others when they are read"
 
 
-def _misfit_beliefs(beliefs: Beliefs, observation: Observation, edition: int) -> str | None:
+def _misfit_beliefs(recorded: Reply, observation: Observation, edition: int) -> str | None:
+    beliefs = recorded.beliefs or Beliefs({})
     said = {"beliefs": beliefs.delta, "occupied": beliefs.occupied}
     text = json.dumps({key: lists for key, lists in said.items() if lists is not None})
     asked = observation.agent_ids, observation.agent_id, len(observation.calendar)
@@ -142,6 +143,8 @@ def _misfit_beliefs(beliefs: Beliefs, observation: Observation, edition: int) ->
         return found.detail
     if beliefs.occupied != found.value.occupied:
         return "chances: are others when they are read"
+    if (PARTIAL in (recorded.recovered or "")) != (PARTIAL in (found.recovered or "")):
+        return "lists: are missing, or noted as missing"
     if beliefs.expected is not None:
         expected = {target: len(values) for target, values in beliefs.expected.items()}
         if expected != {target: len(values) for target, values in beliefs.delta.items()}:

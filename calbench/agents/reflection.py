@@ -265,8 +265,8 @@ def expectations(
 
     Args:
         tokens: of a reply, each with its likeliest alternatives.
-        place: where in their text the object with the numbers begins; in it, only these numbers
-            are not quoted.
+        place: where in their text the object with the numbers begins; of what is not quoted in it,
+            they are the first.
         numbers: as written, in -3..3.
 
     Returns:

@@ -32,6 +32,9 @@ MOST_MOVES = 3
 """Moves before the ``schedule`` of a batch, where a schema counts them [C]: each number of
 moves is a separate alternative."""
 
+MOST_CHOICES = 900
+"""Choices of chances that a schema enumerates [C]: strict modes bound all of a schema to 1,000."""
+
 Schema = dict[str, Any]
 
 
@@ -73,7 +76,8 @@ def reflection_schema(
     others = [str(agent) for agent in agent_ids if agent != me]
     asked = {"beliefs": one_of(range(-MOST_CHANGE, MOST_CHANGE + 1))}
     if has_chances:
-        asked["occupied"] = one_of(range(CERTAIN + 1))
+        is_short = len(others) * (CERTAIN + 1) <= MOST_CHOICES
+        asked["occupied"] = one_of(range(CERTAIN + 1)) if is_short else INTEGER
     size = {"minItems": num_slots, "maxItems": num_slots}
     lists = {key: {"type": "array", "items": item, **size} for key, item in asked.items()}
     return _object({key: _object(dict.fromkeys(others, own)) for key, own in lists.items()})

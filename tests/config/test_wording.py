@@ -11,6 +11,7 @@ from calbench.agents.prompts import Prompts, load_prompts, load_variant, use_pro
 from calbench.agents.prompts.folder import MOST_BYTES, PROBING_MARK, used_folders
 from calbench.agents.prompts.templates import FOLDER
 from calbench.config.composition import compose
+from calbench.config.groups import known_names
 from calbench.config.spec import PromptsSpec, write_params
 from calbench.config.teams import chosen_prompts
 from calbench.domain.observations import Briefing
@@ -121,6 +122,23 @@ def test_speaker_must_see_whether_chances_are_asked_for(mine: Path) -> None:
         (mine / "reflection.md").write_text(odd)
         with pytest.raises(ConfigError, match=r"mine/reflection\.md: a scripted speaker cannot"):
             compose([TEAM, f"prompts.path={mine}"])
+
+
+@pytest.mark.parametrize("mine", ["v3"], indirect=True)
+def test_chances_are_asked_for_in_either_form_of_a_placeholder(mine: Path) -> None:
+    path = mine / "reflection.md"
+    path.write_text(path.read_text().replace("${chances}", "$chances"))
+    spec = compose([TEAM, f"prompts.path={mine}"])
+    spec.prompts.use()
+    assert load_prompts("mine", spec.prompts.digest).edition == 3
+
+
+@pytest.mark.parametrize("model", known_names("model"))
+def test_every_model_can_do_without_the_aids_of_schemas(model: str) -> None:
+    named = () if model != "local" else ("model.name=a", "model.player=a")
+    spec = compose(["teams=[my-model]", f"model={model}", "model.is_tied=false", *named])
+    (asked,) = spec.models.values()
+    assert not asked.spec.is_tied
 
 
 def test_folder_is_played_by_its_digest_and_survives_the_parameters(

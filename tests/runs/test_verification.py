@@ -188,6 +188,13 @@ def test_no_model_states_such_chances(chances: Recorded, odd: tuple[int, ...]) -
         verify_trace(consistent(forged))
 
 
+def test_chances_that_were_cut_out_are_missed_without_replies(chances: Recorded) -> None:
+    events = list(chances.trace.events)
+    del events[first(chances.trace, ChancesStated)]
+    with pytest.raises(UnprovenError, match="lists: are missing, or noted as missing"):
+        verify_trace(chances.trace.model_copy(update={"events": tuple(events)}))
+
+
 def test_chances_without_their_reflection_are_no_game(chances: Recorded) -> None:
     number = first(chances.trace, ChancesStated)
     events = list(chances.trace.events)

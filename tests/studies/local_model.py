@@ -20,7 +20,7 @@ PYTHON = "CALBENCH_LOCAL_PYTHON"
 """Environment variable that names another Python in which the extra is installed."""
 
 AT_ONCE = 6
-"""Requests that the server answers at once [C]: on two cores, more of them take as long."""
+"""Requests that the server answers at once [C]: games of a small suite seldom have more."""
 
 SERVER = Path(__file__).with_name("local_server.py")
 

@@ -66,7 +66,7 @@ POOL = 4
 """Conversations of full length that can be answered at once [C]; most are shorter."""
 
 AT_ONCE = 6
-"""Requests that are answered at once [C]: more take as long, see above."""
+"""Requests that are answered at once [C]: more are faster together, and each takes longer."""
 
 CONVERSATIONS = 24
 """Conversations that are kept beside them [C]: of six games with four agents."""

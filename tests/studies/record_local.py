@@ -27,7 +27,7 @@ from calbench.config.spec import RepliesSpec, RunSpec
 from calbench.console import progress, say
 from calbench.engine.batch import Played, play_jobs
 from calbench.engine.jobs import Job, plan_jobs
-from calbench.errors import ConfigError, OutputError
+from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import read_bytes, write_atomically
 from calbench.llm.client import Totals
 from calbench.llm.replies.database import BESIDE
@@ -156,7 +156,10 @@ def read_recorded(path: Path) -> Recorded:
     """
     if not path.exists():
         return Recorded()
-    found = json.loads(read_bytes(path))
+    try:
+        found = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise FileError(f"{path}: no JSON: {error}") from error
     return Recorded(**{name: found[name] for name in Recorded._fields if name in found})
 
 
@@ -246,7 +249,7 @@ def described(
             for each in store.records()
             if each.usage is not None and each.model == asked.spec.model
         ]
-    prompts = {each.prompts or spec.prompts.version for each in spec.models.values()}
+    prompts = {spec.prompts.version_of(team.team_id)[0] for team in spec.teams}
     sampling = ("temperature", "top_p", "max_tokens", "seed")
     return {
         "model": model.name,
@@ -293,16 +296,15 @@ def record(
     spec = with_model(spec, model)
     target = Path(str(spec.replies.path))
     noted = target.with_name(f"recording-{model.players[0]}.json")
-    before = read_recorded(noted)
-    if target.is_dir():
-        with open_replies(target) as old:
-            merge_into(store, old)
+    take_over(target, store)
+    before = recorded_before(noted, target, spec)
     with TemporaryDirectory() as scratch:
         asked, again, shards = (Path(scratch, name) for name in ("asked", "again", "replies"))
         jobs = planned(spec, asked)
         say(f"{spec.name}: {plan_line(jobs, store, before)}")
         clock = Clock(store, sum(job.waits for job in jobs), before)
         games = play(asking(spec, url, store, at_once), asked, clock.finished)
+        take_over(target, store)  # another model of the cohort may have been recorded meanwhile
         with open_replies(store) as replies, ReplyStore.in_memory() as used:
             names = {each.spec.model for each in spec.models.values()}
             others = {each.key for each in replies.records() if each.model not in names}
@@ -321,6 +323,26 @@ def record(
             write_atomically(noted, f"{text}\n".encode())
         clock.remove()
     say(f"{target}: recorded")
+
+
+def recorded_before(noted: Path, target: Path, spec: RunSpec) -> Recorded:
+    """Return what recording a model took until now: by its note, else by how long replies took."""
+    if not target.is_dir():
+        return Recorded()
+    if (found := read_recorded(noted)).replies:
+        return found
+    names = {each.spec.model for each in spec.models.values()}
+    with open_replies(target) as store:
+        own = [record for record in store.records() if record.model in names]
+    seconds = sum(attempt.latency_s for record in own for attempt in record.attempts)
+    return Recorded(0, len(own), seconds / 3600)
+
+
+def take_over(target: Path, store: Path) -> None:
+    """Add to a store what is recorded already, if anything is."""
+    if target.is_dir():
+        with open_replies(target) as old:
+            merge_into(store, old)
 
 
 def with_model(spec: RunSpec, model: ModelFile) -> RunSpec:
@@ -390,13 +412,16 @@ def main(words: list[str]) -> None:
         "at_once": given.at_once,
         "conversations": given.at_once * seats,
     }
+    stores: list[Path] = []
     with serving(python, file, begun / "server.log", **options) as url:
         server = server_of(url)
         for spec in specs:
-            record(spec, model, url, server, begun / f"{spec.name}.sqlite", given.at_once)
-    for spec in specs:  # the next recording begins anew
+            store = begun / f"{spec.name}-{model.players[0]}.sqlite"
+            record(spec, model, url, server, store, given.at_once)
+            stores.append(store)
+    for store in stores:  # the next recording begins anew
         for end in BESIDE:
-            (begun / f"{spec.name}.sqlite{end}").unlink(missing_ok=True)
+            store.with_name(f"{store.name}{end}").unlink(missing_ok=True)
     say("commit them with the games that `dvc repro` makes of them")
 
 

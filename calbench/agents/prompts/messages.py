@@ -151,7 +151,7 @@ class Prompts:
         """
         if self.templates.folder is None and self.templates.version == "v1":
             return 1
-        return 3 if "${chances}" in self.templates.text_by_name.get("reflection", "") else 2
+        return 3 if self.templates.takes("reflection", "chances") else 2
 
     def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
         """Return the system prompt of nine sections; a variant follows word for word."""

@@ -60,6 +60,11 @@ class Templates(NamedTuple):
         kept = [part for part, only in form.paragraphs if only not in empty]
         return "\n\n".join(kept) % values
 
+    def takes(self, name: str, placeholder: str) -> bool:
+        """Whether a template has a placeholder."""
+        form = _form(self.text_by_name.get(name, ""))
+        return form is not None and placeholder in form.placeholders
+
     def _place(self, name: str) -> str:
         return f"{self.folder or f'prompts/{self.version}'}/{name}.md"
 

@@ -61,11 +61,11 @@ _GOSSIP: Final = frozenset({"availability_gossip", "cost_gossip"})
 # e.g. "Slot 3 works. Thanks"; not "about 2.5 hours"
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 # e.g. '"content": "Is slot 9 possible?"'; not '"content": 9'
-_CONTENT: Final = re.compile(
-    r'"content": ("(?:\\["\\/bfnrt]|\\u[0-9a-f]{4}|[^"\\\x00-\x1f])*")', re.IGNORECASE
+_CONTENT: Final = re.compile(r'"content": ("(?:\\["\\/bfnrt]|\\u[0-9a-fA-F]{4}|[^"\\\x00-\x1f])*")')
+# e.g. "slot 3", "Slots #12, 4 or 5"; not "slot 1234"
+_SLOTS: Final = re.compile(
+    r"\bslots? (#?\d{1,3}(?:(?:, ?| or | and |/)#?\d{1,3})*)(?!\d)", re.IGNORECASE
 )
-# e.g. "slot 3", "Slot #12"; not "slots 3 and 4"
-_SLOT: Final = re.compile(r"\bslot #?(\d+)", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -171,15 +171,14 @@ def _repeated(trace: Trace, talk: Conversation) -> Iterator[Case]:
     """Yield the messages that are an example of their sender's prompt, numbers apart."""
     examples = {
         event.agent_id: {
-            _NUMBER.sub("0", json.loads(each).strip())
-            for each in _CONTENT.findall(event.system_prompt)
+            _numberless(json.loads(each)) for each in _CONTENT.findall(event.system_prompt)
         }
         for event in trace.events
         if isinstance(event, AgentRegistered) and event.system_prompt is not None
     }
     for message in talk.messages:
         said = message.said
-        if _NUMBER.sub("0", said.text.strip()) in examples.get(said.sender, ()):
+        if _numberless(said.text) in examples.get(said.sender, ()):
             place = said.event_index, said.round, (said.sender,)
             yield Case("failure", EXAMPLE_REPEATED, *place, is_plain=True)
 
@@ -195,7 +194,8 @@ def _booked_elsewhere(trace: Trace, talk: Conversation) -> Iterator[Case]:
     """
     agreed: dict[tuple[int, AgentId], int] = {}
     for message in talk.messages:
-        slots = set(map(int, _SLOT.findall(message.said.text)))
+        named = " ".join(_SLOTS.findall(message.said.text))
+        slots = set(map(int, _NUMBER.findall(named)))
         if len(slots) == 1 and agrees(message.said.text):
             agreed[message.said.round, message.said.sender] = slots.pop()
     for index, event in enumerate(trace.events):

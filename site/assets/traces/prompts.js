@@ -76,8 +76,8 @@
         return calendars && calendars[target] ? calendars[target][slot] !== null : null;
       };
       view.slots.forEach(function (slot) {
-        row.appendChild(beliefNode(deltas ? deltas[slot] : 0, expected ? expected[slot] : null,
-          truth(slot)));
+        row.appendChild(deltas ? beliefNode(deltas[slot], expected ? expected[slot] : null, truth(slot))
+          : el("td", { title: "could not be read" }, "?"));
       });
       body.appendChild(row);
       if (chances[target]) { body.appendChild(chancesNode(view, target, chances[target], truth)); }

@@ -67,7 +67,7 @@ def test_failures_are_shown_where_they_happen() -> None:
 
 def test_message_that_repeats_the_example_of_its_prompt_is_a_failure() -> None:
     prompt = 'Talk:\n{"actions": [{"type": "dm", "to": 4, "content": "Is \\"slot 9\\" fine?\\n"}]}'
-    odd = '"content": "\\q", "content": 7, "content": "<text>"'
+    odd = '"content": "\\q", "content": "C:\\N", "content": "\\U00ab", "content": 7'
     game = telling('Is "slot 3" fine?', 'Is "slot 12" fine?', 'Is "slot 3" fine for you?')
     asked = [
         replace(event, system_prompt=odd + prompt if event.agent_id == 0 else None)
@@ -91,6 +91,8 @@ def test_message_that_repeats_the_example_of_its_prompt_is_a_failure() -> None:
         (["Yes, slot 3 works.", "Agreed: slot #4."], 1),  # the last one counts
         (["Agreed: slot 4.", "Yes, slot 4 or slot 5 works."], 1),  # names no single slot
         (["What about slot 4?"], 0),  # agrees to nothing
+        (["Yes, slot 4 or 5 works."], 0),
+        ([f"Yes, slot {'9' * 5000} works."], 0),  # more digits than Python reads
     ],
 )
 def test_batch_in_another_slot_than_was_agreed_is_a_failure(texts: list[str], found: int) -> None:
