@@ -66,6 +66,7 @@ _CONTENT: Final = re.compile(r'"content": ("(?:\\["\\/bfnrt]|\\u[0-9a-fA-F]{4}|[
 _SLOTS: Final = re.compile(
     r"\bslots? (#?\d{1,3}(?:(?:, ?| or | and |/)#?\d{1,3})*)(?!\d)", re.IGNORECASE
 )
+# e.g. "12"; not "twelve"
 _NUMBER: Final = re.compile(r"\d+")
 
 

@@ -44,7 +44,9 @@ def content(site: Site) -> Content | None:
             **spoken(site, shown),
             "main": main,
             "rows": rows,
-            "models": models,
+            "models": [
+                row for row in models if {each["team"] for each in rows} & set(row["players"])
+            ],
             "pairs": _pairs(main, [row["team"] for row in rows], sizes),
             "failures": list(_failures(site, shown)),
             "examples": list(_examples(site, main, sizes)),
