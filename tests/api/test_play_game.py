@@ -49,6 +49,8 @@ NO_PLAYERS = {
     "smollm2-among-imap",
     "smollm2-among-speakers",
     "smollm2-v1",
+    "qwen-large",
+    "qwen-small",
 }
 """Teams of models, or of several seats."""
 

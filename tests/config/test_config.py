@@ -30,7 +30,7 @@ CHANNEL_BY_EXPERIMENT = {
         ("erring", "language-private", "probes", "probes-adversarial", "slices", "table2-text"),
         "dm",
     ),
-    **dict.fromkeys(("smollm2", "smollm2-v1"), "dm"),
+    **dict.fromkeys(("delegates", "smollm2", "smollm2-v1"), "dm"),
     "language-everyone": "all_agent_groupchat",
     "smollm2-everyone": "all_agent_groupchat",
     "smollm2-participants": "participant_groupchat",
@@ -83,6 +83,8 @@ OPEN = {
     "my-model-among-protocols": "gpt-5.4-mini-among-imap",
     "my-protocol": "imap",
     "smollm2-v1": "smollm2",
+    "qwen-large": "qwen-1.5b",
+    "qwen-small": "qwen-0.5b",
     "mixed5": "mixed5-gpt-5.4-mini",
 }
 """Ids of teams that are named after who takes their open seats."""

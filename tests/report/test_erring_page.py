@@ -33,7 +33,12 @@ from tests.report.written import text_rows
 pytestmark = pytest.mark.heavy
 
 PAGE = "results/erring.md"
-EVERY = [(kind, name) for kind, names in NAMES_BY_KIND.items() for name in names]
+EVERY = [
+    (kind, name)
+    for kind, names in NAMES_BY_KIND.items()
+    if kind != "failure"  # of models, which have a page of their own
+    for name in names
+]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +62,8 @@ def shown(erring: Experiment, kind: str, name: str) -> Row:
 
 
 def test_every_name_has_a_plain_case_and_no_other_is_listed(erring: Experiment) -> None:
-    rows = text_rows(erring.tables, "audit_first_cases.csv")
+    found = text_rows(erring.tables, "audit_first_cases.csv")
+    rows = [row for row in found if row["kind"] != "failure"]
     assert [(row["kind"], row["name"]) for row in rows] == EVERY
     assert all(int(row["plain"]) >= 1 for row in rows)
     for row in rows:

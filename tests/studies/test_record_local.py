@@ -44,12 +44,12 @@ def experiment(folder: Path, *overrides: str) -> RunSpec:
     """A cohort's experiment with one scenario, whose replies are to be in a folder."""
     suite = folder / "suite.jsonl"
     write_suite(suite, read_suite(COHORTS / "smollm2" / "suite.jsonl")[:1])
-    here = (f"suite.path={suite}", f"replies.path={folder}/private/replies", "teams=[smollm2]")
+    here = (f"suite.path={suite}", f"replies.path={folder}/spoken/replies", "teams=[smollm2]")
     return compose(["+experiment=smollm2", *here, "preflight=false", *overrides])
 
 
 def recorded(folder: Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads((folder / "private/recording-smollm2.json").read_text())
+    found: dict[str, object] = json.loads((folder / "spoken/recording-smollm2.json").read_text())
     return found
 
 
@@ -58,7 +58,7 @@ def test_more_games_ask_only_for_what_is_new(tmp_path: Path) -> None:
     with serving() as stub:
         record(experiment(tmp_path, "replicates=1"), model, stub.url, SERVER, store, 2)
         first = len(stub.asked)
-        with open_replies(tmp_path / "private/replies") as replies:
+        with open_replies(tmp_path / "spoken/replies") as replies:
             before = {each.key: each for each in replies.records()}
         assert len(before) == first
         about = recorded(tmp_path)
@@ -70,7 +70,7 @@ def test_more_games_ask_only_for_what_is_new(tmp_path: Path) -> None:
         store.unlink()  # as after a whole recording
         record(experiment(tmp_path, "replicates=3"), model, stub.url, SERVER, store, 2)
         assert len(stub.asked) == 3 * first
-    with open_replies(tmp_path / "private/replies") as replies:
+    with open_replies(tmp_path / "spoken/replies") as replies:
         after = {each.key: each for each in replies.records()}
     assert len(after) == 3 * first
     assert before.items() <= after.items()
@@ -93,12 +93,12 @@ def test_each_model_of_a_cohort_is_recorded_by_itself(tmp_path: Path) -> None:
     for model in (small, large):
         with serving() as stub:
             record(spec, model, stub.url, SERVER, tmp_path / f"{model.name}.sqlite")
-        with open_replies(tmp_path / "private/replies") as replies:
+        with open_replies(tmp_path / "spoken/replies") as replies:
             found = {each.key: each for each in replies.records()}
         assert kept.items() < found.items()
         assert len(stub.asked) == len(found) - len(kept)
         kept = found
-    assert {path.name for path in (tmp_path / "private").glob("*.json")} == {
+    assert {path.name for path in (tmp_path / "spoken").glob("*.json")} == {
         "recording-smollm2.json", "recording-qwen-1.5b.json",
     }  # fmt: skip
 
@@ -124,12 +124,12 @@ def test_recording_that_broke_off_goes_on_where_it_was_and_leaves_the_old_one(
     with serving() as stub:
         record(spec, model, stub.url, SERVER, store)
         whole = len(stub.asked)
-    shards = {path: path.read_bytes() for path in (tmp_path / "private").rglob("*.json*")}
+    shards = {path: path.read_bytes() for path in (tmp_path / "spoken").rglob("*.json*")}
     more, begun = experiment(tmp_path, "replicates=2"), tmp_path / "again.sqlite"
     breaking = BreakingServer()
     with served(breaking), pytest.raises(OutputError, match="server failed"):
         record(more, model, breaking.url, SERVER, begun)
-    assert {path: path.read_bytes() for path in (tmp_path / "private").rglob("*.json*")} == shards
+    assert {path: path.read_bytes() for path in (tmp_path / "spoken").rglob("*.json*")} == shards
     with serving() as stub:
         record(more, model, stub.url, SERVER, begun)
         assert len(stub.asked) == whole - BreakingServer.whole

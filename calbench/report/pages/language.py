@@ -26,7 +26,6 @@ TITLES: Mapping[str, str] = {
     "leak": "Private labels told, and labels of others passed on",
     "statement": "Statements about own slots",
     "limit": "Limits run into",
-    "failure": "Failures of talk",
 }
 """Kinds of cases, as captions name them."""
 

@@ -732,17 +732,17 @@
     if (isIn) { set.add(value); } else { set.delete(value); }
   }
 
-  /* What a failed meeting costs: of its price in the measure, and on average in cost. */
+  /* What a failed meeting costs, in times its price in the measure and in cost. */
   function priceWords() {
     var known = rowsOf(view()).map(function (row) { return at(row, "silence_cost"); }).find(Boolean);
-    var share = state.price.toFixed(2) + " of its price";
-    return known ? share + ", " + (state.price * Number(known)).toFixed(2) + " on average" : share;
+    var times = state.price.toFixed(2);
+    return known ? times + " \u00d7 " + calbench.rounded(known, 2) : times;
   }
 
   function drawPrice() {
     parts.price.value = state.price;
     parts.priced.textContent = priceWords();
-    parts.price.setAttribute("aria-valuetext", priceWords() + ", in accounting cost");
+    parts.price.setAttribute("aria-valuetext", priceWords() + " accounting cost on average");
   }
 
   function slider() {
