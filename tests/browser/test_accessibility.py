@@ -42,8 +42,20 @@ FIND = """async () => {
 }"""
 
 
+CALM = """async () => {
+    for (let calm = 0; calm < 3; calm += 1) {
+        await new Promise(resolve => setTimeout(resolve, 100));
+        const isFading = animation => animation.playState === "running"
+            && isFinite(animation.effect.getComputedTiming().endTime);
+        if (document.getAnimations().some(isFading)) { calm = -1; }
+    }
+}"""
+"""Waits until no colour fades: a page that was scrolled shows its title in the header."""
+
+
 def faults(page: Page) -> list[dict[str, Any]]:
-    """Return what axe-core finds grave, with the places."""
+    """Return what axe-core finds grave, with the places, once nothing moves or fades any more."""
+    page.evaluate(CALM)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found: list[dict[str, Any]] = page.evaluate(FIND)
     return [each for each in found if each["impact"] in GRAVE]
