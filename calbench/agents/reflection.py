@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from calbench.agents.envelope import MisshapenError, Read, check_keys, kind_of, read_object
 from calbench.domain.ids import AgentId
-from calbench.domain.replies import Beliefs, Unreadable
+from calbench.domain.replies import CERTAIN, Beliefs, Unreadable
 from calbench.llm.completion import Completion, TokenLogprob
 
 MOST_CHANGE = 3
@@ -24,13 +24,12 @@ MOST_CHANGE = 3
 
 CHANGES = range(-MOST_CHANGE, MOST_CHANGE + 1)
 
-CERTAIN = 100
-"""The chance of what is certain: chances are whole percents [C]."""
-
 KEYS = frozenset({"beliefs"})
 """What an answer cannot do without."""
 
-Parser = Callable[[Completion, Sequence[AgentId], AgentId, int], Read[Beliefs] | Unreadable]
+Answer = Read[Beliefs] | Unreadable
+
+Parser = Callable[[Completion, Sequence[AgentId], AgentId, int], Answer]
 """Reads the answer of an agent, given all agents, itself and the number of slots."""
 
 
@@ -43,21 +42,18 @@ SURPLUS = "surplus"
 
 def parse_reflection(
     completion: Completion, agent_ids: Sequence[AgentId], me: AgentId, num_slots: int
-) -> Read[Beliefs] | Unreadable:
+) -> Answer:
     """Return the changes of belief, by the other agents in the order of ``agent_ids``.
 
     Where token log-probabilities are given and their tokens spell the reply,
     :attr:`Beliefs.expected` holds for each number its expectation (:func:`expectations`).
     """
-    found = read_object(completion, KEYS)
-    if isinstance(found, Unreadable):
-        return found
-    return _whole(completion, found, _targets(agent_ids, me), num_slots)
+    return _read_as(_whole, completion, agent_ids, me, num_slots)
 
 
 def parse_partial_reflection(
     completion: Completion, agent_ids: Sequence[AgentId], me: AgentId, num_slots: int
-) -> Read[Beliefs] | Unreadable:
+) -> Answer:
     """Return the changes of belief about those agents whose lists can be read, at least one [C].
 
     A list is read as a whole, since one that is too short or too long does not say which slot
@@ -65,42 +61,18 @@ def parse_partial_reflection(
     missing. What was not asked for is passed over. Both are noted in :attr:`Read.recovered`,
     and such an answer has no expected values: its tokens hold other numbers as well.
     """
-    found = read_object(completion, KEYS)
-    if isinstance(found, Unreadable):
-        return found
-    return _at_least_one(completion, found, _targets(agent_ids, me), num_slots)
+    return _read_as(_at_least_one, completion, agent_ids, me, num_slots)
 
 
 def parse_reflection_with_chances(
     completion: Completion, agent_ids: Sequence[AgentId], me: AgentId, num_slots: int
-) -> Read[Beliefs] | Unreadable:
+) -> Answer:
     """Return the changes of belief, and beside them the chances that slots are occupied [C].
 
     Both are read as :func:`parse_partial_reflection` reads changes; one list of changes at least
     can be read. :attr:`Beliefs.occupied` holds the lists of chances that can be, in percent.
     """
-    found = read_object(completion, KEYS)
-    if isinstance(found, Unreadable):
-        return found
-    targets, is_in_order = _targets(agent_ids, me), next(iter(found.value), None) == "beliefs"
-    chances = found.value.pop("occupied", None)
-    read = _at_least_one(completion, found, targets, num_slots)
-    if isinstance(read, Unreadable):
-        return read
-    if not is_in_order:  # the first numbers of its tokens are no changes
-        read = read._replace(value=read.value._replace(expected=None))
-    occupied: dict[str, tuple[int, ...]] = {}
-    is_surplus = False
-    if isinstance(chances, dict):
-        kept = [each for each in targets if _is_list(chances, each, num_slots, range(CERTAIN + 1))]
-        occupied = {target: tuple(chances[target]) for target in kept}
-        is_surplus = not chances.keys() <= set(targets)
-    applies = {PARTIAL: len(occupied) < len(targets), SURPLUS: is_surplus}
-    noted = (read.recovered or "").split("+")
-    words = [word for word in noted if word and word not in applies]
-    words += [note for note, is_new in applies.items() if is_new or note in noted]
-    beliefs = read.value._replace(occupied=occupied or None)
-    return read._replace(value=beliefs, recovered="+".join(words) or None)
+    return _read_as(_with_chances, completion, agent_ids, me, num_slots)
 
 
 def reflection_parser(edition: int) -> Parser:
@@ -109,9 +81,22 @@ def reflection_parser(edition: int) -> Parser:
     return parsers[edition - 1]
 
 
+def _read_as(
+    read: Callable[[Completion, Read[dict[str, Any]], Sequence[str], int], Answer],
+    completion: Completion,
+    agent_ids: Sequence[AgentId],
+    me: AgentId,
+    num_slots: int,
+) -> Answer:
+    """Read the object of a completion in one of the ways below."""
+    found = read_object(completion, KEYS)
+    targets = [str(agent) for agent in agent_ids if agent != me]
+    return found if isinstance(found, Unreadable) else read(completion, found, targets, num_slots)
+
+
 def _whole(
     completion: Completion, found: Read[dict[str, Any]], targets: Sequence[str], num_slots: int
-) -> Read[Beliefs] | Unreadable:
+) -> Answer:
     """Read an answer that holds a list about every target and nothing else."""
     try:
         check_keys("reply", found.value, tuple(KEYS))
@@ -128,7 +113,7 @@ def _whole(
 
 def _at_least_one(
     completion: Completion, found: Read[dict[str, Any]], targets: Sequence[str], num_slots: int
-) -> Read[Beliefs] | Unreadable:
+) -> Answer:
     """Read an answer of which one list can be read."""
     whole = _whole(completion, found, targets, num_slots)
     beliefs = found.value.get("beliefs")
@@ -147,8 +132,29 @@ def _at_least_one(
     return Read(Beliefs(lists), "+".join(filter(None, words)), found.place)
 
 
-def _targets(agent_ids: Sequence[AgentId], me: AgentId) -> list[str]:
-    return [str(agent) for agent in agent_ids if agent != me]
+def _with_chances(
+    completion: Completion, found: Read[dict[str, Any]], targets: Sequence[str], num_slots: int
+) -> Answer:
+    """Read an answer of which one list of changes can be read, and the chances that can be."""
+    is_in_order = next(iter(found.value), None) == "beliefs"
+    chances = found.value.pop("occupied", None)
+    read = _at_least_one(completion, found, targets, num_slots)
+    if isinstance(read, Unreadable):
+        return read
+    if not is_in_order:  # the first numbers of its tokens are no changes
+        read = read._replace(value=read.value._replace(expected=None))
+    occupied: dict[str, tuple[int, ...]] = {}
+    is_surplus = False
+    if isinstance(chances, dict):
+        kept = [each for each in targets if _is_list(chances, each, num_slots, range(CERTAIN + 1))]
+        occupied = {target: tuple(chances[target]) for target in kept}
+        is_surplus = not chances.keys() <= set(targets)
+    applies = {PARTIAL: len(occupied) < len(targets), SURPLUS: is_surplus}
+    noted = (read.recovered or "").split("+")
+    words = [word for word in noted if word and word not in applies]
+    words += [note for note, is_new in applies.items() if is_new or note in noted]
+    beliefs = read.value._replace(occupied=occupied or None)
+    return read._replace(value=beliefs, recovered="+".join(words) or None)
 
 
 def _is_list(lists: dict[str, Any], target: str, num_slots: int, within: range) -> bool:

@@ -19,11 +19,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from calbench.agents.envelope import FIELDS, KEYS
-from calbench.agents.reflection import CERTAIN, MOST_CHANGE
+from calbench.agents.reflection import MOST_CHANGE
 from calbench.domain.calendars import Calendar, Meeting
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.observations import CHEAP_TALK, DECISION, Briefing, Observation
+from calbench.domain.replies import CERTAIN
 
 MOST_MESSAGES = 8
 """Messages in one reply that a schema allows [C]: a small model left to itself never stops."""

@@ -17,6 +17,10 @@ class Unreadable(NamedTuple):
     detail: str
 
 
+CERTAIN = 100
+"""The chance of what is certain: chances are stated in whole percents [C]."""
+
+
 class Beliefs(NamedTuple):
     """The answer to a reflection, by target agent: one entry for each slot.
 

@@ -10,9 +10,10 @@ from itertools import permutations
 from typing import Any, NamedTuple
 
 from calbench.domain.ids import AgentId
+from calbench.domain.replies import CERTAIN
 from calbench.facts.columns import columns, count, text, truth
 from calbench.facts.fact import Fact, Find, MeasuredGame, Values
-from calbench.metrics.privacy.answers import CERTAIN, GREATEST_MOVEMENT, constant_loss
+from calbench.metrics.privacy.answers import GREATEST_MOVEMENT, constant_loss
 from calbench.metrics.privacy.loss import Pair, RoundBeliefs, pair_loss
 from calbench.metrics.privacy.reflection import (
     CALENDARS,

@@ -380,8 +380,8 @@ def _who(site: Site, best: Sequence[Row], own: Sequence[Row]) -> Sentence:
 
 def _size(site: Site, team: str) -> Sentence:
     """Return how large the model of a team is, if it is in every seat."""
-    rows = [row for row in site.published.optional("models.csv") if team in row["players"]]
-    return said(" ({size} million parameters)", size=cell(rows[0]["parameters"])) if rows else ()
+    size = site.parameters.get(team)
+    return said(" ({size} million parameters)", size=cell(size)) if size is not None else ()
 
 
 def _chance(experiment: Experiment, best: Row) -> Sentence:

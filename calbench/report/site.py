@@ -71,6 +71,12 @@ class Site:
         return tuple(each for each in self.experiments if each.role.games)
 
     @cached_property
+    def parameters(self) -> Mapping[str, int]:
+        """Millions of parameters of recorded models, by what teams call them."""
+        models = self.published.optional("models.csv")
+        return {player: row["parameters"] for row in models for player in row["players"]}
+
+    @cached_property
     def unpublished(self) -> tuple[str, ...]:
         """The teams that are of runs of one's own."""
         return tuple(sorted({team for each in self.experiments for team in each.unpublished}))

@@ -12,7 +12,7 @@ import pytest
 
 from calbench.agents.prompts.folder import variants
 from calbench.agents.prompts.templates import principals
-from calbench.agents.reflection import CERTAIN, MOST_CHANGE
+from calbench.agents.reflection import MOST_CHANGE
 from calbench.agents.schemas import MOST_MESSAGES
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import EVEN, PER_CHANGE
@@ -21,7 +21,7 @@ from calbench.analysis.measures import FLAGGED_BELOW, MEASURES, RANKED_FROM, Mea
 from calbench.analysis.rating_pools import RATINGS
 from calbench.analysis.tables.leaderboard import EXCLUDED_LIMIT_PERCENT
 from calbench.analysis.tables.privacy import PRIORS
-from calbench.domain.replies import Problem
+from calbench.domain.replies import CERTAIN, Problem
 from calbench.domain.sharing import MODULUS
 from calbench.llm.client import GRACE_S
 from calbench.llm.litellm_transport import TOP_LOGPROBS

@@ -48,7 +48,7 @@ PLACES = {
     "modulus of secure sum": ("calbench/domain/sharing.py", "MODULUS ="),
     "prior belief": ("conf/measure/default.yaml", "belief_prior: 0.5"),
     "change of belief in a reflection": ("calbench/agents/reflection.py", "MOST_CHANGE ="),
-    "stated chance of prompts `v3`, percent": ("calbench/agents/reflection.py", "CERTAIN ="),
+    "stated chance of prompts `v3`, percent": ("calbench/domain/replies.py", "CERTAIN ="),
     "scripted speakers' chance of what was not mentioned; for each step of a change": (
         "calbench/agents/scripted/speaker.py",
         "EVEN: Final =",

@@ -424,7 +424,7 @@ class Speaker:
             self._running.append(self._waiting.popleft())
 
     def _parts(self) -> list[Part]:
-        """Return what the next step reads: a long piece, or what was written last and short ones.
+        """Return what the next step reads: a piece alone, or what was written last and short ones.
 
         A conversation begins as late as it can, since another one may be reading its beginning.
         """
@@ -436,11 +436,10 @@ class Speaker:
             if request.place not in self._memory.read:
                 self._memory.begin(request.place, request.thread, request.tokens)
             rest = len(request.tokens) - len(self._memory.read[request.place])
-            if rest >= TILE:
+            if count + rest >= TILE:
                 return [self._part(request, STEP)]
-            if count + rest < TILE:
-                parts.append(self._part(request, rest))
-                count += rest
+            parts.append(self._part(request, rest))
+            count += rest
         return parts
 
     def _part(self, request: Request, most: int) -> Part:

@@ -247,7 +247,7 @@ def described(
         usages = [
             each.usage
             for each in store.records()
-            if each.usage is not None and each.model == asked.spec.model
+            if each.usage is not None and each.model in names_in(spec)
         ]
     prompts = {spec.prompts.version_of(team.team_id)[0] for team in spec.teams}
     sampling = ("temperature", "top_p", "max_tokens", "seed")
@@ -306,23 +306,31 @@ def record(
         games = play(asking(spec, url, store, at_once), asked, clock.finished)
         take_over(target, store)  # another model of the cohort may have been recorded meanwhile
         with open_replies(store) as replies, ReplyStore.in_memory() as used:
-            names = {each.spec.model for each in spec.models.values()}
-            others = {each.key for each in replies.records() if each.model not in names}
+            others = {each.key for each in replies.records() if each.model not in names_in(spec)}
             keep(replies, used_replies(asked) | others, used)
             write_shards(shards, used)
         if play(replaying(spec, shards), again) != games:
             raise OutputError("the recorded replies do not replay to the same games: a bug")
         about = described(spec, model, server, shards, clock.hours)
-        text = json.dumps(about, indent=1)
-        fresh = target.with_name(f"{target.name}.new")
-        shutil.rmtree(fresh, ignore_errors=True)
-        shutil.copytree(shards, fresh)
-        shutil.rmtree(target, ignore_errors=True)
-        fresh.rename(target)
+        put_in_place(target, shards)
         if clock.has_asked:  # otherwise it is as it was, and so is what it says of itself
-            write_atomically(noted, f"{text}\n".encode())
+            write_atomically(noted, f"{json.dumps(about, indent=1)}\n".encode())
         clock.remove()
     say(f"{target}: recorded")
+
+
+def put_in_place(target: Path, source: Path) -> None:
+    """Put a copy of a folder in the place of another, which is whole until the copy is."""
+    fresh = target.with_name(f"{target.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(source, fresh)
+    shutil.rmtree(target, ignore_errors=True)
+    fresh.rename(target)
+
+
+def names_in(spec: RunSpec) -> set[str]:
+    """Return what providers call the models of a run."""
+    return {each.spec.model for each in spec.models.values()}
 
 
 def recorded_before(noted: Path, target: Path, spec: RunSpec) -> Recorded:
@@ -331,9 +339,8 @@ def recorded_before(noted: Path, target: Path, spec: RunSpec) -> Recorded:
         return Recorded()
     if (found := read_recorded(noted)).replies:
         return found
-    names = {each.spec.model for each in spec.models.values()}
     with open_replies(target) as store:
-        own = [record for record in store.records() if record.model in names]
+        own = [record for record in store.records() if record.model in names_in(spec)]
     seconds = sum(attempt.latency_s for record in own for attempt in record.attempts)
     return Recorded(0, len(own), seconds / 3600)
 

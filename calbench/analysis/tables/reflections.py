@@ -15,10 +15,10 @@ from calbench.analysis.estimates import estimated_means
 from calbench.analysis.measures import joint_kind, readable_shares
 from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.leaderboard import READABILITY
+from calbench.domain.replies import CERTAIN
 from calbench.facts.beliefs import BINS, MAGNITUDES, NUMBERS, REFLECTIONS, WIDTH
 from calbench.facts.columns import SLOTS, Column, count, estimated, number
 from calbench.facts.storage import GAME, Facts
-from calbench.metrics.privacy.answers import CERTAIN
 from calbench.stats.sums import Floats
 
 STEPS = "steps of 1 to 3"

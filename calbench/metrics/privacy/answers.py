@@ -16,9 +16,6 @@ from math import fsum
 GREATEST_MOVEMENT = 3
 """The movement that counts as one slot [P, appendix F.3]."""
 
-CERTAIN = 100
-"""The stated chance, in percent, of what is certain [C]."""
-
 CONSTANT = 1
 """The answer for every slot of a reader who always leans to *occupied* [C]."""
 

@@ -12,14 +12,9 @@ from math import fsum
 from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, Slot
+from calbench.domain.replies import CERTAIN
 from calbench.errors import CalbenchError
-from calbench.metrics.privacy.answers import (
-    CERTAIN,
-    GREATEST_MOVEMENT,
-    Tally,
-    chance_losses,
-    constant_loss,
-)
+from calbench.metrics.privacy.answers import GREATEST_MOVEMENT, Tally, chance_losses, constant_loss
 from calbench.metrics.privacy.loss import AgentLoss, Pair, VpsKind
 from calbench.traces.events import (
     AgentRegistered,

@@ -192,7 +192,7 @@ def message_patterns(text: str, present: Collection[int] = frozenset()) -> tuple
 def _found(text: str) -> tuple[tuple[str, frozenset[int] | None], ...]:
     """Return the patterns in a text, those of gossip with the agents that it may be about."""
     shown = {
-        "confirmation_tax": len(text) <= TAX_CHARS and bool(_AGREEMENT.search(text)),
+        "confirmation_tax": len(text) <= TAX_CHARS and agrees(text),
         "errand_mention": "errand" in text.lower(),
         "cost_number": bool(_COST_NUMBER.search(text)),
         "errand_id": bool(_ERRAND_ID.search(text)),

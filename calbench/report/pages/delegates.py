@@ -3,16 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from calbench.metrics.outcomes import OUTCOMES
 from calbench.metrics.speech.cases import EXAMPLE_REPEATED, OTHER_SLOT
 from calbench.report.experiment import Experiment, Setting
-from calbench.report.pages.language import spoken
+from calbench.report.pages.language import recorded
 from calbench.report.pages.page import Content
 from calbench.report.site import Site, settings_of
 from calbench.report.tables import Row
-
-MODELS = "models.csv"
-"""The models that were recorded, with their files and sizes."""
 
 FAILURES: Mapping[str, str] = {
     EXAMPLE_REPEATED: "A message repeats the example of its prompt, with some slot",
@@ -31,8 +27,7 @@ def content(site: Site) -> Content | None:
     shown = site.on("delegates")
     if not shown:
         return None
-    models = site.published.optional(MODELS)
-    sizes = {player: row["parameters"] for row in models for player in row["players"]}
+    sizes = site.parameters
     main = next(iter(settings_of(shown)))
     alone = [row for row in site.with_kinds(main.counted) if _is_alone(main, row["team"])]
     rows = sorted(
@@ -41,31 +36,17 @@ def content(site: Site) -> Content | None:
     )
     return Content(
         {
-            **spoken(site, shown),
+            **recorded(site, shown),
             "main": main,
             "rows": rows,
             "models": [
-                row for row in models if {each["team"] for each in rows} & set(row["players"])
+                row
+                for row in site.published.optional("models.csv")
+                if {each["team"] for each in rows} & set(row["players"])
             ],
             "pairs": _pairs(main, [row["team"] for row in rows], sizes),
             "failures": list(_failures(site, shown)),
             "examples": list(_examples(site, main, sizes)),
-            "outcomes": [
-                {**row, "title": each.experiment.title}
-                for each in settings_of(shown)
-                for row in site.with_kinds(each.rows("outcomes.csv"))
-            ],
-            "outcome_names": OUTCOMES,
-            "phases": [
-                {**row, "title": each.title}
-                for each in shown
-                for row in each.tables.optional("answers_by_phase.csv")
-            ],
-            "recordings": [
-                row
-                for row in site.published.optional("recordings.csv")
-                if row["experiment"] in {each.title for each in shown}
-            ],
         }
     )
 

@@ -49,24 +49,24 @@ def content(site: Site) -> Content | None:
 def cohort(site: Site) -> Content | None:
     """Return what became of a recorded model's meetings, and how its replies were read."""
     shown = site.on("smollm2")
-    if not shown:
-        return None
-    outcomes = [
-        {**row, "title": each.experiment.title}
-        for each in settings_of(shown)
-        for row in site.with_kinds(each.rows("outcomes.csv"))
-    ]
-    values = {
-        "outcomes": outcomes,
+    return Content(recorded(site, shown)) if shown else None
+
+
+def recorded(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
+    """Return what the pages of recorded models have in common."""
+    titles = {each.title for each in shown}
+    every = site.published.optional("recordings.csv")
+    return {
+        **spoken(site, shown),
+        "outcomes": [
+            {**row, "title": each.experiment.title}
+            for each in settings_of(shown)
+            for row in site.with_kinds(each.rows("outcomes.csv"))
+        ],
         "outcome_names": OUTCOMES,
         "phases": list(_rows(shown, "answers_by_phase.csv")),
-        "recordings": [
-            row
-            for row in site.published.optional("recordings.csv")
-            if row["experiment"] in {each.title for each in shown}
-        ],
+        "recordings": [row for row in every if row["experiment"] in titles],
     }
-    return Content({**spoken(site, shown), **values})
 
 
 def erring(site: Site) -> Content | None:
