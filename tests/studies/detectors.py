@@ -112,7 +112,7 @@ def detector(examples: Sequence[Example]) -> Detector:
     counts = Counter(name for each in examples for name in each.features)
     names = sorted(name for name, count in counts.items() if count >= LEAST)
     scales = np.array([0.5 if name.startswith(HALVED) else 1.0 for name in names])
-    found = _fit(_design(examples, names) * scales, examples)
+    found = fitted(_design(examples, names) * scales, examples)
     units = np.rint(np.append(found[:-1] * scales, found[-1]) * UNIT).astype(int).tolist()
     weights = {name: unit for name, unit in zip(names, units[:-1], strict=True) if unit}
     return Detector(units[-1], weights)
@@ -130,16 +130,20 @@ def _design(examples: Sequence[Example], names: Sequence[str]) -> csr_array:
     return csr_array((np.ones(len(cells)), (rows, columns)), shape=(len(examples), len(names)))
 
 
-def _fit(design: csr_array, examples: Sequence[Example]) -> Vector:
-    """Return the weights and the start that are most likely."""
+def fitted(
+    design: csr_array | npt.NDArray[np.float64],
+    examples: Sequence[Example],
+    strength: float = STRENGTH,
+) -> Vector:
+    """Return the weights and the start that are most likely, for one row of features an example."""
     signs = np.array([1.0 if each.is_yes else -1.0 for each in examples])
     counts = np.array([each.weight for each in examples])
 
     def loss(found: Vector) -> tuple[float, Vector]:
         margins = signs * (design @ found[:-1] + found[-1])
         pulls = -counts * signs / (1 + np.exp(margins))
-        value = counts @ np.logaddexp(0, -margins) + found[:-1] @ found[:-1] / (2 * STRENGTH)
-        slope = np.append(design.T @ pulls + found[:-1] / STRENGTH, pulls.sum())
+        value = counts @ np.logaddexp(0, -margins) + found[:-1] @ found[:-1] / (2 * strength)
+        slope = np.append(design.T @ pulls + found[:-1] / strength, pulls.sum())
         return float(value), slope
 
     start = np.zeros(design.shape[1] + 1)
@@ -168,15 +172,16 @@ def unseen(others: Sequence[LabelledMessage], ours: Sequence[LabelledMessage]) -
     messages = [*others, *ours]
     crossed: dict[str, frozenset[str]] = {}
     for fold in range(FOLDS):
-        weights = trained([each for each in messages if _fold(each) != fold])
-        held = [each for each in messages if _fold(each) == fold]
+        weights = trained([each for each in messages if fold_of(each) != fold])
+        held = [each for each in messages if fold_of(each) == fold]
         crossed |= {each.key: found_by(weights, each) for each in held}
     weights = trained([each for each in messages if not (each.second and each.is_kept)])
     kept = {each.key: found_by(weights, each) for each in others if each.is_kept}
     return {CROSSED: crossed, KEPT: kept}
 
 
-def _fold(message: LabelledMessage) -> int:
+def fold_of(message: LabelledMessage) -> int:
+    """Return the part of cross-validation in which a message is judged."""
     return sha256(f"fold {message.text}".encode()).digest()[0] % FOLDS
 
 

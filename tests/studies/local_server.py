@@ -427,9 +427,10 @@ class Speaker:
         """Return what the next step reads: a piece alone, or what was written last and short ones.
 
         A conversation begins as late as it can, since another one may be reading its beginning.
+        Short ones do not wait for a long one that came later, or they would wait for all of them.
         """
         parts = [self._part(each, 1) for each in self._running if each.written]
-        count = len(parts)
+        count = num_written = len(parts)
         for request in self._running:
             if request.written:
                 continue
@@ -437,7 +438,7 @@ class Speaker:
                 self._memory.begin(request.place, request.thread, request.tokens)
             rest = len(request.tokens) - len(self._memory.read[request.place])
             if count + rest >= TILE:
-                return [self._part(request, STEP)]
+                return parts if count > num_written else [self._part(request, STEP)]
             parts.append(self._part(request, rest))
             count += rest
         return parts
