@@ -51,6 +51,8 @@ NO_PLAYERS = {
     "smollm2-v1",
     "qwen-large",
     "qwen-small",
+    "qwen-large-among-imap",
+    "qwen-large-among-speakers",
 }
 """Teams of models, or of several seats."""
 

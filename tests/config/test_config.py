@@ -85,6 +85,8 @@ OPEN = {
     "smollm2-v1": "smollm2",
     "qwen-large": "qwen-1.5b",
     "qwen-small": "qwen-0.5b",
+    "qwen-large-among-imap": "qwen-1.5b-among-imap",
+    "qwen-large-among-speakers": "qwen-1.5b-among-speakers",
     "mixed5": "mixed5-gpt-5.4-mini",
 }
 """Ids of teams that are named after who takes their open seats."""

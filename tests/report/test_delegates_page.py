@@ -18,7 +18,8 @@ MODEL, SIZE = "qwen-1.5b", "1544"
 @pytest.fixture(scope="module")
 def delegates(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     folder = tmp_path_factory.mktemp("delegates")
-    return make_cohort(folder, 2, "candid", "silent", name="delegates", player=MODEL)
+    teams = "candid", "silent", "my-model-among-protocols"
+    return make_cohort(folder, 2, *teams, name="delegates", player=MODEL)
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +44,29 @@ def test_models_stand_with_their_size_before_teams_without_one(text: str) -> Non
 def test_differences_are_those_that_a_model_is_part_of(text: str, delegates: Experiment) -> None:
     rows = section(text, "pairs")
     for row in text_rows(delegates.tables, "comparisons.csv"):
-        if row["measure"] == "coordination":
+        is_alone = "among" not in row["team_a"] + row["team_b"]
+        if row["measure"] == "coordination" and is_alone:
             is_shown = f'<data value="{row["difference"]}">' in rows
             assert is_shown or MODEL not in {row["team_a"], row["team_b"]}
     assert MODEL in rows
+
+
+def test_model_among_others_is_beside_teams_without_one(text: str, delegates: Experiment) -> None:
+    (team,) = (
+        row["team"]
+        for row in text_rows(delegates.tables, "leaderboard.csv")
+        if "among" in row["team"]
+    )
+    assert team not in section(text, "sizes")
+    assert team not in section(text, "pairs")
+    among = section(text, "among")
+    found = {
+        frozenset({row["team_a"], row["team_b"]}): row["difference"]
+        for row in text_rows(delegates.tables, "comparisons.csv")
+        if row["measure"] == "coordination"
+    }
+    for other in ("candid", "silent"):
+        assert f'<data value="{found[frozenset({team, other})]}">' in among
 
 
 def test_failures_are_counted_with_a_way_to_the_first(text: str, delegates: Experiment) -> None:

@@ -1,6 +1,6 @@
 """The page on assistants of several sizes: does a larger model place more, pay less, tell less?"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.metrics.speech.cases import EXAMPLE_REPEATED, OTHER_SLOT
@@ -29,7 +29,10 @@ def content(site: Site) -> Content | None:
         return None
     sizes = site.parameters
     main = next(iter(settings_of(shown)))
-    alone = [row for row in site.with_kinds(main.counted) if _is_alone(main, row["team"])]
+    counted = site.with_kinds(main.counted)
+    alone = [row for row in counted if _is_alone(main, row["team"])]
+    among = [row for row in counted if row not in alone]
+    others = [row["team"] for row in alone if row["team"] not in sizes]
     rows = sorted(
         ({**row, "parameters": sizes.get(row["team"])} for row in alone),
         key=lambda row: (row["parameters"] is None, -(row["parameters"] or 0)),
@@ -45,6 +48,10 @@ def content(site: Site) -> Content | None:
                 if {each["team"] for each in rows} & set(row["players"])
             ],
             "pairs": _pairs(main, [row["team"] for row in rows], sizes),
+            "among": among,
+            "among_pairs": _pairs(
+                main, [*(row["team"] for row in among), *others], [row["team"] for row in among]
+            ),
             "failures": list(_failures(site, shown)),
             "examples": list(_examples(site, main, sizes)),
         }
@@ -57,16 +64,14 @@ def _is_alone(setting: Setting, team: str) -> bool:
     return any(row["player"] == team and team in row["teams"] for row in rows)
 
 
-def _pairs(
-    setting: Setting, teams: Sequence[str], sizes: Mapping[str, Any]
-) -> dict[str, list[Row]]:
-    """Return by measure the differences that a model is part of, larger models first."""
+def _pairs(setting: Setting, teams: Sequence[str], models: Collection[str]) -> dict[str, list[Row]]:
+    """Return by measure the differences that a model is part of, in the order of teams."""
     places = {team: place for place, team in enumerate(teams)}
     found = [
         row
         for row in setting.rows("comparisons.csv")
         if {row["team_a"], row["team_b"]} <= places.keys()
-        and sizes.keys() & {row["team_a"], row["team_b"]}
+        and not {row["team_a"], row["team_b"]}.isdisjoint(models)
     ]
     found.sort(key=lambda row: sorted([places[row["team_a"]], places[row["team_b"]]]))
     return {
