@@ -112,6 +112,27 @@ def test_server_answers_several_at_once_each_by_its_schema(url: str) -> None:
         assert all(len(token["top_logprobs"]) == 3 for token in tokens)
 
 
+def test_short_question_does_not_wait_for_all_long_ones_that_come_later(url: str) -> None:
+    """Each of three askers sends the next long one as soon as its last is answered."""
+    ends: list[str] = []
+
+    def ask(name: str, words: str) -> None:
+        message = {"role": "user", "content": words}
+        completion(url, messages=[message], max_tokens=1)
+        ends.append(name)
+
+    def go_on(asker: int) -> None:
+        for number in range(8):
+            ask("long", f"{asker} {number} {'word ' * 200}")
+
+    with ThreadPoolExecutor(4) as pool:
+        askers = [pool.submit(go_on, asker) for asker in range(3)]
+        pool.submit(ask, "short", "Yes?").result()
+        for asker in askers:
+            asker.result()
+    assert ends.index("short") < len(ends) / 2
+
+
 @pytest.mark.parametrize(
     "fields",
     [
