@@ -91,7 +91,7 @@ class CountingSpeaker:
         self._threads[agent] = request.messages
         take = self.take_by_player.setdefault(site.player, Take())
         price = self.prices.models.get(request.spec.model)
-        take.add(_taken(usage, repeated, usage_bound(request), price))
+        take.add(_taken(usage, repeated, usage_bound(request, price), price))
         return completion
 
 

@@ -9,10 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from filelock import FileLock, Timeout
-
 from calbench.console import say
-from calbench.errors import ConfigError, OutputError, ReplayMissError
+from calbench.errors import ConfigError, ReplayMissError
 from calbench.files import STORE
 from calbench.llm.budget import Budget
 from calbench.llm.completion import ChatMessage, Completion, Request, Site, well_formed
@@ -21,6 +19,7 @@ from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.noise import hushed, told
 from calbench.llm.prices import Price, Prices
 from calbench.llm.provider import Outcome, Provider, Surroundings
+from calbench.llm.replies.database import Presence
 from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.record import NamedRequest, named, recorded
 from calbench.llm.replies.shards import open_replies
@@ -104,18 +103,18 @@ async def open_completer(
     Raises:
         ConfigError: if the parts do not fit together, or a capped model has no price.
         FileError: if the recorded replies are damaged or not there.
-        OutputError: if another run with a budget uses the same store.
     """
     with ExitStack() as stack:
         store = _store(source, stack)
-        writer = None
+        writer, is_alone = None, _nobody
         stack.enter_context(_seldom_collected())
         if source.transport is ask_litellm and source.mode != "replay":
             stack.callback(_tell_noise)
             stack.enter_context(hushed())
-        if store is not None and source.mode == "record":
+        if store is not None and source.store is not None and source.mode == "record":
+            is_alone = stack.enter_context(Presence(source.store)).is_alone
             writer = stack.enter_context(ReplyWriter(store))
-        budget = Budget(source.max_usd, writer, source.totals.spent_usd)
+        budget = Budget(source.max_usd, writer, source.totals.spent_usd, is_alone)
         providers = {} if source.mode == "replay" else _providers(models, source, budget)
         client = ModelClient(source, store, writer, budget, providers)
         try:
@@ -134,6 +133,10 @@ def _seldom_collected() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*thresholds)
+
+
+def _nobody() -> bool:
+    return True
 
 
 def _tell_noise() -> None:
@@ -182,15 +185,6 @@ def _store(source: Source, stack: ExitStack) -> ReplyStore | None:
         )
     store = stack.enter_context(ReplyStore.open(source.store))
     store.check()  # a damaged one would be asked, and paid for, again
-    if source.max_usd is not None:
-        lock = FileLock(f"{source.store}.lock", blocking=False)
-        try:
-            stack.enter_context(lock)
-        except Timeout as error:
-            raise OutputError(
-                f"{source.store}: another run with a budget records here; two would each spend "
-                "the whole of it"
-            ) from error
     return store
 
 

@@ -7,11 +7,12 @@ What an error means is told by its class, its status and what came over the wire
 leaves this module: error bodies repeat keys and addresses.
 """
 
+import asyncio
 import os
 import re
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -32,6 +33,7 @@ from calbench.llm.transport import (
     EXCHANGE,
     FAULTS,
     HOST_NOT_FOUND,
+    LONG_BYTES,
     NO_CREDIT,
     REDIRECTED,
     TIMEOUT,
@@ -41,6 +43,7 @@ from calbench.llm.transport import (
     Exchange,
     UnreadableBodyError,
     is_retryable,
+    is_unknown,
     watch_httpx,
 )
 
@@ -89,7 +92,8 @@ def attempt_error(error: Exception, exchange: Exchange) -> AttemptError:
     if is_answered:
         status, headers = exchange.status, exchange.headers
         if SIGNS["no_credit"].search(exchange.text):
-            return AttemptError(NO_CREDIT, status=status, is_retryable=False, is_free=True)
+            is_free = not is_unknown(status)
+            return AttemptError(NO_CREDIT, status=status, is_retryable=False, is_free=is_free)
     if exchange.is_redirected:
         name = REDIRECTED
     elif any(isinstance(cause, UnreadableBodyError) for cause in _causes(error)):
@@ -101,7 +105,7 @@ def attempt_error(error: Exception, exchange: Exchange) -> AttemptError:
         status=status,
         retry_after_s=_wait(headers, exchange),
         is_retryable=is_retryable(status),
-        is_free=True,
+        is_free=not is_unknown(status),
     )
 
 
@@ -212,13 +216,13 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
             if name in litellm.types.utils.all_litellm_params:
                 raise ConfigError(f"{request.spec.model}: options.{name} is LiteLLM's own")
         found = await _called(litellm, arguments, exchange)
-        reply = _reply(found, exchange)
-    if b'"error"' in exchange.body and is_broken_off(exchange.json()):
-        raise AttemptError(BROKEN)
-    if reply is not None and request.logprobs and reply.logprobs is None:
-        reply = _with_logprobs(reply, exchange)
+    secrets = exchange.secrets | _secrets(endpoint)
+    if len(exchange.body) > LONG_BYTES:
+        reply = await asyncio.to_thread(_read, found, exchange, request, secrets)
+    else:
+        reply = _read(found, exchange, request, secrets)
     if reply is not None:
-        return masked(reply, exchange.secrets | _secrets(endpoint))
+        return reply
     if not isinstance(found, Exception):
         raise AttemptError("NoChoices", status=200)
     too_long = exceeded(found)
@@ -266,13 +270,30 @@ async def _called(litellm: Any, arguments: Mapping[str, Any], exchange: Exchange
         EXCHANGE.reset(token)
 
 
+def _read(
+    found: Any, exchange: Exchange, request: Request, secrets: Collection[str]
+) -> Completion | None:
+    """Return the reply without keys, if there is one.
+
+    Raises:
+        AttemptError: if it broke off.
+    """
+    reply = _reply(found, exchange)
+    if b'"error"' in exchange.body and is_broken_off(exchange.json()):
+        raise AttemptError(BROKEN, status=exchange.status)
+    if reply is not None and request.logprobs and reply.logprobs is None:
+        reply = _with_logprobs(reply, exchange)
+    return None if reply is None else masked(reply, secrets)
+
+
 def _reply(found: Any, exchange: Exchange) -> Completion | None:
     """Return the reply as LiteLLM read it, or else as its body says."""
     reply = None if isinstance(found, Exception) else read_reply(found)
     if reply is not None and reply.text is None:
         reply = replace(reply, usage=google_usage(exchange.json()) or reply.usage)
     is_usual = reply is not None and (reply.text or reply.refusal or reply.finish_reason != "stop")
-    if is_usual or exchange.status is None or not 200 <= exchange.status < 300:
+    is_one = len(getattr(found, "choices", None) or ()) < 2  # LiteLLM numbers them anew
+    if (is_usual and is_one) or exchange.status is None or not 200 <= exchange.status < 300:
         return reply
     own = read_body(exchange.json())
     if reply is None or own is None or own.text is None:

@@ -15,7 +15,14 @@ from calbench.errors import CalbenchError, UnavailableError
 from calbench.llm.budget import Budget
 from calbench.llm.completion import Completion, Request, Site
 from calbench.llm.model import Endpoint, ModelConfig
-from calbench.llm.prices import NANO, Price, estimated_usage, is_possible, usage_bound
+from calbench.llm.prices import (
+    MOST_HIDDEN_TOKENS,
+    NANO,
+    Price,
+    estimated_usage,
+    is_possible,
+    usage_bound,
+)
 from calbench.llm.replies.record import Attempt
 from calbench.llm.transport import (
     CONTEXT_EXCEEDED,
@@ -27,6 +34,11 @@ from calbench.llm.transport import (
     Transport,
     clean,
 )
+
+MOST_HIDDEN = Usage(
+    input_tokens=MOST_HIDDEN_TOKENS, cached_tokens=0, output_tokens=MOST_HIDDEN_TOKENS
+)
+"""What a reply may take beyond its bound, and be believed."""
 
 Sleep = Callable[[float], Awaitable[None]]
 Clock = Callable[[], float]
@@ -160,11 +172,12 @@ class Provider:
     async def _attempt(
         self, request: Request, waited: float
     ) -> tuple[Completion | AttemptError, Attempt]:
-        bound = usage_bound(request)
+        bound = usage_bound(request, self.price)
         expected = estimated_usage(request, None).input_tokens + bound.output_tokens
         async with self._limiter.call(expected):
             most = self._price_of(bound)
-            reservation = await self.budget.reserve(most, request.spec.model)
+            dearest = self._price_of(MOST_HIDDEN)
+            reservation = await self.budget.reserve(most, request.spec.model, dearest)
             cost = _Cost(most, is_estimated=True)
             start = self.surroundings.clock()
             try:
