@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from calbench.console import say
-from calbench.errors import ConfigError, ReplayMissError
+from calbench.errors import ConfigError, ReplayMissError, StoppedError
 from calbench.files import STORE
 from calbench.llm.budget import Budget
 from calbench.llm.completion import ChatMessage, Completion, Request, Site, well_formed
@@ -34,6 +34,9 @@ Mode = Literal["live", "record", "replay"]
 SELDOM = 10_000
 """Objects made between two looks of the garbage collector [C]. Games at once keep so many alive
 that Python's own 700 takes a fifth of the processor time of a call."""
+
+WATCH_S = 0.1
+"""How often it is looked whether the user stops a run [C]."""
 
 GRACE_S = 30.0
 """How long calls in progress may take to finish when a run ends: they are already paid for [C]."""
@@ -62,6 +65,7 @@ class Source:
         rerecord: the command that records what ``replay`` misses, for its error.
         totals: what was asked so far; counted up with every completion.
         grace_s: seconds that calls in progress may take when the run ends.
+        is_stopping: asked often; once it is true, no call is sent.
         surroundings: time and randomness; play does not depend on them.
         now: the time of a record.
     """
@@ -74,6 +78,7 @@ class Source:
     rerecord: str = "the same command with mode record"
     totals: Totals = field(default_factory=Totals)
     grace_s: float = GRACE_S
+    is_stopping: Callable[[], bool] = lambda: False
     surroundings: Surroundings = field(default_factory=Surroundings)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -117,9 +122,11 @@ async def open_completer(
         budget = Budget(source.max_usd, writer, source.totals.spent_usd, is_alone)
         providers = {} if source.mode == "replay" else _providers(models, source, budget)
         client = ModelClient(source, store, writer, budget, providers)
+        watch = asyncio.create_task(client.watch())
         try:
             yield client
         finally:
+            watch.cancel()
             await client.close()
             if source.transport is ask_litellm:
                 await close_litellm()
@@ -193,7 +200,14 @@ def _providers(
 ) -> dict[str, Provider]:
     prices = price_table(source.prices, models, is_capped=budget.is_capped)
     return {
-        player: Provider(config, source.transport, budget, prices.get(player), source.surroundings)
+        player: Provider(
+            config,
+            source.transport,
+            budget,
+            prices.get(player),
+            source.surroundings,
+            source.is_stopping,
+        )
         for player, config in sorted(models.items())
     }
 
@@ -259,7 +273,9 @@ class ModelClient:
         if self.source.transport is ask_litellm:
             await prepare_litellm()
         try:
-            outcome = await provider.ask(request, site)
+            outcome = await provider.ask(request)
+        except StoppedError:
+            raise
         except BaseException:
             self.source.totals.failed += 1
             raise
@@ -284,10 +300,27 @@ class ModelClient:
             f"{near}; record it with: {self.source.rerecord}"
         )
 
+    @property
+    def under_way(self) -> int:
+        """How many calls are sent and not yet answered."""
+        return sum(provider.under_way for provider in self.providers.values())
+
+    def stop(self) -> None:
+        """Send nothing any more; calls under way go on."""
+        for provider in self.providers.values():
+            provider.stop()
+
+    async def watch(self) -> None:
+        """Stop when the run does, and say so."""
+        while not self.source.is_stopping():  # noqa: ASYNC110 - a signal sets no event
+            await asyncio.sleep(WATCH_S)
+        self.stop()
+        calls = "1 call" if self.under_way == 1 else f"{self.under_way} calls"
+        say(f"Stopping: {calls} under way, no other is sent; once more ends at once")
+
     async def close(self) -> None:
         """Start no further attempt; cancel the calls that do not finish within the grace time."""
-        for provider in self.providers.values():
-            provider.is_closing = True
+        self.stop()
         calls = set(self.calls.values())
         if not calls:
             return

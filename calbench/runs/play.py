@@ -338,7 +338,7 @@ def _play(
                     pool,
                     finished,
                     store=store,
-                    source=opener(spec, replies),
+                    source=opener(spec, replies, is_interrupted),
                     at_once=spec.games_at_once,
                     is_stopping=is_interrupted,
                 )
