@@ -44,11 +44,12 @@ GRACE_S = 30.0
 
 @dataclass(slots=True)
 class Totals:
-    """Calls made so far, and their price."""
+    """Calls made so far, attempts beyond one for each that was answered, and their price."""
 
     calls: int = 0
     replayed: int = 0
     failed: int = 0
+    retries: int = 0
     spent_usd: float = 0.0
 
 
@@ -281,6 +282,7 @@ class ModelClient:
             raise
         else:
             self.source.totals.calls += 1
+            self.source.totals.retries += len(outcome.attempts) - 1
             return outcome
         finally:
             self._note_spent()

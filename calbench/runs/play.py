@@ -26,6 +26,7 @@ from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
 from calbench.endings import pruned, removed
 from calbench.engine.batch import Played, play_jobs
+from calbench.engine.game import game_id
 from calbench.engine.jobs import Job, effort, is_open, plan_jobs
 from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, StoppedError, WorkerError
@@ -42,6 +43,7 @@ from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
 from calbench.runs.seats import SeatCode
 from calbench.runs.source import opener, reply_source, seated_models, spent, why_cut_short
+from calbench.runs.status import Status, shown
 from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
@@ -325,11 +327,17 @@ def _play(
         try:
             _check_models(missing, spec, replies, is_interrupted)
             code.begin(missing)
-            with progress("games", len(jobs), done, lambda: spent(spec, replies)) as tick:
+            status = _status(jobs, missing, spec, replies)
+            with (
+                progress("games", len(jobs), done, status.line if status else str) as tick,
+                shown(status, None if replies is None else replies.store),
+            ):
 
                 def finished(game: Played) -> None:
                     if game.halt is not None:
                         halts[why_cut_short(game.halt, spec.models)] += 1
+                    if status is not None:
+                        status.end(game_id(game.job.scenario, game.job.config))
                     tick(game.job.team_id)
                     _raise_if(is_interrupted() and not game.job.waits)
 
@@ -338,16 +346,28 @@ def _play(
                     pool,
                     finished,
                     store=store,
-                    source=opener(spec, replies, is_interrupted),
+                    source=opener(spec, replies, is_interrupted, status),
                     at_once=spec.games_at_once,
                     is_stopping=is_interrupted,
                 )
+                _raise_if(is_interrupted())
             _raise_if(is_interrupted())
         except StoppedError:
             if pool is not None:
                 pool.stop()  # what is under way still counts
             raise StoppedError(_progress(paths, out)) from None
     return halts
+
+
+def _status(
+    jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
+) -> Status | None:
+    """Return what a run with models is watched by; absent if it asks none."""
+    if replies is None or replies.mode == "replay" or not missing:
+        return None
+    rounds = sum(len(job.scenario.meetings) for job in missing) / len(missing)
+    done = len(jobs) - len(missing)
+    return Status(len(jobs), done, rounds, replies.totals, lambda: spent(spec, replies))
 
 
 def _check_models(

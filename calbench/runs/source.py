@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -29,6 +28,7 @@ from calbench.llm.model import ModelConfig
 from calbench.llm.preflight import address
 from calbench.llm.prices import Prices, read_prices
 from calbench.llm.transport import Transport
+from calbench.runs.status import Status, watched
 
 
 @asynccontextmanager
@@ -130,12 +130,21 @@ def _store(spec: RunSpec) -> Path | None:
 
 
 def opener(
-    spec: RunSpec, replies: Source | None, is_stopping: Callable[[], bool] = lambda: False
+    spec: RunSpec,
+    replies: Source | None,
+    is_stopping: Callable[[], bool] = lambda: False,
+    status: Status | None = None,
 ) -> Opener | None:
     """Return what opens the models of a run for as long as games are played, until it stops."""
     if replies is None:
         return None
-    return partial(open_models, spec, replace(replies, is_stopping=is_stopping))
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Completer]:
+        async with open_models(spec, replace(replies, is_stopping=is_stopping)) as client:
+            yield watched(client, status)
+
+    return opened
 
 
 def seated_models(jobs: Iterable[Job], spec: RunSpec) -> dict[str, ModelConfig]:
