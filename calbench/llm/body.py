@@ -23,6 +23,9 @@ UNREADABLE = -1
 MASK = "[key]"
 """Replaces a key in what a model says."""
 
+_SAID = ("id", "model", "fingerprint", "request_id", "date")
+"""What a reply says of itself, and may repeat a key in."""
+
 _REPLIES = ("candidates", "content", "message", "output", "response")
 """Where providers of other formats put what their model said."""
 
@@ -116,6 +119,10 @@ def masked(reply: Completion, keys: Collection[str]) -> Completion:
         finish_reason=mask(reply.finish_reason),
         refusal=mask(reply.refusal),
         received=mask(reply.received),
+        provenance=reply.provenance
+        and reply.provenance.model_copy(
+            update={name: mask(getattr(reply.provenance, name)) for name in _SAID}
+        ),
     )
     spelt = "".join(token.token for token in reply.logprobs or ())
     others = "\n".join(text for token in reply.logprobs or () for text, _ in token.top)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from calbench.console import say
+from calbench.console import say, warn
 from calbench.errors import ConfigError, ReplayMissError, StoppedError
 from calbench.files import STORE
 from calbench.llm.budget import Budget
@@ -223,6 +223,7 @@ class ModelClient:
     budget: Budget
     providers: Mapping[str, Provider]
     calls: dict[str, asyncio.Task[Completion]] = field(default_factory=dict)
+    told: set[tuple[str, str | None]] = field(default_factory=set)
 
     async def complete(self, request: Request, site: Site) -> Completion:
         """Return the completion of a request; the same request at the same time is asked once.
@@ -281,11 +282,22 @@ class ModelClient:
             self.source.totals.failed += 1
             raise
         else:
+            self._warn_of_another(request, outcome.completion, site)
             self.source.totals.calls += 1
             self.source.totals.retries += len(outcome.attempts) - 1
             return outcome
         finally:
             self._note_spent()
+
+    def _warn_of_another(self, request: Request, reply: Completion, site: Site) -> None:
+        """Tell the user once if another model is said to answer than was asked for."""
+        said, asked = reply.provenance, request.spec.model
+        if said is not None and said.is_other(asked) and (asked, said.model) not in self.told:
+            self.told.add((asked, said.model))
+            warn(
+                f"model {site.player}: {asked} was asked for, and its server says that "
+                f"{said.model} answered; its replies are kept under the name that was asked for"
+            )
 
     def _note_spent(self) -> None:
         self.source.totals.spent_usd = self.budget.spent_usd

@@ -17,12 +17,15 @@ from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
+from calbench.files import printable, shorten
 from calbench.llm.body import google_usage, is_broken_off, masked, read_body, read_reply
-from calbench.llm.completion import Completion, Request
+from calbench.llm.completion import AddressKind, Completion, Provenance, Request, well_formed
 from calbench.llm.model import FEWEST_SECRET, PROVIDERS, Endpoint
 from calbench.llm.noise import hushed
 from calbench.llm.transport import (
@@ -193,6 +196,9 @@ NO_KEY = "none"
 """Sent to the user's own server. With nothing given, LiteLLM would send it the provider's key
 from the environment."""
 
+MOST_SAID = 200
+"""Characters that are kept of each thing that a reply says of itself [C]."""
+
 UNWATCHED = frozenset({"vllm"})
 """Providers that LiteLLM reaches without httpx: of theirs it is unknown whether it was sent."""
 
@@ -218,9 +224,9 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
         found = await _called(litellm, arguments, exchange)
     secrets = exchange.secrets | _secrets(endpoint)
     if len(exchange.body) > LONG_BYTES:
-        reply = await asyncio.to_thread(_read, found, exchange, request, secrets)
+        reply = await asyncio.to_thread(_read, found, exchange, request, endpoint, secrets)
     else:
-        reply = _read(found, exchange, request, secrets)
+        reply = _read(found, exchange, request, endpoint, secrets)
     if reply is not None:
         return reply
     if not isinstance(found, Exception):
@@ -270,8 +276,49 @@ async def _called(litellm: Any, arguments: Mapping[str, Any], exchange: Exchange
         EXCHANGE.reset(token)
 
 
+def provenance(exchange: Exchange, endpoint: Endpoint) -> Provenance | None:
+    """Return what an answer says of itself; absent if none was seen on the wire."""
+    if exchange.status is None:
+        return None
+    body, headers = exchange.json(), exchange.headers
+    fields = body if isinstance(body, Mapping) else {}
+
+    def said(value: object) -> str | None:
+        is_said = isinstance(value, str) and bool(value)
+        return shorten(printable(well_formed(str(value))), MOST_SAID) if is_said else None
+
+    return Provenance(
+        id=said(fields.get("id") or fields.get("responseId")),
+        model=said(fields.get("model") or fields.get("modelVersion")),
+        fingerprint=said(fields.get("system_fingerprint")),
+        request_id=said(headers.get("x-request-id") or headers.get("request-id")),
+        date=said(headers.get("date")),
+        address=address_kind(endpoint.api_base),
+    )
+
+
+def address_kind(api_base: str | None) -> AddressKind:
+    """Return what kind of address a model is asked at, by what the configuration says of it."""
+    if api_base is None:
+        return "provider"
+    host = urlsplit(api_base).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return "loopback"
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return "public" if "." in host else "private"
+    if address.is_loopback:
+        return "loopback"
+    return "private" if address.is_private else "public"
+
+
 def _read(
-    found: Any, exchange: Exchange, request: Request, secrets: Collection[str]
+    found: Any,
+    exchange: Exchange,
+    request: Request,
+    endpoint: Endpoint,
+    secrets: Collection[str],
 ) -> Completion | None:
     """Return the reply without keys, if there is one.
 
@@ -283,7 +330,9 @@ def _read(
         raise AttemptError(BROKEN, status=exchange.status)
     if reply is not None and request.logprobs and reply.logprobs is None:
         reply = _with_logprobs(reply, exchange)
-    return None if reply is None else masked(reply, secrets)
+    if reply is None:
+        return None
+    return masked(replace(reply, provenance=provenance(exchange, endpoint)), secrets)
 
 
 def _reply(found: Any, exchange: Exchange) -> Completion | None:

@@ -208,3 +208,39 @@ def test_store_is_where_the_settings_say(mode: str, path: str | None, store: Pat
 def test_place_for_replies_that_nobody_keeps_is_refused() -> None:
     with pytest.raises(ConfigError, match="mode live keeps nothing"):
         reply_source(compose([*PLAYED, "replies.mode=live", "replies.path=r.sqlite"]))
+
+
+def test_minutes_are_bounded_by_games_calls_at_once_and_limits() -> None:
+    takes = {"my-model": Take(calls=600, input_tokens=60_000)}
+    seconds = {"my-model": 6.0}
+
+    def needed(*overrides: str, games: int = 45) -> float:
+        own = ("model.player=my-model", "games_at_once=10", "model.concurrency=64")
+        return minutes(compose([*PRICED, *own, *overrides]), takes, seconds, games)
+
+    assert needed() == pytest.approx(600 * 6 / 10 / 60)
+    assert needed(games=2) == pytest.approx(600 * 6 / 2 / 60)
+    assert needed("model.concurrency=4") == pytest.approx(600 * 6 / 4 / 60)
+    assert needed("model.requests_per_minute=20") == pytest.approx(30)
+    assert needed("model.tokens_per_minute=10000", "model.max_tokens=900") == pytest.approx(60)
+
+
+def test_minutes_are_said_by_the_time_that_is_given(capsys: pytest.CaptureFixture[str]) -> None:
+    few = [*PRICED, "suite.num_scenarios=2", "suite.num_candidates=2", "games_at_once=2"]
+    assert main([*few, "seconds_per_call=60"], [*few, "seconds_per_call=60"], {}) == 0
+    said = capsys.readouterr().out
+    calls = int(said.split(", about ")[1].split(" calls")[0])
+    assert f"About {calls / 2:,.0f} minutes, by the time of a call in seconds_per_call." in said
+    with pytest.raises(ConfigError, match="seconds_per_call=0: expected seconds"):
+        main(few, ["seconds_per_call=0"], {})
+
+
+def test_time_of_a_call_is_that_of_recorded_replies(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    with ReplyStore.open(path) as store:
+        for place, text in enumerate(("a", "b")):
+            asked = named(request(text, model="openai/gpt-5.4-mini"))
+            attempt = Attempt(status=200, latency_s=1.0 + place)
+            put(store, asked, record(asked, attempts=(attempt,)))
+    spec = compose([*PRICED, "model.player=my-model", f"replies.path={path}"])
+    assert seconds_by_player(spec, ["my-model"]) == {"my-model": 1.5}

@@ -15,7 +15,7 @@ import pytest
 from calbench.agents.base import Completer
 from calbench.errors import ConfigError, FileError, ReplayMissError, UnavailableError
 from calbench.llm.client import Source, Totals, open_completer
-from calbench.llm.completion import Completion, Request
+from calbench.llm.completion import Completion, Provenance, Request
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import Prices
 from calbench.llm.replies.record import named
@@ -244,6 +244,21 @@ def test_two_runs_share_the_cap_of_a_store_by_whatever_name_they_open_it(tmp_pat
     # 23 bytes, 96 tokens of overhead and 100 of output are reserved; 12 tokens are paid.
     with ReplyStore.open(tmp_path / "r.sqlite") as ledger:
         assert 400_000 - 219_000 < ledger.spent() <= 400_000
+
+
+def test_another_model_than_asked_for_is_told_once_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "r.sqlite"
+    said = Provenance(model="another-1", address="loopback")
+
+    found = within(source(path, Script(reply(provenance=said))), asking(request("a"), request("b")))
+
+    assert capsys.readouterr().err.count("its server says that another-1 answered") == 1
+    assert [each.provenance for each in found] == [said, said]
+    with ReplyStore.open(path, must_exist=True) as store:
+        assert store.stats().answered_by == {"openai/stub": {"another-1": 2}}
+    assert within(source(path, Script(), mode="replay"), asking(request("a"))) == found[:1]
 
 
 def test_store_with_two_names_of_its_own_is_refused(tmp_path: Path) -> None:

@@ -13,11 +13,18 @@ from hypothesis import strategies as st
 from calbench.domain.usage import Usage
 from calbench.llm import transport
 from calbench.llm.body import MASK, is_broken_off, masked, parsed, read_body, read_reply
-from calbench.llm.completion import Completion, TokenLogprob
-from calbench.llm.litellm_transport import SIGNS, attempt_error, retry_after, setup_problem
+from calbench.llm.completion import Completion, Provenance, TokenLogprob
+from calbench.llm.litellm_transport import (
+    SIGNS,
+    address_kind,
+    attempt_error,
+    retry_after,
+    setup_problem,
+)
+from calbench.llm.model import Endpoint
 from calbench.llm.transport import BROKEN, FAULTS, TIMEOUT, AttemptError, Delivery, Exchange
 from tests.effort import GUARD_S
-from tests.llm.asking import ask_stub, request
+from tests.llm.asking import ask_stub, attempt, request
 from tests.llm.stub_server import Answer, chat, serving
 
 KEY = "sk-canary/0123456789"
@@ -272,6 +279,53 @@ ODD_BODIES: dict[str, tuple[bytes, dict[str, Any]]] = {
         {"text": "fine", **tokens(10, 2, 4), "logprobs": (("hi", -0.1, (("ho", -2.0),)),) * 20_000},
     ),
 }  # fmt: skip
+
+
+def test_what_a_reply_says_of_itself_is_kept_without_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STAND_IN_KEY", CANARY)
+    body = {**chat(), "id": f"id {CANARY}", "model": "other-1", "system_fingerprint": "fp_1"}
+    answer = Answer(body, headers={"X-Request-Id": "r" * 500})
+    with serving(answer) as server:
+        said = attempt(
+            request("Hi"), Endpoint(api_base=server.url, api_key_env="STAND_IN_KEY")
+        ).provenance
+    assert said is not None
+    assert (said.id, said.model, said.fingerprint) == (f"id {MASK}", "other-1", "fp_1")
+    assert (said.address, len(said.request_id or "")) == ("loopback", 200)
+    assert (said.date or "").endswith(" GMT")
+    assert said.is_other("openai/stub")
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "is_other"),
+    [
+        ("gpt-5.4-mini-2026-03-01", "openai/gpt-5.4-mini", False),
+        ("GPT-5.4-mini", "openai/gpt-5.4-mini", False),
+        ("models/a.gguf", "openai/a", False),
+        (None, "openai/a", False),
+        ("gpt-5.4-nano", "openai/gpt-5.4-mini", True),
+    ],
+)
+def test_another_model_is_told_from_a_version_of_the_same(
+    said: str | None, asked: str, is_other: bool
+) -> None:
+    assert Provenance(model=said, address="provider").is_other(asked) is is_other
+
+
+@pytest.mark.parametrize(
+    ("api_base", "kind"),
+    [
+        (None, "provider"),
+        ("http://localhost:8000/v1", "loopback"),
+        ("http://[::1]:8000", "loopback"),
+        ("http://10.0.0.7/v1", "private"),
+        ("http://gpu-box:8000/v1", "private"),
+        ("https://api.example.com/v1", "public"),
+        ("http://8.8.8.8/v1", "public"),
+    ],
+)
+def test_kind_of_an_address_names_no_host(api_base: str | None, kind: str) -> None:
+    assert address_kind(api_base) == kind
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -50,6 +51,8 @@ class Stats(NamedTuple):
     messages: int
     cost_usd: float
     replies_by_model: dict[str, int]
+    answered_by: dict[str, Counter[str]]
+    """By the model that was asked for: replies by the one that is said to have answered."""
 
 
 _REPLIES = f"SELECT key, thread, body, {known_digest('replies')} FROM replies"  # noqa: S608 - names of ours
@@ -311,14 +314,19 @@ class ReplyStore(BegunGames):
         """Count what the store holds, all of which is checked."""
         self.check()
         by_model: dict[str, int] = {}
+        answered_by: dict[str, Counter[str]] = {}
         cost = 0.0
         with progress("counted", self.count()) as tick:
             for record in self.records():
                 by_model[record.model] = by_model.get(record.model, 0) + 1
                 cost += record.cost_usd or 0.0
+                if record.provenance is not None and record.provenance.model is not None:
+                    answered = answered_by.setdefault(record.model, Counter())
+                    answered[record.provenance.model] += 1
                 tick()
         messages = sum(1 for _ in self.messages())
-        return Stats(sum(by_model.values()), messages, cost, dict(sorted(by_model.items())))
+        counts = dict(sorted(by_model.items()))
+        return Stats(sum(counts.values()), messages, cost, counts, answered_by)
 
     # --- the ledger --------------------------------------------------------------------
 
