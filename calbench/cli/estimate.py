@@ -29,10 +29,10 @@ from calbench.engine.drivers import run_async
 from calbench.engine.jobs import Job, unfinished
 from calbench.engine.seating import seat_agents
 from calbench.errors import ConfigError
-from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.files import STORE, printable
-from calbench.llm.replies.shards import open_replies
+from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.prices import NANO, Price, Prices, estimated_usage, read_prices, usage_bound
+from calbench.llm.replies.shards import open_replies
 from calbench.runs.play import load_suites, planned
 from calbench.terminal import new_table
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
@@ -269,9 +269,8 @@ def minutes(
     longest = sum(take.calls * seconds[player] for player, take in take_by_player.items())
     longest /= max(1, min(spec.games_at_once, games))
     for player, take in take_by_player.items():
-        model, tokens = spec.models[player], take.input_tokens + take.calls * spec.models[
-            player
-        ].max_tokens
+        model = spec.models[player]
+        tokens = take.input_tokens + take.calls * model.max_tokens
         longest = max(
             longest,
             take.calls * seconds[player] / model.concurrency,
