@@ -44,12 +44,16 @@ GRACE_S = 30.0
 
 @dataclass(slots=True)
 class Totals:
-    """Calls made so far, attempts beyond one for each that was answered, and their price."""
+    """Calls made so far, attempts beyond one for each that was answered, and their price.
+
+    ``unreadable`` is a line about the first reply that could not be read, if any.
+    """
 
     calls: int = 0
     replayed: int = 0
     failed: int = 0
     retries: int = 0
+    unreadable: str = ""
     spent_usd: float = 0.0
 
 

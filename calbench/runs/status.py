@@ -24,6 +24,7 @@ from calbench.files import write_atomically
 from calbench.llm.client import ModelClient, Totals
 from calbench.llm.completion import Completion, Request
 from calbench.llm.replies.games import BegunGame
+from calbench.runs.faults import example
 
 STATUS = "status.json"
 """Name of the file."""
@@ -67,9 +68,11 @@ class Status:
             self._began = self.clock()
         self.round_by_game[site.game_id] = site.round_index
         self.read += 1
-        is_move = site.phase != Phase.REFLECTION
-        is_unreadable = is_move and isinstance(parse_envelope(reply), Unreadable)
-        self.unreadable += is_unreadable or reply.text is None
+        found = parse_envelope(reply) if site.phase != Phase.REFLECTION else None
+        if isinstance(found, Unreadable) or reply.text is None:
+            self.unreadable += 1
+        if isinstance(found, Unreadable) and not self.totals.unreadable:
+            self.totals.unreadable = example(reply.text, found)
 
     def end(self, game_id: str) -> None:
         """Take the end of a game."""
