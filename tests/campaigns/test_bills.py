@@ -7,8 +7,10 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,8 @@ from calbench.errors import UnavailableError
 from calbench.llm.client import Source, open_completer
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.llm.prices import Prices
+from calbench.llm.prices import NANO, Prices
+from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import AttemptError
 from tests.conftest import Figures
 from tests.effort import attacks
@@ -87,6 +90,7 @@ class Biller:
     usd: float = 0.0
     dearest_usd: float = 0.0
     replies: int = 0
+    book: Path | None = None
 
     async def __call__(self, asked: Request, _: Endpoint) -> Completion:
         number, self.replies = self.replies, self.replies + 1
@@ -94,6 +98,9 @@ class Biller:
         usd = PRICE.usd(sent, 0, received)
         self.usd += usd
         self.dearest_usd = max(self.dearest_usd, usd)
+        if self.book is not None:  # of a process of its own
+            with self.book.open("a") as book:
+                book.write(f"{usd}\n")
         for _turn in range(self.chance.randint(1, 20)):
             await asyncio.sleep(0)
         if self.chance.random() < 0.02 and usd < 0.04:  # what it cost is never said
@@ -102,7 +109,7 @@ class Biller:
         return Completion(text=asked.messages[-1].content, finish_reason="stop", usage=usage)
 
 
-async def play(biller: Biller, store: Path, at_once: int, runs: int) -> int:
+async def play(biller: Biller, store: Path, at_once: int, runs: int, name: str = "turn") -> int:
     """Ask as often as the cap allows; return how many calls were refused."""
     source = Source(
         mode="record",
@@ -120,7 +127,7 @@ async def play(biller: Biller, store: Path, at_once: int, runs: int) -> int:
         ]
         calls = [
             clients[number % runs].complete(
-                request(f"turn {number}", sampling={"max_tokens": MOST_TOKENS}), SITE
+                request(f"{name} {number}", sampling={"max_tokens": MOST_TOKENS}), SITE
             )
             for number in range(CALLS)
         ]
@@ -144,3 +151,25 @@ def test_no_kind_of_bill_passes_the_cap_by_more_than_one_reply(
         assert refused or biller.usd <= CAP_USD, name
         passed["cap passed" if biller.usd > CAP_USD else "cap kept"] += 1
     figures("kinds of bill", passed)
+
+
+def play_apart(number: int, store: Path, book: Path, is_dear: bool) -> None:
+    """Play as one of several processes, each with calls of its own."""
+    bill = dear_later if is_dear else honest
+    biller = Biller(bill, random.Random(f"apart-{number}"), book=book)
+    own = store if number else store.with_name("link.sqlite")
+    asyncio.run(play(biller, own, at_once=8, runs=1, name=f"process {number}"))
+
+
+@pytest.mark.parametrize("is_dear", [False, True])
+def test_three_processes_share_one_cap(tmp_path: Path, is_dear: bool) -> None:
+    store, book = tmp_path / "r.sqlite", tmp_path / "book"
+    ReplyStore.open(store).close()
+    (tmp_path / "link.sqlite").symlink_to(store)
+    with ProcessPoolExecutor(3, get_context("spawn")) as pool:
+        for ended in [pool.submit(play_apart, n, store, book, is_dear) for n in range(3)]:
+            ended.result()
+    bills = [float(line) for line in book.read_text().splitlines()]
+    assert CAP_USD / 2 < sum(bills) <= CAP_USD + max(bills)
+    with ReplyStore.open(store) as ledger:
+        assert ledger.spent() >= round(sum(bills) * NANO) - len(bills)
