@@ -3,6 +3,7 @@
 import asyncio
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -169,7 +170,8 @@ class Budget:
             return True
 
         def fits() -> bool:
-            self._read_others()
+            if not self._read_others() and not self._others:
+                return True
             bill.open.remove(reservation)
             is_admitted = self._admits(bill, model, reservation.bound)
             bill.open.append(reservation)
@@ -201,7 +203,7 @@ class Budget:
     @property
     def reserved(self) -> int:
         """Nano-dollars set aside for attempts in progress."""
-        return sum(each.nano_usd for bill in self._bills.values() for each in bill.open)
+        return sum([each.nano_usd for bill in self._bills.values() for each in bill.open])
 
     @property
     def _reserved_by_others(self) -> int:
@@ -212,19 +214,19 @@ class Budget:
         most = nano_usd + bill.excess
         if self._cap is None or not most:
             return True
-        counts = {name: len(each.open) for name, each in self._bills.items()}
-        if not self._are_others_gone:
-            for name, _ in self._others.values():
-                if name in counts:
-                    counts[name] += 1
+        others: Counter[str] = Counter()
+        if self._others and not self._are_others_gone:
+            others.update(name for name, _ in self._others.values())
         evidence = bill.within if nano_usd <= ALIKE * bill.known else 0
-        if counts[model] >= max(1, evidence):
+        if len(bill.open) + others[model] >= max(1, evidence):
             return False
-        counts[model] += 1
-        risks = {name: self._bills[name].risk for name, count in counts.items() if count}
-        at_risk = sum(risk * counts[name] for name, risk in risks.items()) - max(risks.values())
+        at_risk, greatest = bill.risk, bill.risk  # with this attempt
+        for name, each in self._bills.items():
+            if count := len(each.open) + others[name]:
+                at_risk += count * each.risk
+                greatest = max(greatest, each.risk)
         taken = self._spent + self.reserved + self._reserved_by_others
-        return taken + most + at_risk <= self._cap
+        return taken + most + at_risk - greatest <= self._cap
 
     # --- other processes with the same ledger ----------------------------------------
 
@@ -240,10 +242,10 @@ class Budget:
             self._alone_looks = self._alone_looks + 1 if self._is_alone() else 0
             self._read_others()
 
-    def _read_others(self) -> None:
-        """Take what other processes have reserved and settled since the last look."""
+    def _read_others(self) -> bool:
+        """Take what other processes have reserved and settled since the last look, if anything."""
         if self._ledger is None:
-            return
+            return False
         reserved, settled = self._ledger.news(self._others)
         for number, model, nano_usd in reserved:
             self._others[number] = (model, nano_usd)
@@ -257,6 +259,7 @@ class Budget:
                 self._raise(bill, model, bill.learn(bound, nano_usd))
         if reserved or settled:
             self._heard = self._clock()
+        return bool(reserved or settled)
 
     # --- the ledger ------------------------------------------------------------------
 

@@ -71,7 +71,8 @@ class RateLimiter:
             # Reserved before the wait: the next caller queues up behind.
             self._next_call = start + self._seconds_a_call
             self._next_token = start + tokens * self._seconds_a_token
-            await self._wait_until(start)
+            if start > now:
+                await self._wait_until(start)
             yield
 
     async def _wait_until(self, start: float) -> None:
@@ -95,7 +96,8 @@ class RateLimiter:
 
     async def released(self) -> None:
         """Wait until the end of a hold that began while a call waited for something else."""
-        await self._wait_until(self._held_until)
+        if self._held_until > self._clock():
+            await self._wait_until(self._held_until)
 
 
 def _seconds(per_minute: float | None) -> float:
