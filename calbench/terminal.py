@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from calbench.files import printable, shorten
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 WIDTH, NOTE = 20, 24
-"""Most characters of a bar, and of the note beside it [C]: money and times fit into 80 columns."""
+"""Most characters of a bar, and of the note beside it [C]: count and times fit into 80 columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Display:
 
 
 def _new_bars() -> "Progress":
-    """Return a display of name, bar, count, note, state, elapsed and remaining time."""
+    """Return a display of name, bar, count, note, elapsed and remaining time; states below."""
     from rich.progress import (  # a table does not wait for these
         BarColumn,
         MofNCompleteColumn,
@@ -76,12 +77,19 @@ def _new_bars() -> "Progress":
         TimeRemainingColumn,
     )
 
-    return Progress(
+    class Bars(Progress):
+        """Bars, and a line below them for each task that has a state."""
+
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield self.make_tasks_table(self.tasks)
+            for state in filter(None, (str(task.fields["state"]) for task in self.tasks)):
+                yield Text(f"  {state}", no_wrap=True, overflow="ellipsis")
+
+    return Bars(
         TextColumn("{task.description}", markup=False),
         BarColumn(WIDTH),
         MofNCompleteColumn(),
         TextColumn("{task.fields[note]}", markup=False),
-        TextColumn("{task.fields[state]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("<", markup=False),
         TimeRemainingColumn(),

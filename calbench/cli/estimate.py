@@ -6,9 +6,11 @@ the last column is what the caps on tokens allow at most.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +29,18 @@ from calbench.engine.drivers import run_async
 from calbench.engine.jobs import Job, unfinished
 from calbench.engine.seating import seat_agents
 from calbench.errors import ConfigError
+from calbench.files import STORE, printable
 from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.prices import NANO, Price, Prices, estimated_usage, read_prices, usage_bound
+from calbench.llm.replies.shards import open_replies
 from calbench.runs.play import load_suites, planned
 from calbench.terminal import new_table
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
+
+SECONDS = "seconds_per_call="
+"""The argument that no run has: how long a call takes."""
 
 GAMES_SAMPLED = 3
 """Games played or read for each team and setting, spread over the suite [C]."""
@@ -91,7 +98,7 @@ class CountingSpeaker:
         self._threads[agent] = request.messages
         take = self.take_by_player.setdefault(site.player, Take())
         price = self.prices.models.get(request.spec.model)
-        take.add(_taken(usage, repeated, usage_bound(request), price))
+        take.add(_taken(usage, repeated, usage_bound(request, price), price))
         return completion
 
 
@@ -212,16 +219,84 @@ def _verdict(spec: RunSpec, take_by_player: dict[str, Take], missing: int) -> st
 
 
 def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
-    """Estimate what Hydra composes of a command line."""
-    return for_each_job(arguments, overrides, options, _print_estimate)
+    """Estimate what Hydra composes of a command line, given the seconds of a call if it says so."""
+    own = [each for each in overrides if each.startswith(SECONDS)]
+    given = _seconds(own[-1].removeprefix(SECONDS)) if own else None
+    arguments, overrides = (
+        [each for each in words if each not in own] for words in (arguments, overrides)
+    )
+    return for_each_job(arguments, overrides, options, partial(_print_estimate, given=given))
 
 
-def _print_estimate(spec: RunSpec) -> int:
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < inf:
+        raise ConfigError(f"{SECONDS}{printable(text)}: expected seconds, more than 0")
+    return seconds
+
+
+def seconds_by_player(spec: RunSpec, players: Iterable[str]) -> dict[str, float]:
+    """Return the mean time of a reply that is recorded, its preflight's too, in seconds.
+
+    Raises:
+        FileError: the replies are damaged.
+    """
+    path = Path(spec.replies.path or f"{spec.out}/{STORE}")
+    times: dict[str, list[float]] = {}
+    if spec.replies.mode != "live" and path.exists():
+        with open_replies(path, must_be_whole=False) as store:
+            for record in store.records():
+                times.setdefault(record.model, []).append(record.attempts[-1].latency_s)
+    means = {model: sum(found) / len(found) for model, found in times.items()}
+    models = {player: spec.models[player].spec.model for player in players}
+    return {player: means[model] for player, model in models.items() if model in means}
+
+
+def minutes(
+    spec: RunSpec, take_by_player: Mapping[str, Take], seconds: Mapping[str, float], games: int
+) -> float:
+    """Return how long the calls take: one at a time in a game, within the limits of each model.
+
+    Args:
+        spec: of the run.
+        take_by_player: what is asked.
+        seconds: of a call, by player.
+        games: to be played.
+    """
+    longest = sum(take.calls * seconds[player] for player, take in take_by_player.items())
+    longest /= max(1, min(spec.games_at_once, games))
+    for player, take in take_by_player.items():
+        model = spec.models[player]
+        tokens = take.input_tokens + take.calls * model.max_tokens
+        longest = max(
+            longest,
+            take.calls * seconds[player] / model.concurrency,
+            60 * take.calls / (model.requests_per_minute or inf),
+            60 * tokens / (model.tokens_per_minute or inf),
+        )
+    return longest / 60
+
+
+def _print_estimate(spec: RunSpec, given: float | None = None) -> int:
     take_by_player, missing, finished = estimate(spec)
+    seconds = (
+        seconds_by_player(spec, take_by_player)
+        if given is None
+        else dict.fromkeys(take_by_player, given)
+    )
     show(estimate_table(spec, take_by_player))
     tell(f"{missing} games with models to play, {finished} are in {spec.out}/traces already.")
     tell("Repeated: input of the call before, which a cache may hold (Cached: its price then).")
     tell("Prices: conf/prices.yaml (? where it has none), each with its source: check them.")
     tell("Set a cap with budget.max_usd=N; what the run has recorded is never paid for again.")
+    if set(seconds) >= set(take_by_player):
+        needed = minutes(spec, take_by_player, seconds, missing)
+        where = "recorded replies" if given is None else "seconds_per_call"
+        tell(f"About {needed:,.0f} minutes, by the time of a call in {where}.")
+    else:
+        tell("Minutes: with seconds_per_call=N, or once a call is recorded, as the preflight's is.")
     verdict(_verdict(spec, take_by_player, missing))
     return Status.DONE

@@ -58,7 +58,10 @@ STATUSES = (
     ("0", "done"),
     ("1", "a check found a difference (verify, prove)"),
     ("2", "a mistake, named in one line"),
-    ("3", "a run in which games were excluded: a provider or the budget cut them short"),
+    (
+        "3",
+        "a run with games cut short by a provider or the budget, or a model that nobody can read",
+    ),
     ("129", "stopped because its terminal was closed (SIGHUP), as by Ctrl-C"),
     ("130", "stopped with Ctrl-C; the same command resumes"),
     ("143", "stopped by the system (SIGTERM), as by Ctrl-C"),

@@ -1,5 +1,6 @@
 """``calbench replies``: recorded replies, from file to file."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,7 +48,9 @@ def print_stats(words: Words) -> int:
             f"{path}: {stats.replies} replies, {stats.messages} messages, {stats.cost_usd:.4f} USD"
         )
         for model, count in stats.replies_by_model.items():
-            tell(f"  {model}: {count}")
+            answered = stats.answered_by.get(model, Counter())
+            others = ", ".join(f"{name} {number}" for name, number in sorted(answered.items()))
+            tell(f"  {model}: {count}{f', answered by {others}' if others else ''}")
         replies, cost_usd = replies + stats.replies, cost_usd + stats.cost_usd
     verdict(f"{replies} replies, {cost_usd:.4f} USD")
     return Status.DONE

@@ -13,7 +13,7 @@ from calbench.cli.words import Status, program_name
 from calbench.config.spec import RunSpec
 from calbench.console import show, tell, verdict, warn
 from calbench.report.tables import Row, read_table
-from calbench.runs.faults import closed_channels, faults_of
+from calbench.runs.faults import closed_channels, faults_of, is_nothing_read
 from calbench.runs.folder import write_sweep_table
 from calbench.runs.play import RunSummary, execute
 from calbench.terminal import new_table
@@ -41,8 +41,9 @@ def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[st
 def _run(spec: RunSpec) -> int:
     summary = execute(spec)
     _report(spec, summary)
-    verdict(_verdict(spec, summary), is_good=not summary.halted)
-    return Status.EXCLUDED if summary.halted else Status.DONE
+    status = _status(summary)
+    verdict(_verdict(spec, summary), is_good=status == Status.DONE)
+    return status
 
 
 def _run_job(spec: RunSpec) -> int:
@@ -51,7 +52,12 @@ def _run_job(spec: RunSpec) -> int:
     for line in _warnings(spec, summary):
         warn(line)
     tell(_verdict(spec, summary))
-    return Status.EXCLUDED if summary.halted else Status.DONE
+    return _status(summary)
+
+
+def _status(summary: RunSummary) -> Status:
+    is_void = summary.halted or is_nothing_read(summary.tables)
+    return Status.EXCLUDED if is_void else Status.DONE
 
 
 def _report(spec: RunSpec, summary: RunSummary) -> None:
@@ -95,6 +101,8 @@ def _warnings(spec: RunSpec, summary: RunSummary) -> Iterator[str]:
     """Yield what keeps the numbers of a run from meaning what they seem to."""
     yield from closed_channels(spec.game_configs)
     yield from faults_of(summary.tables)
+    if summary.totals.unreadable:
+        yield summary.totals.unreadable
     if summary.halted:
         yield (
             f"{summary.halted} games are excluded: a provider or the budget cut them short; "

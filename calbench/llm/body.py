@@ -14,22 +14,30 @@ from urllib.parse import quote
 from calbench.domain.usage import Usage
 from calbench.llm.completion import Completion, TokenLogprob
 
+MOST_DIGITS = 400
+"""A longer number is one for nobody: Python itself reads no more than 4300 digits [C]."""
+
 UNREADABLE = -1
 """Count of tokens that is there and is no number: it is believed as little as one below zero."""
 
 MASK = "[key]"
 """Replaces a key in what a model says."""
 
+_SAID = ("id", "model", "fingerprint", "request_id", "date")
+"""What a reply says of itself, and may repeat a key in."""
+
 _REPLIES = ("candidates", "content", "message", "output", "response")
 """Where providers of other formats put what their model said."""
 
 
 def read_reply(response: Any) -> Completion | None:
-    """Read the first choice of a response, as an object or as JSON; absent if it has none."""
+    """Read the choice of a response, as an object or as JSON; absent if it has none."""
     choice = _choice(_get(response, "choices"))
     if choice is None:
         return None
     message = _get(choice, "message")
+    if message is None and isinstance(choice, Mapping):  # of a stream of one event
+        message = choice.get("delta")
     if message is None:  # of an older format
         message = {"content": choice if isinstance(choice, str) else _get(choice, "text")}
     content = message if isinstance(message, str) else _get(message, "content")
@@ -46,12 +54,34 @@ def read_reply(response: Any) -> Completion | None:
     )
 
 
+def parsed(body: bytes) -> Any:
+    """Return what a body holds as JSON; absent if it is none.
+
+    It may be no UTF-8 here and there, have a number of thousands of digits, or come as an event
+    that a server sends, the only one.
+    """
+    text = body.decode(errors="replace").strip().removeprefix("\ufeff")
+    if text.startswith(("data:", "event:")):
+        lines = [line.removeprefix("data:") for line in text.splitlines() if line[:5] == "data:"]
+        events = [line for line in lines if line.strip() != "[DONE]"]
+        text = events[0] if len(events) == 1 else ""
+    try:
+        return json.loads(text, parse_int=_integer)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _integer(digits: str) -> int | float:
+    # A function of Python's also lets the event loop run on, while a thread reads a long body.
+    return int(digits) if len(digits) <= MOST_DIGITS else math.inf
+
+
 def read_body(body: Any) -> Completion | None:
     """Read the JSON of an answer with status 200 that LiteLLM could not; absent if it is no reply.
 
     A reply that cannot be read is one without text. Its body is kept either way.
     """
-    if not isinstance(body, Mapping) or body.get("error"):
+    if not isinstance(body, Mapping) or (body.get("error") and not body.get("choices")):
         return None
     try:
         reply = read_reply(body)
@@ -89,6 +119,10 @@ def masked(reply: Completion, keys: Collection[str]) -> Completion:
         finish_reason=mask(reply.finish_reason),
         refusal=mask(reply.refusal),
         received=mask(reply.received),
+        provenance=reply.provenance
+        and reply.provenance.model_copy(
+            update={name: mask(getattr(reply.provenance, name)) for name in _SAID}
+        ),
     )
     spelt = "".join(token.token for token in reply.logprobs or ())
     others = "\n".join(text for token in reply.logprobs or () for text, _ in token.top)
@@ -110,10 +144,11 @@ def _is_list(value: Any) -> bool:
 
 
 def _choice(choices: Any) -> Any:
+    """Return the choice of index 0, wherever it is; where none says so, the first."""
     if isinstance(choices, Mapping):
         return choices
-    found = choices if _is_list(choices) else ()
-    return next((each for each in found if each is not None), None)
+    found = [each for each in choices if each is not None] if _is_list(choices) else []
+    return next((each for each in found if _get(each, "index") == 0), found[0] if found else None)
 
 
 def _text(content: Any) -> str | None:
@@ -187,6 +222,7 @@ def is_broken_off(body: Any) -> bool:
     choice = _choice(_get(body, "choices")) if isinstance(body, Mapping) else None
     return isinstance(choice, Mapping) and (
         (isinstance(told := choice.get("error"), Mapping) and bool(told))
+        or bool(body.get("error"))
         or choice.get("finish_reason") == "error"
     )
 

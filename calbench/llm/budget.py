@@ -2,19 +2,30 @@
 
 import asyncio
 import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from calbench.console import warn
 from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.prices import NANO
+from calbench.llm.replies.store import ALIKE, BEYOND
 from calbench.llm.replies.writer import ReplyWriter
 
-ALIKE = 4
-"""By what factor an attempt may be larger than one that was answered, and be like it: the preflight
-is a hundred times smaller than a turn, and says little about its price [C]."""
+CAUTION = 10
+"""After n replies within what was reserved, the chance that the next one is dearer counts as this
+over n [C]. That none of n was says with 95% that it is below 3 / n."""
 
 TELLING = 2
 """The user is told of a dear reply again once one is dearer than before by this factor [C]."""
+
+POLL_S = 0.05
+"""How often it is looked what other processes did, while their money is waited for [C]."""
+
+GONE_S = 600.0
+"""A process from which nothing was seen for so long is not waited for: it was killed [C]."""
 
 
 @dataclass(eq=False, slots=True)
@@ -24,12 +35,12 @@ class Reservation:
     Attributes:
         bound: what the attempt should cost at most.
         nano_usd: that, and what replies of its model have cost beyond their bounds.
-        entries: in the ledger; the first one is that of the bound.
+        entries: in the ledger; the first one is that of the bound, and none if it did not fit.
     """
 
     bound: int
     nano_usd: int
-    entries: list[asyncio.Future[int]]
+    entries: list[asyncio.Future[int | None]]
 
 
 @dataclass(slots=True)
@@ -39,14 +50,35 @@ class _Bill:
     Attributes:
         excess: the most that one reply has cost beyond its bound.
         known: the largest bound of an attempt that was answered.
+        within: replies since then, and since the dearest, that cost what was reserved or less.
         told: the excess that the user was told of.
+        dearest: what one reply may cost beyond its bound, and be believed.
         open: what is reserved for its attempts in progress.
     """
 
     excess: int = 0
     known: int = 0
+    within: int = 0
     told: int = 0
+    dearest: int = 0
     open: list[Reservation] = field(default_factory=list)
+
+    @property
+    def risk(self) -> int:
+        """What one attempt in progress may cost beyond its reservation, by what is known."""
+        return self.dearest * CAUTION // max(CAUTION, self.within)
+
+    def learn(self, bound: int, nano_usd: int) -> int:
+        """Take what an answered attempt cost; return by how much the excess grew."""
+        if bound > ALIKE * self.known:
+            self.within = 0
+        self.known = max(self.known, bound)
+        step = max(0, nano_usd - bound - self.excess)
+        if step:
+            self.excess, self.within = self.excess + step, 0
+        elif bound * ALIKE >= self.known:
+            self.within += 1
+        return step
 
 
 class Budget:
@@ -54,12 +86,14 @@ class Budget:
 
     A provider may charge more than the bound of an attempt. What it charges is booked; from then
     on every attempt of that model reserves as much more, those in progress too, and nothing starts
-    that does not fit. Under a cap a model has one attempt at a time until a reply to a like one has
-    come. So the cap is passed by one reply at most, unless later ones are dearer than any before.
+    that does not fit. As many attempts of a model are in progress at once as replies to like ones
+    have come that cost no more than was reserved, and one if none has; and all but one of them may
+    cost, by what is known, more than was reserved, and fit nevertheless. So one reply passes the
+    cap at most, unless several are suddenly dearer that were sent before the first was known.
 
     Belongs to one event loop. Money is in the ledger before it may be spent: a killed run has
-    still counted it. What earlier runs wrote into the ledger counts as spent; without a
-    ledger ``spent_usd`` does.
+    still counted it. What other processes write into the ledger counts, too, before every attempt.
+    Without a ledger ``spent_usd`` was spent before.
     """
 
     def __init__(
@@ -67,14 +101,31 @@ class Budget:
         max_usd: float | None = None,
         ledger: ReplyWriter | None = None,
         spent_usd: float = 0.0,
+        is_alone: Callable[[], bool] = lambda: True,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """Begin with what was spent.
+
+        Args:
+            max_usd: the cap; absent: none.
+            ledger: keeps what is spent.
+            spent_usd: what was spent before, without a ledger.
+            is_alone: whether no other process writes into the ledger.
+            clock: in seconds.
+        """
         if max_usd is not None and not (math.isfinite(max_usd) and max_usd >= 0):
             raise ConfigError(f"budget: expected dollars, 0 or more, got {max_usd}")
         self._cap = None if max_usd is None else math.floor(max_usd * NANO)
         self._ledger = ledger
-        self._spent = round(spent_usd * NANO) if ledger is None else ledger.spent()
         self._bills: dict[str, _Bill] = {}
         self._settled = asyncio.Event()
+        self._others: dict[int, tuple[str, int]] = {}
+        self._is_alone, self._clock = is_alone, clock
+        self._alone_looks, self._looked, self._heard = 0, -POLL_S, clock()
+        self._spent = round(spent_usd * NANO) if ledger is None else ledger.check_spent()
+        if ledger is not None:
+            self._others = ledger.open_entries()
+            self._spent -= sum(nano for _, nano in self._others.values())
 
     @property
     def is_capped(self) -> bool:
@@ -83,61 +134,138 @@ class Budget:
 
     @property
     def spent_usd(self) -> float:
-        """Dollars spent, those of earlier runs included."""
-        return self._spent / NANO
+        """Dollars spent by all runs with the ledger; what another one reserves counts in full."""
+        return (self._spent + self._reserved_by_others) / NANO
 
-    async def reserve(self, nano_usd: int, model: str) -> Reservation:
+    async def reserve(self, nano_usd: int, model: str, dearest: int = 0) -> Reservation:
         """Set money aside, in the ledger too; waits while attempts in progress may return some.
 
         Args:
             nano_usd: what the attempt should cost at most.
             model: as the ledger names it.
+            dearest: what it may cost beyond that, and be believed.
 
         Raises:
             UnavailableError: if it cannot fit, even if they return all they reserved.
         """
         bill = self._bill(model)
+        bill.dearest = max(bill.dearest, dearest)
         while True:
+            self._look_around()
             most = nano_usd + bill.excess
-            if self._cap is not None and self._spent + most > self._cap:
+            lost = self._reserved_by_others if self._are_others_gone else 0
+            if self._cap is not None and self._spent + lost + most > self._cap:
                 raise UnavailableError("budget_stop", self._refusal(most, self._cap))
-            if self._fits(most) and not self._waits_for_first(bill, nano_usd):
-                break
-            await self._settled.wait()
-        reservation = Reservation(nano_usd, most, [])
-        bill.open.append(reservation)
-        self._enter(reservation, model, nano_usd)
-        if bill.excess:
-            self._enter(reservation, model, bill.excess)
+            if self._admits(bill, model, nano_usd):
+                reservation = Reservation(nano_usd, most, [])
+                bill.open.append(reservation)
+                if await self._is_entered(reservation, bill, model):
+                    return reservation
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._settled.wait(), POLL_S if self._others else None)
+
+    async def _is_entered(self, reservation: Reservation, bill: _Bill, model: str) -> bool:
+        """Enter a reservation into the ledger; not if it does not fit beside what others did."""
+        if self._ledger is None:
+            return True
+
+        def fits() -> bool:
+            if not self._read_others() and not self._others:
+                return True
+            bill.open.remove(reservation)
+            is_admitted = self._admits(bill, model, reservation.bound)
+            bill.open.append(reservation)
+            return is_admitted
+
+        beyond = reservation.nano_usd - reservation.bound
+        reservation.entries.append(self._ledger.reserve(model, reservation.bound, fits))
+        if beyond:
+            self._enter(reservation, model, beyond)
         try:
             for entry in reservation.entries:
                 await entry
         except BaseException:
             self.settle(reservation, 0, model)  # nothing was sent
             raise
-        return reservation
+        if reservation.entries[0].result() is None:
+            self._give_back(reservation, bill, 0)
+            return False
+        return True
 
     def _bill(self, model: str) -> _Bill:
         if model not in self._bills:
-            excess, known = (0, 0) if self._ledger is None else self._ledger.learnt(model)
-            self._bills[model] = _Bill(excess, known, told=excess)
+            excess, known, within = (
+                (0, 0, 0) if self._ledger is None else self._ledger.learnt(model)
+            )
+            self._bills[model] = _Bill(excess, known, within, told=excess)
         return self._bills[model]
 
     @property
     def reserved(self) -> int:
         """Nano-dollars set aside for attempts in progress."""
-        return sum(each.nano_usd for bill in self._bills.values() for each in bill.open)
+        return sum([each.nano_usd for bill in self._bills.values() for each in bill.open])
 
-    def _fits(self, nano_usd: int) -> bool:
-        return self._cap is None or self._spent + self.reserved + nano_usd <= self._cap
+    @property
+    def _reserved_by_others(self) -> int:
+        return sum(nano for _, nano in self._others.values())
 
-    def _waits_for_first(self, bill: _Bill, nano_usd: int) -> bool:
-        """Whether another attempt must first show what replies to such attempts cost."""
-        return self._cap is not None and nano_usd > ALIKE * bill.known and bool(bill.open)
+    def _admits(self, bill: _Bill, model: str, nano_usd: int) -> bool:
+        """Whether an attempt fits, and replies to like ones have shown what as many cost."""
+        most = nano_usd + bill.excess
+        if self._cap is None or not most:
+            return True
+        others: Counter[str] = Counter()
+        if self._others and not self._are_others_gone:
+            others.update(name for name, _ in self._others.values())
+        evidence = bill.within if nano_usd <= ALIKE * bill.known else 0
+        if len(bill.open) + others[model] >= max(1, evidence):
+            return False
+        at_risk, greatest = bill.risk, bill.risk  # with this attempt
+        for name, each in self._bills.items():
+            if count := len(each.open) + others[name]:
+                at_risk += count * each.risk
+                greatest = max(greatest, each.risk)
+        taken = self._spent + self.reserved + self._reserved_by_others
+        return taken + most + at_risk - greatest <= self._cap
+
+    # --- other processes with the same ledger ----------------------------------------
+
+    @property
+    def _are_others_gone(self) -> bool:
+        """Whether nobody is left who could settle what others have reserved."""
+        return self._alone_looks > 1 or self._clock() - self._heard > GONE_S
+
+    def _look_around(self) -> None:
+        """See now and then what others did, and whether they are there, if it matters."""
+        if self._others and self._clock() - self._looked >= POLL_S:
+            self._looked = self._clock()
+            self._alone_looks = self._alone_looks + 1 if self._is_alone() else 0
+            self._read_others()
+
+    def _read_others(self) -> bool:
+        """Take what other processes have reserved and settled since the last look, if anything."""
+        if self._ledger is None:
+            return False
+        reserved, settled = self._ledger.news(self._others)
+        for number, model, nano_usd in reserved:
+            self._others[number] = (model, nano_usd)
+            self._alone_looks = 0
+        for number, nano_usd in settled:
+            model, bound = self._others.pop(number)
+            self._spent += nano_usd
+            bill = self._bills.get(model)
+            # What cost nothing, or just what was reserved, may have had no answer.
+            if bill is not None and nano_usd not in {0, bound}:
+                self._raise(bill, model, bill.learn(bound, nano_usd))
+        if reserved or settled:
+            self._heard = self._clock()
+        return bool(reserved or settled)
+
+    # --- the ledger ------------------------------------------------------------------
 
     def _enter(self, reservation: Reservation, model: str, nano_usd: int) -> None:
         if self._ledger is not None:
-            reservation.entries.append(self._ledger.reserve(model, nano_usd))
+            reservation.entries.append(self._ledger.reserve(model + BEYOND, nano_usd))
 
     def _refusal(self, nano_usd: int, cap: int) -> str:
         if self._spent > cap:
@@ -156,38 +284,37 @@ class Budget:
     ) -> None:
         """Replace a reservation by what the attempt cost; an answer shows what replies cost."""
         bill = self._bill(model)
-        bill.open.remove(reservation)
-        if is_answered:
-            bill.known = max(bill.known, reservation.bound)
-        if self._ledger is not None:
-            for entry in reservation.entries[:1]:
-                self._ledger.settle(entry, nano_usd)
-            for entry in reservation.entries[1:]:
-                self._ledger.settle(entry, 0)
         self._spent += nano_usd
-        try:
-            if nano_usd - reservation.bound > bill.excess:
-                self._raise(bill, model, reservation, nano_usd)
-        finally:
-            self._settled.set()  # wakes those that wait now; later ones wait for the next
-            self._settled = asyncio.Event()
+        step = bill.learn(reservation.bound, nano_usd) if is_answered else 0
+        self._give_back(reservation, bill, nano_usd)
+        if step:
+            self._tell(bill, model, reservation, nano_usd)
+            self._raise(bill, model, step)
+            if self._ledger is not None:
+                self._ledger.write()  # these attempts are under way
+                for each in bill.open:
+                    each.entries[-1].result()
 
-    def _raise(self, bill: _Bill, model: str, dear: Reservation, nano_usd: int) -> None:
-        """Reserve more for attempts of a model after a reply that cost more than it should."""
-        excess = nano_usd - dear.bound
-        step, bill.excess = excess - bill.excess, excess
-        if excess >= TELLING * bill.told:
-            bill.told = excess
+    def _give_back(self, reservation: Reservation, bill: _Bill, nano_usd: int) -> None:
+        """Let others have what was reserved, and note what the attempt cost."""
+        bill.open.remove(reservation)
+        if self._ledger is not None:
+            for place, entry in enumerate(reservation.entries):
+                self._ledger.settle(entry, 0 if place else nano_usd)
+        self._settled.set()  # wakes those that wait now; later ones wait for the next
+        self._settled = asyncio.Event()
+
+    def _tell(self, bill: _Bill, model: str, dear: Reservation, nano_usd: int) -> None:
+        if bill.excess >= TELLING * bill.told:
+            bill.told = bill.excess
             warn(
                 f"a reply of {model} cost {nano_usd / NANO:.4f} USD, and "
                 f"{dear.nano_usd / NANO:.4f} were reserved: its provider counts more tokens than "
-                f"were asked for; each further call reserves {excess / NANO:.4f} more"
+                f"were asked for; each further call reserves {bill.excess / NANO:.4f} more"
             )
-        for reservation in bill.open:
+
+    def _raise(self, bill: _Bill, model: str, step: int) -> None:
+        """Reserve more for attempts of a model after a reply that cost more than it should."""
+        for reservation in bill.open if step else ():
             reservation.nano_usd += step
-        for reservation in bill.open:
             self._enter(reservation, model, step)
-        if self._ledger is not None:
-            self._ledger.write()  # these attempts are under way
-            for reservation in bill.open:
-                reservation.entries[-1].result()

@@ -9,10 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from filelock import FileLock, Timeout
-
-from calbench.console import say
-from calbench.errors import ConfigError, OutputError, ReplayMissError
+from calbench.console import say, warn
+from calbench.errors import ConfigError, ReplayMissError, StoppedError
 from calbench.files import STORE
 from calbench.llm.budget import Budget
 from calbench.llm.completion import ChatMessage, Completion, Request, Site, well_formed
@@ -21,6 +19,7 @@ from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.noise import hushed, told
 from calbench.llm.prices import Price, Prices
 from calbench.llm.provider import Outcome, Provider, Surroundings
+from calbench.llm.replies.database import Presence
 from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.record import NamedRequest, named, recorded
 from calbench.llm.replies.shards import open_replies
@@ -36,17 +35,25 @@ SELDOM = 10_000
 """Objects made between two looks of the garbage collector [C]. Games at once keep so many alive
 that Python's own 700 takes a fifth of the processor time of a call."""
 
+WATCH_S = 0.1
+"""How often it is looked whether the user stops a run [C]."""
+
 GRACE_S = 30.0
 """How long calls in progress may take to finish when a run ends: they are already paid for [C]."""
 
 
 @dataclass(slots=True)
 class Totals:
-    """Calls made so far, and their price."""
+    """Calls made so far, attempts beyond one for each that was answered, and their price.
+
+    ``unreadable`` is a line about the first reply that could not be read, if any.
+    """
 
     calls: int = 0
     replayed: int = 0
     failed: int = 0
+    retries: int = 0
+    unreadable: str = ""
     spent_usd: float = 0.0
 
 
@@ -63,6 +70,7 @@ class Source:
         rerecord: the command that records what ``replay`` misses, for its error.
         totals: what was asked so far; counted up with every completion.
         grace_s: seconds that calls in progress may take when the run ends.
+        is_stopping: asked often; once it is true, no call is sent.
         surroundings: time and randomness; play does not depend on them.
         now: the time of a record.
     """
@@ -75,6 +83,7 @@ class Source:
     rerecord: str = "the same command with mode record"
     totals: Totals = field(default_factory=Totals)
     grace_s: float = GRACE_S
+    is_stopping: Callable[[], bool] = lambda: False
     surroundings: Surroundings = field(default_factory=Surroundings)
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -104,23 +113,25 @@ async def open_completer(
     Raises:
         ConfigError: if the parts do not fit together, or a capped model has no price.
         FileError: if the recorded replies are damaged or not there.
-        OutputError: if another run with a budget uses the same store.
     """
     with ExitStack() as stack:
         store = _store(source, stack)
-        writer = None
+        writer, is_alone = None, _nobody
         stack.enter_context(_seldom_collected())
         if source.transport is ask_litellm and source.mode != "replay":
             stack.callback(_tell_noise)
             stack.enter_context(hushed())
-        if store is not None and source.mode == "record":
+        if store is not None and source.store is not None and source.mode == "record":
+            is_alone = stack.enter_context(Presence(source.store)).is_alone
             writer = stack.enter_context(ReplyWriter(store))
-        budget = Budget(source.max_usd, writer, source.totals.spent_usd)
+        budget = Budget(source.max_usd, writer, source.totals.spent_usd, is_alone)
         providers = {} if source.mode == "replay" else _providers(models, source, budget)
         client = ModelClient(source, store, writer, budget, providers)
+        watch = asyncio.create_task(client.watch())
         try:
             yield client
         finally:
+            watch.cancel()
             await client.close()
             if source.transport is ask_litellm:
                 await close_litellm()
@@ -134,6 +145,10 @@ def _seldom_collected() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*thresholds)
+
+
+def _nobody() -> bool:
+    return True
 
 
 def _tell_noise() -> None:
@@ -182,15 +197,6 @@ def _store(source: Source, stack: ExitStack) -> ReplyStore | None:
         )
     store = stack.enter_context(ReplyStore.open(source.store))
     store.check()  # a damaged one would be asked, and paid for, again
-    if source.max_usd is not None:
-        lock = FileLock(f"{source.store}.lock", blocking=False)
-        try:
-            stack.enter_context(lock)
-        except Timeout as error:
-            raise OutputError(
-                f"{source.store}: another run with a budget records here; two would each spend "
-                "the whole of it"
-            ) from error
     return store
 
 
@@ -199,7 +205,14 @@ def _providers(
 ) -> dict[str, Provider]:
     prices = price_table(source.prices, models, is_capped=budget.is_capped)
     return {
-        player: Provider(config, source.transport, budget, prices.get(player), source.surroundings)
+        player: Provider(
+            config,
+            source.transport,
+            budget,
+            prices.get(player),
+            source.surroundings,
+            source.is_stopping,
+        )
         for player, config in sorted(models.items())
     }
 
@@ -214,6 +227,7 @@ class ModelClient:
     budget: Budget
     providers: Mapping[str, Provider]
     calls: dict[str, asyncio.Task[Completion]] = field(default_factory=dict)
+    told: set[tuple[str, str | None]] = field(default_factory=set)
 
     async def complete(self, request: Request, site: Site) -> Completion:
         """Return the completion of a request; the same request at the same time is asked once.
@@ -265,15 +279,29 @@ class ModelClient:
         if self.source.transport is ask_litellm:
             await prepare_litellm()
         try:
-            outcome = await provider.ask(request, site)
+            outcome = await provider.ask(request)
+        except StoppedError:
+            raise
         except BaseException:
             self.source.totals.failed += 1
             raise
         else:
+            self._warn_of_another(request, outcome.completion, site)
             self.source.totals.calls += 1
+            self.source.totals.retries += len(outcome.attempts) - 1
             return outcome
         finally:
             self._note_spent()
+
+    def _warn_of_another(self, request: Request, reply: Completion, site: Site) -> None:
+        """Tell the user once if another model is said to answer than was asked for."""
+        said, asked = reply.provenance, request.spec.model
+        if said is not None and said.is_other(asked) and (asked, said.model) not in self.told:
+            self.told.add((asked, said.model))
+            warn(
+                f"model {site.player}: {asked} was asked for, and its server says that "
+                f"{said.model} answered; its replies are kept under the name that was asked for"
+            )
 
     def _note_spent(self) -> None:
         self.source.totals.spent_usd = self.budget.spent_usd
@@ -290,10 +318,27 @@ class ModelClient:
             f"{near}; record it with: {self.source.rerecord}"
         )
 
+    @property
+    def under_way(self) -> int:
+        """How many calls are sent and not yet answered."""
+        return sum(provider.under_way for provider in self.providers.values())
+
+    def stop(self) -> None:
+        """Send nothing any more; calls under way go on."""
+        for provider in self.providers.values():
+            provider.stop()
+
+    async def watch(self) -> None:
+        """Stop when the run does, and say so."""
+        while not self.source.is_stopping():  # noqa: ASYNC110 - a signal sets no event
+            await asyncio.sleep(WATCH_S)
+        self.stop()
+        calls = "1 call" if self.under_way == 1 else f"{self.under_way} calls"
+        say(f"Stopping: {calls} under way, no other is sent; once more ends at once")
+
     async def close(self) -> None:
         """Start no further attempt; cancel the calls that do not finish within the grace time."""
-        for provider in self.providers.values():
-            provider.is_closing = True
+        self.stop()
         calls = set(self.calls.values())
         if not calls:
             return

@@ -188,6 +188,43 @@ class TokenLogprob(NamedTuple):
     top: tuple[tuple[str, float], ...] = ()
 
 
+AddressKind = Literal["provider", "loopback", "private", "public"]
+"""Where a model was asked: at its provider's own address, on this machine, in a network of one's
+own, or at another host."""
+
+
+class Provenance(BaseModel):
+    """What a reply says of itself. None of it is checked, and no name of a host is among it.
+
+    Attributes:
+        id: of the reply, as its provider names it.
+        model: that is said to have answered.
+        fingerprint: of the system that answered.
+        request_id: of the request, in the provider's logs.
+        date: of the answer, by the provider's clock, as HTTP writes it.
+        address: where it was asked.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str | None = None
+    model: str | None = None
+    fingerprint: str | None = None
+    request_id: str | None = None
+    date: str | None = None
+    address: AddressKind
+
+    def is_other(self, asked: str) -> bool:
+        """Whether another model is said to have answered than was asked for.
+
+        A version of it, or its name without the provider, is the same.
+        """
+        if not self.model:
+            return False
+        said, name = (each.rsplit("/", 1)[-1].casefold() for each in (self.model, asked))
+        return said not in name and name not in said
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     """The answer to a request.
@@ -200,6 +237,7 @@ class Completion:
         usage: tokens, estimated and marked so where the provider is silent.
         logprobs: by token, where asked for and given.
         received: the body of a reply of an odd form; absent if it has the usual one.
+        provenance: what it says of itself; absent where nothing came over the wire.
         key: of the request, by which a reply is recorded; absent for scripted speakers.
     """
 
@@ -209,6 +247,7 @@ class Completion:
     usage: Usage | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
     received: str | None = None
+    provenance: Provenance | None = None
     key: str | None = None
 
 

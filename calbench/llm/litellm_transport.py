@@ -7,21 +7,25 @@ What an error means is told by its class, its status and what came over the wire
 leaves this module: error bodies repeat keys and addresses.
 """
 
+import asyncio
 import os
 import re
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from calbench.domain.usage import Usage
 from calbench.errors import ConfigError
+from calbench.files import printable, shorten
 from calbench.llm.body import google_usage, is_broken_off, masked, read_body, read_reply
-from calbench.llm.completion import Completion, Request
+from calbench.llm.completion import AddressKind, Completion, Provenance, Request, well_formed
 from calbench.llm.model import FEWEST_SECRET, PROVIDERS, Endpoint
 from calbench.llm.noise import hushed
 from calbench.llm.transport import (
@@ -32,6 +36,7 @@ from calbench.llm.transport import (
     EXCHANGE,
     FAULTS,
     HOST_NOT_FOUND,
+    LONG_BYTES,
     NO_CREDIT,
     REDIRECTED,
     TIMEOUT,
@@ -41,6 +46,7 @@ from calbench.llm.transport import (
     Exchange,
     UnreadableBodyError,
     is_retryable,
+    is_unknown,
     watch_httpx,
 )
 
@@ -89,7 +95,8 @@ def attempt_error(error: Exception, exchange: Exchange) -> AttemptError:
     if is_answered:
         status, headers = exchange.status, exchange.headers
         if SIGNS["no_credit"].search(exchange.text):
-            return AttemptError(NO_CREDIT, status=status, is_retryable=False, is_free=True)
+            is_free = not is_unknown(status)
+            return AttemptError(NO_CREDIT, status=status, is_retryable=False, is_free=is_free)
     if exchange.is_redirected:
         name = REDIRECTED
     elif any(isinstance(cause, UnreadableBodyError) for cause in _causes(error)):
@@ -101,7 +108,7 @@ def attempt_error(error: Exception, exchange: Exchange) -> AttemptError:
         status=status,
         retry_after_s=_wait(headers, exchange),
         is_retryable=is_retryable(status),
-        is_free=True,
+        is_free=not is_unknown(status),
     )
 
 
@@ -189,6 +196,9 @@ NO_KEY = "none"
 """Sent to the user's own server. With nothing given, LiteLLM would send it the provider's key
 from the environment."""
 
+MOST_SAID = 200
+"""Characters that are kept of each thing that a reply says of itself [C]."""
+
 UNWATCHED = frozenset({"vllm"})
 """Providers that LiteLLM reaches without httpx: of theirs it is unknown whether it was sent."""
 
@@ -212,13 +222,13 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
             if name in litellm.types.utils.all_litellm_params:
                 raise ConfigError(f"{request.spec.model}: options.{name} is LiteLLM's own")
         found = await _called(litellm, arguments, exchange)
-        reply = _reply(found, exchange)
-    if b'"error"' in exchange.body and is_broken_off(exchange.json()):
-        raise AttemptError(BROKEN)
-    if reply is not None and request.logprobs and reply.logprobs is None:
-        reply = _with_logprobs(reply, exchange)
+    secrets = exchange.secrets | _secrets(endpoint)
+    if len(exchange.body) > LONG_BYTES:
+        reply = await asyncio.to_thread(_read, found, exchange, request, endpoint, secrets)
+    else:
+        reply = _read(found, exchange, request, endpoint, secrets)
     if reply is not None:
-        return masked(reply, exchange.secrets | _secrets(endpoint))
+        return reply
     if not isinstance(found, Exception):
         raise AttemptError("NoChoices", status=200)
     too_long = exceeded(found)
@@ -266,13 +276,73 @@ async def _called(litellm: Any, arguments: Mapping[str, Any], exchange: Exchange
         EXCHANGE.reset(token)
 
 
+def provenance(exchange: Exchange, endpoint: Endpoint) -> Provenance | None:
+    """Return what an answer says of itself; absent if none was seen on the wire."""
+    if exchange.status is None:
+        return None
+    body, headers = exchange.json(), exchange.headers
+    fields = body if isinstance(body, Mapping) else {}
+
+    def said(value: object) -> str | None:
+        is_said = isinstance(value, str) and bool(value)
+        return shorten(printable(well_formed(str(value))), MOST_SAID) if is_said else None
+
+    return Provenance(
+        id=said(fields.get("id") or fields.get("responseId")),
+        model=said(fields.get("model") or fields.get("modelVersion")),
+        fingerprint=said(fields.get("system_fingerprint")),
+        request_id=said(headers.get("x-request-id") or headers.get("request-id")),
+        date=said(headers.get("date")),
+        address=address_kind(endpoint.api_base),
+    )
+
+
+def address_kind(api_base: str | None) -> AddressKind:
+    """Return what kind of address a model is asked at, by what the configuration says of it."""
+    if api_base is None:
+        return "provider"
+    host = urlsplit(api_base).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return "loopback"
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return "public" if "." in host else "private"
+    if address.is_loopback:
+        return "loopback"
+    return "private" if address.is_private else "public"
+
+
+def _read(
+    found: Any,
+    exchange: Exchange,
+    request: Request,
+    endpoint: Endpoint,
+    secrets: Collection[str],
+) -> Completion | None:
+    """Return the reply without keys, if there is one.
+
+    Raises:
+        AttemptError: if it broke off.
+    """
+    reply = _reply(found, exchange)
+    if b'"error"' in exchange.body and is_broken_off(exchange.json()):
+        raise AttemptError(BROKEN, status=exchange.status)
+    if reply is not None and request.logprobs and reply.logprobs is None:
+        reply = _with_logprobs(reply, exchange)
+    if reply is None:
+        return None
+    return masked(replace(reply, provenance=provenance(exchange, endpoint)), secrets)
+
+
 def _reply(found: Any, exchange: Exchange) -> Completion | None:
     """Return the reply as LiteLLM read it, or else as its body says."""
     reply = None if isinstance(found, Exception) else read_reply(found)
     if reply is not None and reply.text is None:
         reply = replace(reply, usage=google_usage(exchange.json()) or reply.usage)
     is_usual = reply is not None and (reply.text or reply.refusal or reply.finish_reason != "stop")
-    if is_usual or exchange.status is None or not 200 <= exchange.status < 300:
+    is_one = len(getattr(found, "choices", None) or ()) < 2  # LiteLLM numbers them anew
+    if (is_usual and is_one) or exchange.status is None or not 200 <= exchange.status < 300:
         return reply
     own = read_body(exchange.json())
     if reply is None or own is None or own.text is None:

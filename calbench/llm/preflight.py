@@ -6,10 +6,12 @@ recorded replies. It is paced, paid for and recorded as every reply is, and part
 """
 
 import asyncio
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from calbench.domain.canonical import canonical_json
 from calbench.errors import ConfigError, PreflightError, StoppedError, UnavailableError
@@ -21,6 +23,7 @@ from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.replies.record import named
 from calbench.llm.replies.store import ReplyStore
+from calbench.llm.transport import CONNECTION_REFUSED, FAULTS
 
 MOST_TOKENS = 16
 """What the reply may hold: any reply will do, also an empty or a cut one [C]."""
@@ -33,6 +36,10 @@ MOST_SECONDS = 60.0
 GRACE_S = 2.0
 """Attempts of a preflight, seconds of one, and seconds that it may take to finish when the user
 stops the run; a game has more patience [C]."""
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+KNOCK_S = 0.5
+"""Names of this machine, and how long one waits for a server on it [C]."""
 
 POLL_S = 0.2
 """How often it is looked whether the user stops it [C]."""
@@ -225,6 +232,22 @@ def features(config: ModelConfig, reply: Completion) -> str:
 
 def _yes(is_so: object) -> str:
     return "yes" if is_so else "no"
+
+
+def absent(config: ModelConfig) -> str | None:
+    """Return a line if nothing listens where a model of this machine is to be asked."""
+    parts = urlsplit(config.api_base or "")
+    if parts.hostname not in LOOPBACK:
+        return None
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname, port), timeout=KNOCK_S).close()
+    except ConnectionRefusedError:
+        why = f"{CONNECTION_REFUSED}; {FAULTS['unreached'][CONNECTION_REFUSED]}"
+        return f"model {config.player}: {why} ({config.spec.model} at {address(config)})"
+    except OSError:
+        return None  # the preflight says more
+    return None
 
 
 def address(config: ModelConfig) -> str:

@@ -41,7 +41,8 @@ class Price(BaseModel):
     """US dollars per million tokens.
 
     ``cached_input`` is for input that the provider had in its cache; absent: as other input.
-    ``source`` says where the numbers come from.
+    ``source`` says where the numbers come from. ``thinking`` is how many times ``max_tokens`` a
+    reply of a model may hold whose provider does not cut its reasoning there.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -49,6 +50,7 @@ class Price(BaseModel):
     input: UsdPerMillion
     cached_input: UsdPerMillion | None = None
     output: UsdPerMillion
+    thinking: Annotated[float, Field(ge=1, le=1000)] = 1.0
     source: Annotated[str, Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -105,17 +107,18 @@ def estimated_usage(request: Request, reply: str | None) -> Usage:
     )
 
 
-def usage_bound(request: Request) -> Usage:
+def usage_bound(request: Request, price: Price | None = None) -> Usage:
     """Return tokens that one attempt should not exceed.
 
-    A token is at least one byte, and output is cut at ``max_tokens``. Some providers count more:
-    instructions of their own, or reasoning that they do not cut.
+    A token is at least one byte, and output is cut at ``max_tokens``, times the factor of a model
+    that thinks. Some providers count more: instructions of their own, or reasoning.
     """
+    thinking = 1.0 if price is None else price.thinking
     overhead = TOKENS_PER_REQUEST + TOKENS_PER_MESSAGE * len(request.messages)
     return Usage(
         input_tokens=_request_bytes(request) + overhead,
         cached_tokens=0,
-        output_tokens=request.spec.sampling.max_tokens,
+        output_tokens=math.ceil(request.spec.sampling.max_tokens * thinking),
         is_estimated=True,
     )
 

@@ -7,15 +7,22 @@ import asyncio
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from calbench.domain.usage import Usage
-from calbench.errors import CalbenchError, UnavailableError
+from calbench.errors import CalbenchError, StoppedError, UnavailableError
 from calbench.llm.budget import Budget
-from calbench.llm.completion import Completion, Request, Site
+from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint, ModelConfig
-from calbench.llm.prices import NANO, Price, estimated_usage, is_possible, usage_bound
+from calbench.llm.prices import (
+    MOST_HIDDEN_TOKENS,
+    NANO,
+    Price,
+    estimated_usage,
+    is_possible,
+    usage_bound,
+)
 from calbench.llm.replies.record import Attempt
 from calbench.llm.transport import (
     CONTEXT_EXCEEDED,
@@ -27,6 +34,11 @@ from calbench.llm.transport import (
     Transport,
     clean,
 )
+
+MOST_HIDDEN = Usage(
+    input_tokens=MOST_HIDDEN_TOKENS, cached_tokens=0, output_tokens=MOST_HIDDEN_TOKENS
+)
+"""What a reply may take beyond its bound, and be believed."""
 
 Sleep = Callable[[float], Awaitable[None]]
 Clock = Callable[[], float]
@@ -43,6 +55,8 @@ class RateLimiter:
         self._sleep = sleep
         self._next_call = 0.0
         self._next_token = 0.0
+        self._held_until = 0.0
+        self._starts: dict[object, float] = {}
 
     @asynccontextmanager
     async def call(self, tokens: int) -> AsyncIterator[None]:
@@ -58,12 +72,32 @@ class RateLimiter:
             self._next_call = start + self._seconds_a_call
             self._next_token = start + tokens * self._seconds_a_token
             if start > now:
-                await self._sleep(start - now)
+                await self._wait_until(start)
             yield
 
+    async def _wait_until(self, start: float) -> None:
+        """Wait for a moment that a hold may put off."""
+        ticket = object()
+        self._starts[ticket] = start
+        try:
+            while (wait := self._starts[ticket] - self._clock()) > 0:
+                await self._sleep(wait)
+        finally:
+            del self._starts[ticket]
+
     def hold(self, seconds: float) -> None:
-        """Start no call for a while: the provider asked for it."""
-        self._next_call = max(self._next_call, self._clock() + seconds)
+        """Start no call for a while, also none that waits: the provider asked for it."""
+        until = self._held_until = max(self._held_until, self._clock() + seconds)
+        later = max(0.0, until - min(self._starts.values(), default=until))
+        for ticket in self._starts:
+            self._starts[ticket] += later
+        self._next_call = max(self._next_call + later, until)
+        self._next_token += later
+
+    async def released(self) -> None:
+        """Wait until the end of a hold that began while a call waited for something else."""
+        if self._held_until > self._clock():
+            await self._wait_until(self._held_until)
 
 
 def _seconds(per_minute: float | None) -> float:
@@ -104,30 +138,57 @@ class Provider:
     budget: Budget
     price: Price | None
     surroundings: Surroundings
+    is_stopping: Callable[[], bool] = lambda: False
     is_closing: bool = False
+    under_way: int = 0
     _limiter: RateLimiter = field(init=False)
+    _waits: set[asyncio.Timeout] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         self._limiter = RateLimiter(self.model, self.surroundings.clock, self.surroundings.sleep)
 
-    async def ask(self, request: Request, site: Site) -> Outcome:
+    async def ask(self, request: Request) -> Outcome:
         """Return a reply.
 
         Raises:
             UnavailableError: if no attempt succeeded, or the budget is spent.
+            StoppedError: if the run is ending, and no attempt is under way.
         """
         attempts: list[Attempt] = []
         waited = 0.0
         while True:
-            if self.is_closing:
-                raise UnavailableError("provider_fault", f"{site}: the run is ending")
             found, attempt = await self._attempt(request, waited)
             attempts.append(attempt)
             if isinstance(found, Completion):
                 return Outcome(found, tuple(attempts))
             self._give_up_if_hopeless(found, attempts)
             waited = self._backoff(found, len(attempts))
-            await self.surroundings.sleep(waited)
+            async with self._waiting():
+                await self.surroundings.sleep(waited)
+
+    def _go_on(self) -> None:
+        if self.is_closing or self.is_stopping():
+            raise StoppedError("stopped")
+
+    def stop(self) -> None:
+        """Send nothing any more: what waits is stopped, what is under way goes on."""
+        self.is_closing = True
+        for wait in self._waits:
+            wait.reschedule(0.0)
+
+    @asynccontextmanager
+    async def _waiting(self) -> AsyncIterator[None]:
+        """Wait for something, unless the run is ending."""
+        self._go_on()
+        try:
+            async with asyncio.timeout(None) as wait:
+                self._waits.add(wait)
+                try:
+                    yield
+                finally:
+                    self._waits.discard(wait)
+        except TimeoutError:
+            raise StoppedError("stopped") from None
 
     def _give_up_if_hopeless(self, error: AttemptError, attempts: list[Attempt]) -> None:
         wait = error.retry_after_s or 0.0
@@ -160,16 +221,27 @@ class Provider:
     async def _attempt(
         self, request: Request, waited: float
     ) -> tuple[Completion | AttemptError, Attempt]:
-        bound = usage_bound(request)
+        bound = usage_bound(request, self.price)
         expected = estimated_usage(request, None).input_tokens + bound.output_tokens
-        async with self._limiter.call(expected):
+        async with AsyncExitStack() as stack:
             most = self._price_of(bound)
-            reservation = await self.budget.reserve(most, request.spec.model)
-            cost = _Cost(most, is_estimated=True)
+            async with self._waiting():
+                await stack.enter_async_context(self._limiter.call(expected))
+                dearest = self._price_of(MOST_HIDDEN)
+                reservation = await self.budget.reserve(most, request.spec.model, dearest)
+                cost = _Cost(most, is_estimated=True)
+                try:
+                    await self._limiter.released()
+                    self._go_on()
+                except BaseException:
+                    self.budget.settle(reservation, 0, request.spec.model)  # nothing was sent
+                    raise
             start = self.surroundings.clock()
+            self.under_way += 1
             try:
                 found = await self._found(request, bound, cost)
             finally:
+                self.under_way -= 1
                 # What may have been paid is counted, even if the run is cancelled.
                 self.budget.settle(
                     reservation, cost.nano_usd, request.spec.model, is_answered=cost.is_answered

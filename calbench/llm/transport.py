@@ -8,7 +8,6 @@ never sent elsewhere.
 """
 
 import functools
-import json
 import math
 import tomllib
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from calbench.files import printable, shorten
+from calbench.llm.body import parsed
 from calbench.llm.completion import Completion, Request, TokenLogprob, well_formed
 from calbench.llm.model import FEWEST_SECRET, Endpoint
 
@@ -59,8 +59,9 @@ class AttemptError(Exception):
         status: HTTP status; absent if no reply arrived.
         retry_after_s: seconds the provider asks to wait.
         is_retryable: whether another attempt may succeed.
-        is_free: whether the provider answered with an error, which costs nothing, or was never
-            reached. After a timeout or a broken connection the model may have worked all the same.
+        is_free: whether the provider refused, which costs nothing, or was never reached. After a
+            timeout, also a gateway's, a fault of the server or a broken connection the model may
+            have worked all the same.
     """
 
     error: str
@@ -91,6 +92,14 @@ Transport = Callable[[Request, Endpoint], Awaitable[Completion]]
 def is_retryable(status: int) -> bool:
     """Return whether a fault may pass."""
     return status in RETRYABLE or status >= 500
+
+
+def is_unknown(status: int) -> bool:
+    """Return whether a model may have worked, and be paid for, before such an answer.
+
+    A gateway also says so of a server behind it that took too long.
+    """
+    return status == 408 or status >= 500
 
 
 def clean(completion: Completion) -> Completion:
@@ -134,6 +143,9 @@ CONNECTING = 0.5
 """Share of an attempt's time after which a connection that is not yet made is given up [C]. So the
 end of the time itself always means that the request may have been sent."""
 
+LONG_BYTES = 2**20
+"""A longer reply is read in a thread of its own [C]."""
+
 ENCODINGS = "gzip, deflate"
 """How a reply may be compressed: these grow by a bounded factor for each piece that is read."""
 
@@ -143,6 +155,10 @@ _SECRETS = ("authorization", "api-key", "x-api-key", "x-goog-api-key", "x-amz-se
 
 class UnreadableBodyError(Exception):
     """A reply that is too long, or compressed in a way that nobody asked for."""
+
+
+class LongBodyError(Exception):
+    """A reply that libraries would read while all other calls wait; it is read beside them."""
 
 
 @dataclass(slots=True)
@@ -170,6 +186,7 @@ class Exchange:
     secrets: set[str] = field(default_factory=set)
     is_redirected: bool = False
     failure: Exception | None = None
+    _read: tuple[bytes, Any] | None = None
 
     @property
     def text(self) -> str:
@@ -177,11 +194,10 @@ class Exchange:
         return self.body.decode(errors="replace")
 
     def json(self) -> Any:
-        """Return what the body holds as JSON; absent if it is none."""
-        try:
-            return json.loads(self.body)
-        except (ValueError, RecursionError):
-            return None
+        """Return what the body holds as JSON; absent if it is none. It is read once."""
+        if self._read is None or self._read[0] is not self.body:
+            self._read = (self.body, parsed(self.body))
+        return self._read[1]
 
 
 EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
@@ -218,6 +234,9 @@ def _watched(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any
         except httpx.HTTPError as error:
             exchange.failure = error
             raise
+        is_good = exchange.status is not None and 200 <= exchange.status < 300
+        if is_good and len(exchange.body) > LONG_BYTES and b'"choices"' in exchange.body:
+            raise LongBodyError
         return _whole(response, exchange)
 
     setattr(watched, "is_watched", True)  # noqa: B010 - a function, for mypy

@@ -1,11 +1,13 @@
 """What keeps numbers from meaning what they seem to: a line for each, from tables and settings."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from calbench.analysis.measures import FLAGGED_BELOW
+from calbench.domain.replies import Problem, Unreadable
+from calbench.files import printable, shorten
 from calbench.metrics.usage import PROBLEMS
 from calbench.protocols.registry import Needs, needs_of
 from calbench.runs.results import read_run
@@ -26,6 +28,37 @@ def faults_of(tables: Path) -> list[str]:
     if REFLECTIONS in results.tables:
         found += missing_reflections(results.table(REFLECTIONS))
     return found
+
+
+REMEDIES: Mapping[Problem, str] = {
+    "not_json": "hold it to JSON: model.response_format=json_schema, or json_object",
+    "wrong_shape": "hold it to the form that is asked for: model.response_format=json_schema",
+    "truncated": "let it say more: raise model.max_tokens",
+    "refused": "its provider's filter stops it; ask the provider, or another model",
+    "empty": "reasoning may have used all that it may say: raise model.max_tokens",
+    "context_exceeded": "its context is too short for these games; choose a longer one",
+}
+"""What the user can do about unreadable replies, by why they are."""
+
+SHOWN = 120
+"""Most characters of a reply that are shown [C]."""
+
+
+def example(text: str | None, why: Unreadable) -> str:
+    """Return a line about one reply that could not be read, with what to do about it."""
+    said = printable(shorten(" ".join((text or "").split()), SHOWN)) or "nothing"
+    return f"e.g. {why.problem} ({printable(why.detail)}): {said}; {REMEDIES[why.problem]}"
+
+
+def is_nothing_read(tables: Path) -> bool:
+    """Whether a player replied and none of its replies could be read.
+
+    Raises:
+        FileError: a table cannot be read.
+    """
+    rows = read_run(tables).table("reply_outcomes")
+    counts = rows.groupby("player")[["replies", "read"]].sum()
+    return bool(((counts["replies"] > 0) & (counts["read"] == 0)).any())
 
 
 def unread_replies(rows: pd.DataFrame) -> Iterator[str]:

@@ -26,14 +26,15 @@ from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
 from calbench.endings import pruned, removed
 from calbench.engine.batch import Played, play_jobs
+from calbench.engine.game import game_id
 from calbench.engine.jobs import Job, effort, is_open, plan_jobs
 from calbench.engine.seating import check_seats
-from calbench.errors import AgentError, CalbenchError, StoppedError, WorkerError
+from calbench.errors import AgentError, CalbenchError, PreflightError, StoppedError, WorkerError
 from calbench.facts.storage import Facts, FactsWriter, MeasuredBatch
 from calbench.files import located
 from calbench.llm.client import Source, Totals, check_source
 from calbench.llm.litellm_transport import ask_litellm
-from calbench.llm.preflight import distinct, preflight
+from calbench.llm.preflight import absent, distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
 from calbench.metrics.measure import MeasureSpec
@@ -42,11 +43,12 @@ from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
 from calbench.runs.seats import SeatCode
 from calbench.runs.source import opener, reply_source, seated_models, spent, why_cut_short
+from calbench.runs.status import Status, shown
 from calbench.scenarios.difficulty import unproven
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import count_scenarios
-from calbench.scenarios.suites import build_suites, chosen_ids, together
+from calbench.scenarios.suites import build_suites, check_subset, chosen_ids, together
 from calbench.traces.catalog import Catalog
 from calbench.traces.models import Trace
 from calbench.traces.store import Batch, TraceStore, open_store
@@ -125,6 +127,17 @@ def _check_players(spec: RunSpec, scenarios: Sequence[Scenario]) -> None:
         check_seats(largest, config)
 
 
+def _check_reachable(spec: RunSpec, replies: Source) -> None:
+    """Refuse models that cannot be asked, as far as this machine tells, before a suite is drawn."""
+    seated = {seat.player for team in spec.teams for seat in team.seats if seat.kind == "model"}
+    models = {player: spec.models[player] for player in sorted(seated)}
+    check_source(models, replies)
+    is_asked = spec.preflight and replies.mode != "replay" and replies.transport is ask_litellm
+    problems = [line for line in map(absent, models.values()) if line] if is_asked else []
+    if problems:
+        raise PreflightError(problems)
+
+
 def _say_who_plays_once(spec: RunSpec) -> None:
     once = [team.team_id for team in spec.teams if not is_open(team)]
     if spec.replicates > 1 and once:
@@ -148,13 +161,16 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     out = Path(spec.out)
     with locked(out):
         check_run(out)
+        check_subset(spec.suites, spec.subset)
+        replies = reply_source(spec, transport=transport)
+        if replies is not None and not (out / "traces").exists():
+            _check_reachable(spec, replies)
         scenarios = load_suites(spec.suites, spec.jobs, spec.executor)
         jobs = planned(spec, scenarios)
         _say_who_plays_once(spec)
         paths = [job.path for job in jobs]
         with _saying_what_is_kept(paths, out):
             _check_players(spec, scenarios)
-        replies = reply_source(spec, transport=transport)
         store = open_store(out / "traces", spec.traces.format)
         code = SeatCode.of(out, spec.teams)
         missing = code.missing(jobs, is_fresh=spec.fresh)
@@ -325,11 +341,17 @@ def _play(
         try:
             _check_models(missing, spec, replies, is_interrupted)
             code.begin(missing)
-            with progress("games", len(jobs), done, lambda: spent(spec, replies)) as tick:
+            status = _status(jobs, missing, spec, replies)
+            with (
+                progress("games", len(jobs), done, status.line if status else str) as tick,
+                shown(status, None if replies is None else replies.store),
+            ):
 
                 def finished(game: Played) -> None:
                     if game.halt is not None:
                         halts[why_cut_short(game.halt, spec.models)] += 1
+                    if status is not None:
+                        status.end(game_id(game.job.scenario, game.job.config))
                     tick(game.job.team_id)
                     _raise_if(is_interrupted() and not game.job.waits)
 
@@ -338,16 +360,28 @@ def _play(
                     pool,
                     finished,
                     store=store,
-                    source=opener(spec, replies),
+                    source=opener(spec, replies, is_interrupted, status),
                     at_once=spec.games_at_once,
                     is_stopping=is_interrupted,
                 )
+                _raise_if(is_interrupted())
             _raise_if(is_interrupted())
         except StoppedError:
             if pool is not None:
                 pool.stop()  # what is under way still counts
             raise StoppedError(_progress(paths, out)) from None
     return halts
+
+
+def _status(
+    jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
+) -> Status | None:
+    """Return what a run with models is watched by; absent if it asks none."""
+    if replies is None or replies.mode == "replay" or not missing:
+        return None
+    rounds = sum(len(job.scenario.meetings) for job in missing) / len(missing)
+    done = len(jobs) - len(missing)
+    return Status(len(jobs), done, rounds, replies.totals, lambda: spent(spec, replies))
 
 
 def _check_models(

@@ -7,8 +7,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -29,6 +28,7 @@ from calbench.llm.model import ModelConfig
 from calbench.llm.preflight import address
 from calbench.llm.prices import Prices, read_prices
 from calbench.llm.transport import Transport
+from calbench.runs.status import Status, watched
 
 
 @asynccontextmanager
@@ -129,9 +129,22 @@ def _store(spec: RunSpec) -> Path | None:
     return Path(path or f"{spec.out}/{STORE}")
 
 
-def opener(spec: RunSpec, replies: Source | None) -> Opener | None:
-    """Return what opens the models of a run for as long as games are played."""
-    return None if replies is None else partial(open_models, spec, replies)
+def opener(
+    spec: RunSpec,
+    replies: Source | None,
+    is_stopping: Callable[[], bool] = lambda: False,
+    status: Status | None = None,
+) -> Opener | None:
+    """Return what opens the models of a run for as long as games are played, until it stops."""
+    if replies is None:
+        return None
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Completer]:
+        async with open_models(spec, replace(replies, is_stopping=is_stopping)) as client:
+            yield watched(client, status)
+
+    return opened
 
 
 def seated_models(jobs: Iterable[Job], spec: RunSpec) -> dict[str, ModelConfig]:
@@ -217,6 +230,7 @@ class ModelAudit(Generic[T]):
     async def _ask_all(self, source: Source, tick: Callable[[str], None]) -> None:
         queue = deque(self.things)
         try:
+            source = replace(source, is_stopping=self._is_ending)
             async with open_models(self.spec, source) as client, asyncio.TaskGroup() as group:
                 asked = Stoppable(client, self._is_ending)
                 for _ in range(min(self.spec.games_at_once, len(queue))):

@@ -49,7 +49,29 @@ def chosen_ids(scenarios: Sequence[Scenario], subset: Subset | None) -> frozense
         return frozenset(scenario.scenario_id for scenario in scenarios)
     if isinstance(subset, int):
         return frozenset(_first(by_setting(scenarios), subset))
-    known = [scenario.scenario_id for scenario in scenarios]
+    return _known_ids(subset, [scenario.scenario_id for scenario in scenarios])
+
+
+def check_subset(suites: Sequence["Named"], subset: Subset | None) -> None:
+    """Refuse a subset that suites cannot have, before any is drawn.
+
+    Raises:
+        ConfigError: as :func:`chosen_ids`; nothing is known of suites in files or of one name.
+    """
+    specs = [spec for _, spec in suites]
+    are_own = len({spec.setting for spec in specs}) == len(specs)  # else some are renamed
+    if subset is None or not are_own or any(spec.path is not None for spec in specs):
+        return
+    if isinstance(subset, int):
+        for spec in specs:
+            _check_count(subset, spec.setting, spec.num_scenarios)
+        return
+    _known_ids(
+        subset, [f"{spec.setting}-{n:03d}" for spec in specs for n in range(spec.num_scenarios)]
+    )
+
+
+def _known_ids(subset: Sequence[str], known: Sequence[str]) -> frozenset[str]:
     for name in subset:
         if name not in known:
             raise ConfigError(_unknown(name, known))
@@ -95,12 +117,15 @@ def _from_the_middle(names: Sequence[str]) -> Iterator[str]:
 
 def _first(scenarios_by_setting: Mapping[str, Sequence[Scenario]], count: int) -> Iterator[str]:
     for setting, scenarios in scenarios_by_setting.items():
-        if count > len(scenarios):
-            raise ConfigError(
-                f"subset={count}: setting {setting} has {len(scenarios)} scenarios; "
-                f"choose at most {len(scenarios)}"
-            )
+        _check_count(count, setting, len(scenarios))
         yield from subset_order(scenarios)[:count]
+
+
+def _check_count(count: int, setting: str, there: int) -> None:
+    if count > there:
+        raise ConfigError(
+            f"subset={count}: setting {setting} has {there} scenarios; choose at most {there}"
+        )
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:

@@ -18,12 +18,15 @@ from calbench.errors import ConfigError
 from calbench.llm.client import Mode, Source
 from calbench.llm.completion import Completion, Request
 from calbench.llm.prices import estimated_usage, read_prices, usage_bound
+from calbench.llm.replies.record import Attempt, named
+from calbench.llm.replies.store import ReplyStore
 from calbench.runs.play import execute, load_suites
 from calbench.runs.source import budget_line, money, reply_source, spent
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.storage import write_trace
 from tests.cli.conftest import Command
 from tests.cli.recording import answering, recording
+from tests.llm.asking import put, record, request
 
 SMALL = ("suite.num_scenarios=2", "suite.num_candidates=2", "teams=[my-model]")
 
@@ -173,7 +176,9 @@ def test_run_says_its_budget_first_and_what_the_folder_cost_so_far(
     assert budget == "Budget: at most US$ 15.00, 0.00 spent before"
     games = [line for line in lines if line.startswith("games ")]
     assert lines.index(budget) < lines.index(games[0])
-    assert games[-1] == f"games 3/3 gpt-5.4-mini, US$ {first.totals.spent_usd:.2f} of 15.00"
+    calls = first.totals.calls
+    assert games[-1].startswith(f"games 3/3 gpt-5.4-mini, {calls} of about {calls} calls, ")
+    assert games[-1].endswith(f", US$ {first.totals.spent_usd:.2f} of 15.00")
     assert first.money == f"US$ {first.totals.spent_usd:.2f} of 15.00"
 
     for trace in (tmp_path / "traces" / "gpt-5.4-mini").glob("*-002.json"):
@@ -208,3 +213,40 @@ def test_store_is_where_the_settings_say(mode: str, path: str | None, store: Pat
 def test_place_for_replies_that_nobody_keeps_is_refused() -> None:
     with pytest.raises(ConfigError, match="mode live keeps nothing"):
         reply_source(compose([*PLAYED, "replies.mode=live", "replies.path=r.sqlite"]))
+
+
+def test_minutes_are_bounded_by_games_calls_at_once_and_limits() -> None:
+    takes = {"my-model": estimating.Take(calls=600, input_tokens=60_000)}
+    seconds = {"my-model": 6.0}
+
+    def needed(*overrides: str, games: int = 45) -> float:
+        own = ("model.player=my-model", "games_at_once=10", "model.concurrency=64")
+        return estimating.minutes(compose([*PRICED, *own, *overrides]), takes, seconds, games)
+
+    assert needed() == pytest.approx(600 * 6 / 10 / 60)
+    assert needed(games=2) == pytest.approx(600 * 6 / 2 / 60)
+    assert needed("model.concurrency=4") == pytest.approx(600 * 6 / 4 / 60)
+    assert needed("model.requests_per_minute=20") == pytest.approx(30)
+    assert needed("model.tokens_per_minute=10000", "model.max_tokens=900") == pytest.approx(60)
+
+
+@pytest.mark.heavy
+def test_minutes_are_said_by_the_time_that_is_given(command: Command, tmp_path: Path) -> None:
+    few = [*SMALL, *PRICED[1:], "games_at_once=2", f"out={tmp_path}", "seconds_per_call=60"]
+    ended = command("estimate", *few)
+    calls = int(ended.out.split(", about ")[1].split(" calls")[0])
+    assert f"About {calls / 2:,.0f} minutes, by the time of a call in seconds_per_call" in ended.out
+    wrong = command("estimate", *few, "seconds_per_call=0")
+    assert (wrong.status, wrong.out) == (2, "")
+    assert "seconds_per_call=0: expected seconds, more than 0" in wrong.err
+
+
+def test_time_of_a_call_is_that_of_recorded_replies(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    with ReplyStore.open(path) as store:
+        for place, text in enumerate(("a", "b")):
+            asked = named(request(text, model="openai/gpt-5.4-mini"))
+            attempt = Attempt(status=200, latency_s=1.0 + place)
+            put(store, asked, record(asked, attempts=(attempt,)))
+    spec = compose([*PRICED, "model.player=my-model", f"replies.path={path}"])
+    assert estimating.seconds_by_player(spec, ["my-model"]) == {"my-model": 1.5}

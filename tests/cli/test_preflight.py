@@ -77,7 +77,7 @@ def test_server_that_is_not_there_is_named_before_and_after_the_games(
         url = server.url
     out = tmp_path / "run"
     line = problem(command(*asking(url, out)))
-    assert "ConnectionRefused after 2 attempts" in line
+    assert "ConnectionRefused; nothing listens at its address" in line
     assert f"at {url})" in line
     assert not out.exists()
 
@@ -97,6 +97,28 @@ def test_unset_key_is_named_and_no_call_is_made(command: Command, tmp_path: Path
         arguments = asking(server, tmp_path / "run", "model.api_key_env=NO_SUCH_KEY")
         line = problem(command(*arguments))
     assert "the environment variable NO_SUCH_KEY is not set" in line
+    assert not server.asked
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("mistake", "told"),
+    [
+        ("model.api_key_env=NO_SUCH_KEY", "NO_SUCH_KEY is not set"),
+        ("model.api_base=http://127.0.0.1:9/v1", "nothing listens at its address"),
+        ("subset=9", "has 3 scenarios; choose at most 3"),
+        ("subset=[nothing-000]", "there is no scenario 'nothing-000'"),
+        ("replies.path=.", "is a folder; record into a file"),
+    ],
+)
+def test_mistake_is_told_before_any_suite_is_drawn(
+    mistake: str, told: str, command: Command, tmp_path: Path
+) -> None:
+    with serving() as server:
+        ended = command(*asking(server, tmp_path / "run", mistake))
+    assert ended.status == 2
+    assert told in ended.error_lines[-1]
+    assert "candidates" not in ended.err
     assert not server.asked
     assert not (tmp_path / "run").exists()
 

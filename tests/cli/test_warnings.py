@@ -13,7 +13,7 @@ from calbench.config.composition import compose
 from calbench.console import show, warn
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.runs.faults import faults_of
+from calbench.runs.faults import faults_of, is_nothing_read
 from calbench.runs.play import execute
 from tests.cli.conftest import Command
 from tests.cli.recording import spoken
@@ -141,3 +141,15 @@ def test_warning_is_red_on_a_terminal_and_plain_elsewhere(
     said = terminal.getvalue()
     assert "\x1b[1;31m" in said
     assert "half of it [bold]\\x1b[2J" in said
+
+
+@pytest.mark.heavy
+def test_run_in_which_nothing_could_be_read_says_what_to_do_and_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = compose([*SMALL, *TEAMS, f"out={tmp_path / 'run'}"])
+    summary = execute(spec, rubbish)
+    assert is_nothing_read(summary.tables)
+    assert summary.totals.unreadable.startswith("e.g. not_json (")
+    assert "I would love to meet!; hold it to JSON: " in summary.totals.unreadable
+    assert "% unreadable" in capsys.readouterr().err

@@ -6,18 +6,20 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
 from calbench.agents.base import Completer
-from calbench.errors import ConfigError, FileError, OutputError, ReplayMissError, UnavailableError
+from calbench.errors import ConfigError, FileError, ReplayMissError, UnavailableError
 from calbench.llm.client import Source, Totals, open_completer
-from calbench.llm.completion import Completion, Request
+from calbench.llm.completion import Completion, Provenance, Request
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import Prices
 from calbench.llm.replies.record import named
+from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import AttemptError
 from tests.llm.asking import SITE, THEN, FakeTime, Script, model, reply, request
 
@@ -220,15 +222,52 @@ def test_cap_holds_over_all_runs_of_a_store(tmp_path: Path) -> None:
     assert play() == 30
 
 
-def test_two_runs_with_a_budget_do_not_share_a_store(tmp_path: Path) -> None:
-    opened = source(tmp_path / "r.sqlite", Script(), prices=PRICES, max_usd=1.0)
+def test_two_runs_share_the_cap_of_a_store_by_whatever_name_they_open_it(tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite"
+    other.symlink_to("r.sqlite")
+    script = Script()
+    budget = {"prices": PRICES, "max_usd": 0.000_400}
 
-    async def work(_: Completer) -> None:
-        async with open_completer({"stub": model()}, opened):
-            pass
+    async def work(completer: Completer) -> None:
+        async with open_completer({"stub": model()}, source(other, script, **budget)) as second:
+            texts = [f"{i:03}" for i in range(40)]
+            calls = (
+                each.complete(request(text), SITE)
+                for each, text in zip(cycle((completer, second)), texts, strict=False)
+            )
+            found = await asyncio.gather(*calls, return_exceptions=True)
+            stops = [each for each in found if isinstance(each, UnavailableError)]
+            assert 40 - len(stops) == len(script.asked)
 
-    with pytest.raises(OutputError, match="another run with a budget"):
-        within(opened, work)
+    within(source(tmp_path / "r.sqlite", script, **budget), work)
+
+    # 23 bytes, 96 tokens of overhead and 100 of output are reserved; 12 tokens are paid.
+    with ReplyStore.open(tmp_path / "r.sqlite") as ledger:
+        assert 400_000 - 219_000 < ledger.spent() <= 400_000
+
+
+def test_another_model_than_asked_for_is_told_once_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "r.sqlite"
+    said = Provenance(model="another-1", address="loopback")
+
+    found = within(source(path, Script(reply(provenance=said))), asking(request("a"), request("b")))
+
+    assert capsys.readouterr().err.count("its server says that another-1 answered") == 1
+    assert [each.provenance for each in found] == [said, said]
+    with ReplyStore.open(path, must_exist=True) as store:
+        assert store.stats().answered_by == {"openai/stub": {"another-1": 2}}
+    assert within(source(path, Script(), mode="replay"), asking(request("a"))) == found[:1]
+
+
+def test_store_with_two_names_of_its_own_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    ReplyStore.open(path).close()
+    (tmp_path / "other.sqlite").hardlink_to(path)
+
+    with pytest.raises(FileError, match="has several names"):
+        within(source(path, Script()), asking())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """Odd replies and errors of providers, each once: as a body that is read, or through LiteLLM."""
 
 import base64
+import json
 import math
+from threading import current_thread
 from typing import Any
 
 import pytest
@@ -9,12 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.domain.usage import Usage
-from calbench.llm.body import MASK, is_broken_off, masked, read_body, read_reply
-from calbench.llm.completion import Completion, TokenLogprob
-from calbench.llm.litellm_transport import SIGNS, attempt_error, retry_after, setup_problem
+from calbench.llm import transport
+from calbench.llm.body import MASK, is_broken_off, masked, parsed, read_body, read_reply
+from calbench.llm.completion import Completion, Provenance, TokenLogprob
+from calbench.llm.litellm_transport import (
+    SIGNS,
+    address_kind,
+    attempt_error,
+    retry_after,
+    setup_problem,
+)
+from calbench.llm.model import Endpoint
 from calbench.llm.transport import BROKEN, FAULTS, TIMEOUT, AttemptError, Delivery, Exchange
 from tests.effort import GUARD_S
-from tests.llm.asking import ask_stub, request
+from tests.llm.asking import ask_stub, attempt, request
 from tests.llm.stub_server import Answer, chat, serving
 
 KEY = "sk-canary/0123456789"
@@ -68,6 +78,9 @@ BODIES: dict[str, tuple[Any, dict[str, Any] | None]] = {
     "null first": (chosen(None, {"message": {"content": "fine"}}), {"text": "fine"}),
     "odd second": (chosen({"message": {"content": "fine"}}, 7), {"text": "fine"}),
     "empty choice": (chosen({}), {"text": None}),
+    "index 0 last": (
+        chosen({"index": 1, "text": "other"}, {"index": 0, "text": "fine"}), {"text": "fine"},
+    ),
     "number as choice": (chosen(7), {"text": None}),
     "another format": (
         {"content": [TEXT_PART], "usage": {"input_tokens": 3, "output_tokens": 1}},
@@ -82,7 +95,7 @@ BODIES: dict[str, tuple[Any, dict[str, Any] | None]] = {
     "no choices": (chosen(), None),
     "null choices": ({"choices": None}, None),
     "busy": ({"detail": "busy"}, None),
-    "an error beside it": ({**chat(), "error": {"message": "no"}}, None),
+    "an error alone": ({"content": "fine", "error": {"message": "no"}}, None),
     # why it ends
     "cut": (ended("length"), {"finish_reason": "length"}),
     "ends without a reason": (ended(None), {"finish_reason": None}),
@@ -238,6 +251,109 @@ ANSWERS: dict[str, tuple[Answer, dict[str, Any]]] = {
 }
 
 
+FINE = json.dumps(chat())
+LONG_LOGPROBS = {"content": LOGPROBS["content"] * 20_000}
+
+ODD_BODIES: dict[str, tuple[bytes, dict[str, Any]]] = {
+    "thousands of digits": (
+        FINE.replace('"completion_tokens": 2', f'"completion_tokens": {"9" * 5000}').encode(),
+        {"text": "fine", **tokens(10, -1, 4)},
+    ),
+    "no UTF-8": (
+        FINE.replace("fine", "f\udcffne").encode(errors="surrogateescape"),
+        {**tokens(10, 2, 4), "text": "f\ufffdne"},
+    ),
+    "one event": (f"data: {FINE}\n\ndata: [DONE]\n\n".encode(), {"text": "fine"}),
+    "one event, half of a stream": (
+        f"event: message\r\ndata: {FINE.replace('message', 'delta')}\r\n\r\n".encode(),
+        {"text": "fine", "finish_reason": "stop"},
+    ),
+    "index 0 last": (
+        json.dumps({**chat(), "choices": [
+            {**chat("other")["choices"][0], "index": 1}, *chat()["choices"],
+        ]}).encode(),
+        {"text": "fine"},
+    ),
+    "long": (
+        json.dumps(chat(logprobs=LONG_LOGPROBS)).encode(),
+        {"text": "fine", **tokens(10, 2, 4), "logprobs": (("hi", -0.1, (("ho", -2.0),)),) * 20_000},
+    ),
+}  # fmt: skip
+
+
+def test_what_a_reply_says_of_itself_is_kept_without_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STAND_IN_KEY", CANARY)
+    body = {**chat(), "id": f"id {CANARY}", "model": "other-1", "system_fingerprint": "fp_1"}
+    answer = Answer(body, headers={"X-Request-Id": "r" * 500})
+    with serving(answer) as server:
+        said = attempt(
+            request("Hi"), Endpoint(api_base=server.url, api_key_env="STAND_IN_KEY")
+        ).provenance
+    assert said is not None
+    assert (said.id, said.model, said.fingerprint) == (f"id {MASK}", "other-1", "fp_1")
+    assert (said.address, len(said.request_id or "")) == ("loopback", 200)
+    assert (said.date or "").endswith(" GMT")
+    assert said.is_other("openai/stub")
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "is_other"),
+    [
+        ("gpt-5.4-mini-2026-03-01", "openai/gpt-5.4-mini", False),
+        ("GPT-5.4-mini", "openai/gpt-5.4-mini", False),
+        ("models/a.gguf", "openai/a", False),
+        (None, "openai/a", False),
+        ("gpt-5.4-nano", "openai/gpt-5.4-mini", True),
+    ],
+)
+def test_another_model_is_told_from_a_version_of_the_same(
+    said: str | None, asked: str, is_other: bool
+) -> None:
+    assert Provenance(model=said, address="provider").is_other(asked) is is_other
+
+
+@pytest.mark.parametrize(
+    ("api_base", "kind"),
+    [
+        (None, "provider"),
+        ("http://localhost:8000/v1", "loopback"),
+        ("http://[::1]:8000", "loopback"),
+        ("http://10.0.0.7/v1", "private"),
+        ("http://gpu-box:8000/v1", "private"),
+        ("https://api.example.com/v1", "public"),
+        ("http://8.8.8.8/v1", "public"),
+    ],
+)
+def test_kind_of_an_address_names_no_host(api_base: str | None, kind: str) -> None:
+    assert address_kind(api_base) == kind
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+@pytest.mark.parametrize(("body", "expected"), ODD_BODIES.values(), ids=ODD_BODIES)
+def test_paid_body_of_an_odd_shape_is_read(
+    body: bytes, expected: dict[str, Any], kind: str
+) -> None:
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n"
+    with serving(Answer(raw=head.encode() + body)) as server:
+        found = ask_stub(server)
+    assert {name: getattr(found, name) for name in expected} == expected
+    assert len(server.asked) == 1
+
+
+def test_long_body_is_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[str] = []
+
+    def noted(raw: bytes) -> Any:
+        threads.append(current_thread().name)
+        return parsed(raw)
+
+    monkeypatch.setattr(transport, "parsed", noted)
+    with serving(Answer(chat("x" * 2**20))) as server:
+        assert ask_stub(server).text == "x" * 2**20
+    assert threads
+    assert current_thread().name not in threads
+
+
 @pytest.mark.parametrize(("answer", "expected"), ANSWERS.values(), ids=ANSWERS)
 def test_answer_is_read(answer: Answer, expected: dict[str, Any]) -> None:
     with serving(answer) as server:
@@ -245,7 +361,7 @@ def test_answer_is_read(answer: Answer, expected: dict[str, Any]) -> None:
     assert {name: getattr(found, name) for name in expected} == expected
 
 
-PASSING = (408, 409, 429, 500, 502, 503, 529)
+PASSING = (408, 409, 429, 500, 502, 503, 504, 524, 529)
 
 ERRORS: dict[str, tuple[Answer, int | None, bool, bool]] = {
     "bad JSON": (Answer('{"id": '), None, True, False),
@@ -257,13 +373,17 @@ ERRORS: dict[str, tuple[Answer, int | None, bool, bool]] = {
     "dropped": (Answer(drop=True), None, True, False),
     "reset": (Answer(reset=True), None, True, False),
     "too slow": (Answer(delay_s=GUARD_S), None, True, False),
+    "an error beside choices": (
+        Answer({**chat(), "error": {"message": CANARY, "code": 502}}), 200, True, False,
+    ),
     "error with status 200": (Answer({"error": {"message": "no", "code": 429}}), 429, True, True),
     "no credit": (
         Answer({"error": {"message": "no", "code": "insufficient_quota"}}, 429), 429, False, True,
     ),
     **{
         str(status): (
-            Answer({"error": {"message": CANARY}}, status), status, status in PASSING, True,
+            Answer({"error": {"message": CANARY}}, status), status, status in PASSING,
+            status not in {408, 500, 502, 503, 504, 524, 529},
         )
         for status in (400, 401, 402, 403, 404, 422, *PASSING)
     },

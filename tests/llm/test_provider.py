@@ -19,7 +19,7 @@ from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
 from calbench.llm.transport import DELIVERY, LOWEST_LOGPROB, AttemptError, clean
 from tests.effort import GUARD_S
-from tests.llm.asking import SITE, FakeTime, Script, endpoint, model, reply, request
+from tests.llm.asking import FakeTime, Script, endpoint, model, reply, request
 
 PRICE = Price(input=1.0, output=2.0, source="test")
 BUSY = AttemptError("RateLimitError", status=429, is_free=True)
@@ -35,7 +35,7 @@ def ask(
 ) -> Outcome:
     time = time or FakeTime()
     provider = Provider(model(**keys), script, budget or Budget(), PRICE, time.surroundings())
-    return asyncio.run(provider.ask(asked or request("Hi"), SITE))
+    return asyncio.run(provider.ask(asked or request("Hi")))
 
 
 def test_reply_after_faults_keeps_a_record_of_each() -> None:
@@ -127,7 +127,7 @@ def test_cancelled_attempt_counts_in_full() -> None:
     provider = Provider(model(), Script(), budget, PRICE, FakeTime().surroundings())
 
     async def run() -> None:
-        task = asyncio.create_task(provider.ask(asked, SITE))
+        task = asyncio.create_task(provider.ask(asked))
         while budget.reserved == 0:  # noqa: ASYNC110 - a budget knows no event
             await asyncio.sleep(0)
         task.cancel()
@@ -174,7 +174,7 @@ def test_cap_holds_under_concurrent_calls_and_retries(
         )
 
         async def run() -> list[Outcome | BaseException]:
-            calls = (provider.ask(request(f"{i}"), SITE) for i in range(games))
+            calls = (provider.ask(request(f"{i}")) for i in range(games))
             with recorder:
                 return await asyncio.wait_for(
                     asyncio.gather(*calls, return_exceptions=True), GUARD_S
@@ -224,7 +224,7 @@ def test_dear_reply_is_booked_at_its_price_and_ends_the_run() -> None:
     provider = Provider(model(concurrency=16), script, budget, PRICE, FakeTime().surroundings())
 
     async def run() -> list[Outcome | BaseException]:
-        calls = (provider.ask(request(f"{i}"), SITE) for i in range(40))
+        calls = (provider.ask(request(f"{i}")) for i in range(40))
         return await asyncio.gather(*calls, return_exceptions=True)
 
     found = asyncio.run(run())
@@ -259,7 +259,7 @@ def test_timeout_before_anything_was_sent_costs_nothing(may_be_sent: bool, share
         model(timeout_s=0.01, max_attempts=2), slow, budget, PRICE, FakeTime().surroundings()
     )
     with pytest.raises(UnavailableError, match="Timeout after 2 attempts"):
-        asyncio.run(provider.ask(asked, SITE))
+        asyncio.run(provider.ask(asked))
 
     assert budget.spent_usd * NANO == 2 * share * PRICE.nano_usd(usage_bound(asked))
 
@@ -348,3 +348,28 @@ def test_hold_keeps_everybody_waiting() -> None:
             return time.now
 
     assert asyncio.run(run()) == 107.0
+
+
+def test_hold_puts_off_calls_that_wait_already_and_keeps_their_distance() -> None:
+    async def run() -> list[float]:
+        loop = asyncio.get_running_loop()
+        pace = RateLimiter(endpoint(requests_per_minute=1200.0), loop.time, asyncio.sleep)
+        began: list[float] = []
+
+        async def call() -> None:
+            async with pace.call(1):
+                await pace.released()
+                began.append(loop.time())
+
+        calls = [asyncio.create_task(call()) for _ in range(4)]
+        while not began:  # noqa: ASYNC110 - a limiter knows no event
+            await asyncio.sleep(0)
+        pace.hold(0.3)
+        held_from = loop.time()
+        await asyncio.gather(*calls)
+        return [each - held_from for each in began[1:]]
+
+    first, second, third = sorted(asyncio.run(run()))
+    assert first > 0.29
+    assert second > 0.33
+    assert third > 0.37

@@ -3,6 +3,7 @@
 Nothing in it is ever changed or deleted: triggers refuse it.
 """
 
+import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -44,6 +45,40 @@ MOVING_S = 0.05
 BESIDE = ("", "-wal", "-shm", "-journal", "-mark", ".lock")
 """Ends of the names of all files that belong to a store."""
 
+
+class Presence:
+    """A shared lock beside a store while it is recorded into: by it others are noticed."""
+
+    def __init__(self, store: Path) -> None:
+        """Take the lock of a store, by whatever name it is opened.
+
+        Raises:
+            OutputError: if there can be none.
+        """
+        place = Path(os.path.realpath(store))
+        try:
+            self._lock = os.open(place.with_name(f"{place.name}.lock"), os.O_RDWR | os.O_CREAT)
+            fcntl.flock(self._lock, fcntl.LOCK_SH)
+        except OSError as error:
+            raise OutputError(f"{store}: cannot be locked ({error.strerror})") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._lock)
+
+    def is_alone(self) -> bool:
+        """Whether no other process records; two that ask at once may both be told so, once."""
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        finally:
+            fcntl.flock(self._lock, fcntl.LOCK_SH)
+        return True
+
+
 _UNSYNCED: list[sqlite3.Connection] = []
 """Readers that keep stores with a failed disk from being tidied up, until the process ends."""
 
@@ -82,6 +117,11 @@ class ReplyDatabase:
         _refuse_emptied(path, must_exist=must_exist)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if not must_exist and path.exists() and path.stat().st_nlink > 1:
+                raise FileError(
+                    f"{path}: has several names (hard links), and SQLite keeps a log for each; "
+                    "copy it to a file of its own"
+                )
             connection = _read_only(path) if must_exist else None
             if connection is None:
                 connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)

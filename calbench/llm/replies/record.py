@@ -21,6 +21,7 @@ from calbench.llm.completion import (
     Completion,
     ModelSpec,
     Options,
+    Provenance,
     Request,
     ResponseFormat,
     Sampling,
@@ -172,6 +173,7 @@ class Record(BaseModel):
         reply_schema: digest of the JSON Schema that was sent; absent if none was.
         asked_logprobs: whether token log-probabilities were asked for.
         received: the body of a reply of an odd form, as it came; absent if it has the usual one.
+        provenance: what the reply says of itself; absent in earlier records.
         attempts: in order; the last one was answered with the reply.
         recorded_at: when the reply arrived; UTC.
     """
@@ -193,6 +195,7 @@ class Record(BaseModel):
     usage: Usage | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
     received: str | None = None
+    provenance: Provenance | None = None
     attempts: Annotated[tuple[Attempt, ...], Field(min_length=1)]
     recorded_at: AwareDatetime
 
@@ -227,7 +230,7 @@ class Record(BaseModel):
 _SPEC = ("model", "sampling", "response_format", "replicate", "options")
 """What a record has of a model; whether it is asked for log-probabilities is the request's."""
 
-_REPLIED = ("text", "finish_reason", "refusal", "usage", "logprobs", "received")
+_REPLIED = ("text", "finish_reason", "refusal", "usage", "logprobs", "received", "provenance")
 """What a record has of a completion."""
 
 

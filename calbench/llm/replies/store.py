@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -35,6 +36,14 @@ MOST_THREADS = 50_000
 """Threads kept in memory after they were read: most others begin as one of them [C]."""
 
 
+ALIKE = 4
+"""By what factor an attempt may be larger than one that was answered, and be like it: the preflight
+is a hundred times smaller than a turn, and says little about its price [C]."""
+
+BEYOND = " beyond its bound"
+"""Behind the name of a model in the ledger: what is reserved because its replies were dearer."""
+
+
 class Stats(NamedTuple):
     """What a store holds."""
 
@@ -42,6 +51,8 @@ class Stats(NamedTuple):
     messages: int
     cost_usd: float
     replies_by_model: dict[str, int]
+    answered_by: dict[str, Counter[str]]
+    """By the model that was asked for: replies by the one that is said to have answered."""
 
 
 _REPLIES = f"SELECT key, thread, body, {known_digest('replies')} FROM replies"  # noqa: S608 - names of ours
@@ -67,6 +78,7 @@ class ReplyStore(BegunGames):
     def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:
         super().__init__(path, connection)
         self._threads: dict[str, tuple[ChatMessage, ...]] = {}
+        self._read = 0
 
     without_digest = 0
     """Replies that had no digest where they were read: exported by an earlier version."""
@@ -302,14 +314,19 @@ class ReplyStore(BegunGames):
         """Count what the store holds, all of which is checked."""
         self.check()
         by_model: dict[str, int] = {}
+        answered_by: dict[str, Counter[str]] = {}
         cost = 0.0
         with progress("counted", self.count()) as tick:
             for record in self.records():
                 by_model[record.model] = by_model.get(record.model, 0) + 1
                 cost += record.cost_usd or 0.0
+                if record.provenance is not None and record.provenance.model is not None:
+                    answered = answered_by.setdefault(record.model, Counter())
+                    answered[record.provenance.model] += 1
                 tick()
         messages = sum(1 for _ in self.messages())
-        return Stats(sum(by_model.values()), messages, cost, dict(sorted(by_model.items())))
+        counts = dict(sorted(by_model.items()))
+        return Stats(sum(counts.values()), messages, cost, counts, answered_by)
 
     # --- the ledger --------------------------------------------------------------------
 
@@ -347,17 +364,52 @@ class ReplyStore(BegunGames):
             ).fetchone()
         return int(total)
 
-    def learnt(self, model: str) -> tuple[int, int]:
-        """Return what answered attempts of a model show of its replies, in nano-dollars.
+    def open_entries(self) -> dict[int, tuple[str, int]]:
+        """Return model and nano-dollars of what was never settled, by its number."""
+        with self._reporting():
+            rows = self._connection.execute(
+                "SELECT id, model, nano_usd FROM reservations"
+                " WHERE id NOT IN (SELECT id FROM settlements)"
+            ).fetchall()
+            (self._read,) = self._connection.execute(
+                "SELECT coalesce(max(id), 0) FROM reservations"
+            ).fetchone()
+        return {int(number): (str(model), int(nano_usd)) for number, model, nano_usd in rows}
 
-        The most that one cost beyond its reservation, and the largest reservation; 0 if there are
-        none. An attempt that cost nothing, or just what was reserved, may have had no answer.
+    def others_reservations(self) -> list[tuple[int, str, int]]:
+        """Return number, model and nano-dollars of what others reserved since the last look."""
+        with self._reporting():
+            rows = self._connection.execute(
+                "SELECT id, model, nano_usd FROM reservations WHERE id > ? ORDER BY id",
+                (max(self._read, self._added.reservations),),
+            ).fetchall()
+        if rows:
+            self._read = int(rows[-1][0])
+        return [(int(number), str(model), int(nano_usd)) for number, model, nano_usd in rows]
+
+    def settlements(self, numbers: Sequence[int]) -> list[tuple[int, int]]:
+        """Return number and nano-dollars of those of some reservations that are settled."""
+        query = "SELECT id, nano_usd FROM settlements WHERE id = ?"
+        with self._reporting():
+            found = [self._connection.execute(query, (each,)).fetchone() for each in numbers]
+        return [(int(row[0]), int(row[1])) for row in found if row is not None]
+
+    def learnt(self, model: str) -> tuple[int, int, int]:
+        """Return what answered attempts of a model show of its replies.
+
+        The most that one cost beyond its reservation, and the largest reservation, in nano-dollars;
+        how many like that one came after the dearest. All 0 if there are none. An attempt that
+        cost nothing, or just what was reserved, may have had no answer.
         """
         with self._reporting():
-            excess, largest = self._connection.execute(
-                "SELECT max(s.nano_usd - r.nano_usd), max(r.nano_usd) FROM reservations r"
+            answered = self._connection.execute(
+                "SELECT s.nano_usd - r.nano_usd, r.nano_usd FROM reservations r"
                 " JOIN settlements s ON s.id = r.id"
-                " WHERE r.model = ? AND s.nano_usd NOT IN (0, r.nano_usd)",
+                " WHERE r.model = ? AND s.nano_usd NOT IN (0, r.nano_usd) ORDER BY r.id",
                 (model,),
-            ).fetchone()
-        return max(0, int(excess or 0)), int(largest or 0)
+            ).fetchall()
+        excess = max((each for each, _ in answered), default=0)
+        largest = max((bound for _, bound in answered), default=0)
+        dearest = max((i for i, (each, _) in enumerate(answered) if 0 < each == excess), default=-1)
+        like = sum(bound * ALIKE >= largest for _, bound in answered[dearest + 1 :])
+        return max(0, int(excess)), int(largest), like

@@ -8,7 +8,7 @@ process.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
@@ -47,12 +47,14 @@ class ReplyWriter:
     def __init__(self, store: ReplyStore) -> None:
         self._store = store
         self._notes: list[_Note[Any]] = []
-        self._settled: list[tuple[asyncio.Future[int], int]] = []
+        self._settled: list[tuple[asyncio.Future[int | None], int]] = []
         self._is_due = False
         self._disk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reply-writer")
         self._next_sync: Future[None] | None = None
         self._on_disk: asyncio.Future[None]
         self._synced_version: int | None = None
+        self._read_version: int | None = None
+        self._is_writing = self._has_looked = False
 
     def __enter__(self) -> Self:
         self._store.leave_log()
@@ -69,23 +71,54 @@ class ReplyWriter:
 
     # --- the ledger --------------------------------------------------------------------
 
-    def reserve(self, model: str, nano_usd: int) -> asyncio.Future[int]:
+    def reserve(
+        self, model: str, nano_usd: int, fits: Callable[[], bool] = lambda: True
+    ) -> asyncio.Future[int | None]:
         """Note money before it may be spent; return the number of the entry, once it is written.
 
-        An entry that is cancelled before is not written.
+        An entry that is cancelled before is not written, nor one that does not fit, which is asked
+        when no other process can write.
         """
-        return self._note(lambda store: store.reserve(model, nano_usd), is_reply=False)
+        return self._note(
+            lambda store: store.reserve(model, nano_usd) if fits() else None, is_reply=False
+        )
 
-    def settle(self, entry: asyncio.Future[int], nano_usd: int) -> None:
+    def settle(self, entry: asyncio.Future[int | None], nano_usd: int) -> None:
         """Note the cost of a reserved attempt: with the reply that follows, or alone."""
         self._settled.append((entry, nano_usd))
         self._write_soon()
 
-    def spent(self) -> int:
+    def check_spent(self) -> int:
         """Return the nano-dollars spent; what was never settled counts in full."""
         return self._store.spent()
 
-    def learnt(self, model: str) -> tuple[int, int]:
+    def open_entries(self) -> dict[int, tuple[str, int]]:
+        """Return model and nano-dollars of what was never settled, by its number."""
+        return self._store.open_entries()
+
+    def news(
+        self, entries: Collection[int]
+    ) -> tuple[list[tuple[int, str, int]], list[tuple[int, int]]]:
+        """Return what other processes did since the last call.
+
+        Args:
+            entries: reservations of theirs of which it is not known that they are settled.
+
+        Returns:
+            Number, model and nano-dollars of what they reserved; number and nano-dollars of what
+            they settled.
+        """
+        if self._has_looked:  # in this transaction, in which nobody else writes
+            return [], []
+        self._has_looked = self._is_writing
+        version = self._store.others_version()
+        if version == self._read_version:
+            return [], []
+        self._read_version = version
+        reserved = self._store.others_reservations()
+        return reserved, self._store.settlements([*entries, *(each[0] for each in reserved)])
+
+    def learnt(self, model: str) -> tuple[int, int, int]:
         """Return what answered attempts of a model show; see the store."""
         return self._store.learnt(model)
 
@@ -161,10 +194,16 @@ class ReplyWriter:
         later = [each for each in self._settled if not each[0].done()]
         has_replies = any(note.is_reply for note in notes)
         with self._store.writing(is_synced=has_replies and not self._store.has_log):
-            found = [note.write(self._store) for note in notes]
+            self._is_writing = True
+            try:
+                found = [note.write(self._store) for note in notes]
+            finally:
+                self._is_writing = self._has_looked = False
             for entry, nano_usd in ready:
                 if not entry.cancelled() and entry.exception() is None:
-                    self._store.settle(entry.result(), nano_usd)
+                    number = entry.result()
+                    if number is not None:
+                        self._store.settle(number, nano_usd)
         self._settled = later
         if later:
             self._write_soon()

@@ -1,0 +1,221 @@
+"""How far a run of models is: one line about it, and a file beside its replies.
+
+The file is the only one of a run that has a clock. It is there while the run plays, and afterwards
+only if the run did not end well.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from calbench.agents.base import CallSite, Completer
+from calbench.agents.envelope import parse_envelope
+from calbench.console import is_terminal, say
+from calbench.domain.observations import Phase
+from calbench.domain.replies import Unreadable
+from calbench.files import write_atomically
+from calbench.llm.client import ModelClient, Totals
+from calbench.llm.completion import Completion, Request
+from calbench.llm.replies.games import BegunGame
+from calbench.runs.faults import example
+
+STATUS = "status.json"
+"""Name of the file."""
+
+LOOK_S, LINE_S = 1.0, 60.0
+"""Seconds between two versions of the file, and between two lines where no terminal is [C]."""
+
+
+@dataclass(eq=False)
+class Status:
+    """What is known of a run of models while it plays.
+
+    Attributes:
+        games: in all; ``finished`` counts those that are on disk.
+        rounds: of a game.
+        totals: what models were asked.
+        money: what was spent, in words.
+        clock: in seconds.
+        round_by_game: the round that each game under way is in.
+        unreadable: replies of ``read`` in which no move could be read.
+    """
+
+    games: int
+    finished: int
+    rounds: float
+    totals: Totals
+    money: Callable[[], str]
+    clock: Callable[[], float] = time.monotonic
+    round_by_game: dict[str, int] = field(default_factory=dict)
+    read: int = 0
+    unreadable: int = 0
+    _done_before: float = 0.0
+    _began: float | None = None
+
+    def __post_init__(self) -> None:
+        self._done_before = float(self.finished)
+
+    def note(self, reply: Completion, site: CallSite) -> None:
+        """Take one reply."""
+        if self._began is None:
+            self._began = self.clock()
+        self.round_by_game[site.game_id] = site.round_index
+        self.read += 1
+        found = parse_envelope(reply) if site.phase != Phase.REFLECTION else None
+        if isinstance(found, Unreadable) or reply.text is None:
+            self.unreadable += 1
+        if isinstance(found, Unreadable) and not self.totals.unreadable:
+            self.totals.unreadable = example(reply.text, found)
+
+    def end(self, game_id: str) -> None:
+        """Take the end of a game."""
+        self.round_by_game.pop(game_id, None)
+        self.finished += 1
+
+    @property
+    def calls(self) -> int:
+        """Replies so far, those that were recorded before included."""
+        return self.totals.calls + self.totals.replayed
+
+    @property
+    def _share(self) -> float:
+        """The part of the games to be played that is done; a round under way counts half."""
+        under_way = sum((each + 0.5) / self.rounds for each in self.round_by_game.values())
+        missing = self.games - self._done_before
+        return min(1.0, (self.finished - self._done_before + under_way) / max(1.0, missing))
+
+    @property
+    def expected_calls(self) -> int | None:
+        """Calls in all, if the rest is as what was played; absent before the first reply."""
+        return round(self.calls / self._share) if self.calls and self._share else None
+
+    @property
+    def calls_per_s(self) -> float | None:
+        """Calls in a second since the first reply."""
+        if self._began is None or self.clock() <= self._began:
+            return None
+        return self.calls / (self.clock() - self._began)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the end, if the rest is as what was played."""
+        if self._began is None or not self._share:
+            return None
+        return (self.clock() - self._began) * (1 - self._share) / self._share
+
+    def line(self) -> str:
+        """Return it in words, without the games."""
+        if self._began is None:
+            return "no reply yet"
+        parts = [f"{self.calls} of about {self.expected_calls} calls"]
+        if self.calls_per_s is not None:
+            parts.append(f"{self.calls_per_s:.1f}/s")
+        if self.seconds_left is not None:
+            parts.append(f"{_duration(self.seconds_left)} left")
+        parts += [f"{100 * self.unreadable / self.read:.0f}% unreadable"] * bool(self.unreadable)
+        parts += [f"{self.totals.retries} retries"] * bool(self.totals.retries)
+        return ", ".join([*parts, *filter(None, [self.money()])])
+
+    def document(self, state: str, now: datetime) -> dict[str, Any]:
+        """Return it as the file has it; ``now`` is the time, and the state a word."""
+        left, speed = self.seconds_left, self.calls_per_s
+        end = None if left is None else now + timedelta(seconds=left)
+        return {
+            "state": state,
+            "games": self.games,
+            "games_finished": self.finished,
+            "calls": self.calls,
+            "calls_expected": self.expected_calls,
+            "calls_per_second": None if speed is None else round(speed, 3),
+            "calls_failed": self.totals.failed,
+            "retries": self.totals.retries,
+            "unreadable_share": self.unreadable / self.read if self.read else None,
+            "spent": self.money(),
+            "seconds_left": None if left is None else round(left),
+            "time": now.isoformat(timespec="seconds"),
+            "expected_end": None if end is None else end.isoformat(timespec="seconds"),
+        }
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
+@contextmanager
+def shown(status: Status | None, store: Path | None) -> Iterator[None]:
+    """Keep the file, and show lines where no terminal is, while a run plays.
+
+    Args:
+        status: of the run; absent: nothing is shown.
+        store: where its replies are kept; absent: there is no file.
+    """
+    if status is None:
+        yield
+        return
+    ended = threading.Event()
+    path = None if store is None else store.with_name(STATUS)
+
+    def write(state: str) -> None:
+        if path is None:
+            return
+        document = status.document(state, datetime.now(UTC))
+        with suppress(OSError):  # a full disk is the run's to tell
+            write_atomically(path, f"{json.dumps(document)}\n".encode(), is_synced=False)
+
+    def look() -> None:
+        line_at, has_lines = 0.0, not is_terminal(sys.stderr)
+        while not ended.wait(LOOK_S):
+            write("playing")
+            if has_lines and status.calls and time.monotonic() >= line_at:
+                line_at = time.monotonic() + LINE_S
+                say(f"games {status.finished}/{status.games} {status.line()}")
+
+    looking = threading.Thread(target=look, name="status", daemon=True)
+    looking.start()
+    state = "failed"
+    try:
+        yield
+        state = ""
+    except BaseException as error:
+        state = "stopped" if type(error).__name__ == "StoppedError" else state
+        raise
+    finally:
+        ended.set()
+        looking.join()
+        if state:
+            write(state)
+        elif path is not None:
+            path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A model client whose replies a status notes."""
+
+    client: ModelClient
+    status: Status
+
+    async def complete(self, request: Request, site: CallSite) -> Completion:
+        """Ask the model, and note its reply."""
+        completion = await self.client.complete(request, site)
+        self.status.note(completion, site)
+        return completion
+
+    def begin(self, game: BegunGame) -> None:
+        """Note a game that begins."""
+        self.client.begin(game)
+
+
+def watched(client: ModelClient, status: Status | None) -> Completer:
+    """Return a client whose replies a status notes, if there is one."""
+    return client if status is None else Watched(client, status)

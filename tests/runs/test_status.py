@@ -1,0 +1,105 @@
+"""How far a run of models is: predicted, shown, kept in a file, and gone at its end."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calbench.agents.base import CallSite
+from calbench.domain.ids import AgentId
+from calbench.domain.observations import Phase
+from calbench.errors import StoppedError
+from calbench.llm.client import Totals
+from calbench.llm.completion import Completion, Request
+from calbench.llm.model import Endpoint
+from calbench.runs import status as module
+from calbench.runs.play import execute
+from calbench.runs.status import STATUS, Status
+from tests.cli.recording import recording, spoken
+
+ROUNDS = 5
+
+
+def site(game: int, number: int) -> CallSite:
+    return CallSite("m", f"game-{game}", AgentId(0), number, Phase.CHEAP_TALK, 0, 0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_time_left_is_predicted_after_a_tenth_of_the_calls(seed: int) -> None:
+    """Games of 45, eight at once, whose rounds take 15 to 45 calls of a second."""
+    chance, now, said = random.Random(seed), 0.0, '{"thinking": "", "actions": []}'
+    totals = Totals()
+    status = Status(45, 0, ROUNDS, totals, str, clock=lambda: now)
+    games = [[chance.randint(15, 45) for _ in range(ROUNDS)] for _ in range(45)]
+    calls, waiting = sum(map(sum, games)), list(enumerate(games))
+    under_way = [waiting.pop(0) for _ in range(8)]
+    predicted: float | None = None
+    while under_way:
+        for place, (number, rounds) in list(enumerate(under_way)):
+            if not rounds:
+                continue
+            totals.calls += 1
+            rounds[0] -= 1
+            status.note(Completion(text=said, finish_reason="stop"), site(number, 5 - len(rounds)))
+            if not rounds[0]:
+                rounds.pop(0)
+            if not rounds:
+                status.end(f"game-{number}")
+                under_way[place] = waiting.pop(0) if waiting else (number, rounds)
+        now += 1.0
+        if predicted is None and totals.calls >= calls / 10:
+            predicted = now + (status.seconds_left or 0.0)
+            assert status.expected_calls == pytest.approx(calls, rel=0.25)
+        under_way = [each for each in under_way if each[1]]
+    assert predicted == pytest.approx(now, rel=0.25)
+    assert status.finished == 45
+    assert "unreadable" not in status.line()
+
+
+def test_line_says_what_is_wrong() -> None:
+    now = 0.0
+    totals = Totals()
+    status = Status(2, 0, 2, totals, lambda: "US$ 0.42 of 1.00", clock=lambda: now)
+    assert status.line() == "no reply yet"
+    for number, text in enumerate(("{}", '{"thinking": "", "actions": []}', None, "no")):
+        totals.calls += 1
+        status.note(Completion(text=text, finish_reason="stop"), site(0, number // 2))
+    totals.retries, now = 3, 300.0
+    assert status.line() == (
+        "4 of about 11 calls, 0.0/s, 8 min left, 75% unreadable, 3 retries, US$ 0.42 of 1.00"
+    )
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_file_is_there_while_it_plays_and_afterwards_only_if_it_did_not_end_well(
+    is_stopped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_S", 0.01)
+    file = tmp_path / "run" / STATUS
+    seen: list[dict[str, Any]] = []
+
+    async def answering(asked: Request, _: Endpoint) -> Completion:
+        while not file.exists():  # noqa: ASYNC110 - another thread writes it
+            await asyncio.sleep(0.01)
+        seen.append(json.loads(file.read_text()))
+        if is_stopped and len(seen) == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+        return await spoken(asked)
+
+    spec = recording(str(tmp_path / "run"), "suite.num_scenarios=2")
+    if is_stopped:
+        with pytest.raises(StoppedError):
+            execute(spec, answering)
+        last = json.loads(file.read_text())
+        assert (last["state"], last["games"], last["calls"] >= 19) == ("stopped", 2, True)
+    else:
+        execute(spec, answering)
+        assert not file.exists()
+    assert {each["state"] for each in seen} == {"playing"}
+    assert not list((tmp_path / "run" / "traces").rglob(STATUS))
