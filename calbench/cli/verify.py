@@ -15,7 +15,7 @@ from calbench.cli.words import Status, Words
 from calbench.console import alert, progress, say, tell, verdict
 from calbench.engine.batch import begun_game
 from calbench.errors import ConfigError, FileError
-from calbench.files import STORE, first_problem, printable
+from calbench.files import STORE, check_no_link, first_problem, printable
 from calbench.llm.client import open_recorded
 from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.shards import open_replies
@@ -126,7 +126,9 @@ def list_begun(paths: Sequence[Path]) -> int:
     """
     unplayed, wrong = 0, 0
     for path in paths:
-        store = path / STORE if path.is_dir() else path
+        store = path
+        if path.is_dir():
+            check_no_link(store := path / STORE)
         if not store.is_file():
             raise FileError(
                 f"{path}: holds no reply store; name a run that has {STORE}, or its file"

@@ -49,8 +49,8 @@ def cluster(count: int, address: str | None) -> Iterator[Pool]:
 
     Args:
         count: worker processes of a local one.
-        address: of the scheduler of one to join, such as ``tcp://10.0.0.1:8786``; absent: a local
-            one is started, and ends with the context.
+        address: of the scheduler of one to join, such as ``tls://10.0.0.1:8786``; absent: a local
+            one is started, with certificates for its lifetime, and ends with the context.
 
     Raises:
         ConfigError: Dask is not installed, no scheduler answers, or the workers run several
@@ -77,15 +77,22 @@ def cluster(count: int, address: str | None) -> Iterator[Pool]:
 @contextmanager
 def _local(count: int) -> Iterator[Any]:
     """Start processes that Ctrl-C does not reach: this one answers it, and ends them."""
-    from distributed import LocalCluster
+    from distributed import LocalCluster, Security
 
+    try:
+        security = Security.temporary()  # other users of this machine reach its ports, too
+    except ImportError as error:
+        raise ConfigError(
+            "executor=dask: certificates need cryptography: pip install 'calbench[cluster]'"
+        ) from error
     with safe_path():
         with blocking():
             local = LocalCluster(
+                security=security,
                 n_workers=count,
                 threads_per_worker=1,
                 memory_limit=None,
-                dashboard_address="127.0.0.1:0",
+                dashboard_address=None,
                 silence_logs=logging.CRITICAL,
             )
         with undone(end_processes), local:
@@ -140,7 +147,8 @@ def _version() -> tuple[str, str]:
 def _joined(client: "Client", name: str) -> Pool:
     pool = _Cluster(client)
     count = f"{pool.size} workers" if pool.size else "no workers yet: waiting for the first"
-    say(f"Dask: {printable(name)}, {count}, dashboard {client.dashboard_link}")
+    dashboard = f", dashboard {client.dashboard_link}" if name.startswith("t") else ""
+    say(f"Dask: {printable(name)}, {count}{dashboard}")
     return pool
 
 
