@@ -52,7 +52,7 @@ class ExecutorSpec(BaseModel):
         kind: ``processes`` of this machine, or a cluster of ``dask``.
         address: of the scheduler of a Dask cluster to join; absent: a local one is started.
         is_trusted_network: whether an address without encryption may be joined, where anybody who
-            reaches it can run code.
+            reaches it can run code, and whether a local cluster shows its dashboard.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -156,7 +156,10 @@ def workers(
     if executor.kind == "dask":
         from calbench.pool.cluster import cluster  # an extra
 
-        with cluster(count or processors(), executor.address) as pool:
+        is_trusted = executor.is_trusted_network
+        with cluster(
+            count or processors(), executor.address, is_trusted_network=is_trusted
+        ) as pool:
             yield pool
         return
     if count is None:

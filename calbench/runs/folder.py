@@ -44,7 +44,8 @@ def job_folders(folder: Path, holding: str = TRACES_FOLDER) -> list[Path]:
     """
     if (folder / TRACES_FOLDER).is_dir() or not folder.is_dir():
         return []
-    found = [path.parent for path in folder.glob(f"*/{holding}") if path.is_dir()]
+    inside = (path for path in folder.glob(f"*/{holding}") if path.is_dir())
+    found = [path.parent for path in inside if not path.parent.is_symlink()]
     return sorted(found, key=lambda path: _natural(path.name))
 
 

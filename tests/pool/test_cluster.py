@@ -2,10 +2,11 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,34 @@ def test_a_scheduler_that_is_gone_is_told_in_one_line() -> None:
         started.close()
         with pytest.raises(WorkerError, match="the Dask cluster is gone"):
             list(mapped(str, range(3), pool))
+
+
+def _listening(process: int) -> list[int]:
+    """Return the ports on which a process listens, as Linux has them."""
+    own = set()
+    for each in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):  # the one by which they are listed
+            own.add(str(each.readlink()).removeprefix("socket:[").removesuffix("]"))
+    rows = [line.split() for line in Path(f"/proc/{process}/net/tcp").read_text().splitlines()]
+    return [int(row[1].split(":")[1], 16) for row in rows if row[3] == "0A" and row[9] in own]
+
+
+@pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="asks Linux for ports")
+def test_ports_of_a_local_cluster_answer_nobody_without_a_certificate(pool: Pool) -> None:
+    processes = [os.getpid(), *set(mapped(_process, range(8), pool))]
+    ports = {port for process in processes for port in _listening(process)}
+    assert len(ports) >= 3
+    for port in sorted(ports):
+        for _ in range(50):
+            with socket.create_connection(("127.0.0.1", port), timeout=GUARD_S) as connection:
+                connection.sendall(b"GET /info/main/workers.html HTTP/1.0\r\n\r\n")
+                with suppress(ConnectionResetError):
+                    said = connection.recv(1000)
+                    assert not said.startswith(b"HTTP") or b" 404 " in said
+
+
+def _process(_: int) -> int:
+    return os.getpid()
 
 
 def test_tls_without_certificates_is_refused() -> None:
