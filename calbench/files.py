@@ -28,6 +28,9 @@ MOST_BYTES = 2**30
 """Greatest size of a file that is read whole, unpacked: a gigabyte [C]."""
 
 
+MOST_LZMA_MEMORY = 2**28
+"""Most memory for unpacking xz, in bytes [C]: its greatest preset takes a quarter."""
+
 PIECE = 2**20
 """Bytes unpacked at a time: what is too large is given up this soon behind its bound [C]."""
 
@@ -246,6 +249,21 @@ def unpacked_pieces(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
         ) from error
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def unpacked_lzma(data: bytes, most: int = MOST_BYTES) -> bytes:
+    """Return what is packed with xz, of at most so many bytes.
+
+    Raises:
+        lzma.LZMAError: it cannot be unpacked, or is larger, or asks for much memory.
+    """
+    import lzma
+
+    unpacker = lzma.LZMADecompressor(memlimit=MOST_LZMA_MEMORY)
+    found = unpacker.decompress(data, max_length=most)
+    if not unpacker.eof:
+        raise lzma.LZMAError(f"it ends early, or holds more than {most} bytes")
+    return found
 
 
 def too_large(path: Path, most: int, state: str = "") -> FileError:

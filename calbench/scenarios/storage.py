@@ -347,3 +347,8 @@ def published_suite(name: str, folder: Path | None = None) -> tuple[Scenario, ..
             "a file of your own is given as its path, FILE.jsonl"
         )
     return read_suite(held / f"{name}{_ENDING}")
+
+
+def published_lines(name: str) -> Iterator[bytes]:
+    """Yield the lines of a published suite as they are, a scenario each."""
+    return _lines(published_suites() / f"{name}{_ENDING}")
