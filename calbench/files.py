@@ -93,7 +93,7 @@ def written_atomically(path: Path, *, is_synced: bool = True) -> Iterator[Path]:
 def held(path: Path, flags: int) -> Iterator[None]:
     """Hold a file or a folder that other commands hold, too; the system lets go of it at the end.
 
-    It may be renamed meanwhile. Where there are no such locks, nothing is held.
+    It may be renamed meanwhile. Where there are no such locks, nothing is held against others.
 
     Args:
         path: of what is held.
@@ -111,12 +111,16 @@ def held(path: Path, flags: int) -> Iterator[None]:
     while True:
         handle = os.open(path, flags | os.O_NOFOLLOW, 0o666)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise BlockingIOError(error.errno, "another command is writing it") from error
+            except OSError:  # a file system without such locks, as of some clusters
+                yield
+                return
             if _is_at(path, handle):  # who held it before may have renamed or removed it
                 yield
                 return
-        except BlockingIOError as error:
-            raise BlockingIOError(error.errno, "another command is writing it") from error
         finally:
             os.close(handle)
 
