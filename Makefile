@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock oldest lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
+.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom oldest lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -61,6 +61,9 @@ lock:  ## resolve again, with no release younger than two weeks
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra pipeline \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements.lock
+
+sbom:  ## the packages of the lock as a bill of materials, CycloneDX -> build/sbom.json
+	python -m tests.packaging.sbom requirements.lock build/sbom.json
 
 oldest:  ## install the oldest libraries that pyproject.toml allows, together, and try them
 	python3.11 -m venv build/oldest

@@ -1,5 +1,11 @@
-"""Files: written whole or not at all, and read with one clear line when they do not fit."""
+"""Files: written whole or not at all, and read with one clear line when they do not fit.
 
+What is read may be a stranger's: it is opened first and then looked at, so it is a regular file of
+bounded size whatever is put into its place meanwhile. A link that the user names is followed, one
+that was found in a folder is not.
+"""
+
+import errno
 import gc
 import json
 import os
@@ -8,7 +14,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from calbench.endings import undone
 from calbench.errors import FileError, OutputError
@@ -21,6 +27,9 @@ if TYPE_CHECKING:
 MOST_BYTES = 2**30
 """Greatest size of a file that is read whole, unpacked: a gigabyte [C]."""
 
+
+MOST_LZMA_MEMORY = 2**28
+"""Most memory for unpacking xz, in bytes [C]: its greatest preset takes a quarter."""
 
 PIECE = 2**20
 """Bytes unpacked at a time: what is too large is given up this soon behind its bound [C]."""
@@ -41,31 +50,36 @@ def written_atomically(path: Path, *, is_synced: bool = True) -> Iterator[Path]:
     """Provide a temporary name beside a file, which is renamed once it is written whole.
 
     What was written is removed if it cannot be finished. The temporary name depends on the file
-    alone, so a killed run leaves nothing behind that its successor does not replace.
+    alone, so a killed run leaves nothing behind that its successor does not replace; it is held
+    against other commands.
 
     Args:
         path: of the file.
         is_synced: whether it survives a crash of the machine, too; not if it can be made again.
 
     Raises:
-        OutputError: naming the place, if it cannot be written.
+        OutputError: naming the place, if it cannot be written, or another command writes it.
     """
     beside = path.with_name(f".{path.name}.part")
+    is_held = False
 
     def remove() -> None:
         with suppress(OSError):
-            beside.unlink()
+            if is_held:
+                beside.unlink()
 
     try:
-        with undone(remove):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if beside.is_symlink():  # in a folder of somebody else's it might lead anywhere
-                beside.unlink()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if beside.is_symlink() or beside.is_fifo():  # in a stranger's folder, to lead anywhere
+            beside.unlink()
+        with undone(remove), held(beside, os.O_RDWR | os.O_CREAT):
+            is_held = True
             yield beside
             if is_synced:
                 with beside.open("rb") as file:
                     os.fsync(file.fileno())
             beside.replace(path)
+            is_held = False
     except BaseException as error:
         remove()
         if not isinstance(error, OSError):
@@ -73,6 +87,48 @@ def written_atomically(path: Path, *, is_synced: bool = True) -> Iterator[Path]:
         raise OutputError(
             f"{path}: cannot be written ({error.strerror or error}); choose another folder"
         ) from error
+
+
+@contextmanager
+def held(path: Path, flags: int) -> Iterator[None]:
+    """Hold a file or a folder that other commands hold, too; the system lets go of it at the end.
+
+    It may be renamed meanwhile. Where there are no such locks, nothing is held against others.
+
+    Args:
+        path: of what is held.
+        flags: how it is opened.
+
+    Raises:
+        BlockingIOError: another command holds it.
+        OSError: it cannot be opened.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: its files are not renamed while they are open
+        yield
+        return
+    while True:
+        handle = os.open(path, flags | os.O_NOFOLLOW, 0o666)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise BlockingIOError(error.errno, "another command is writing it") from error
+            except OSError:  # a file system without such locks, as of some clusters
+                yield
+                return
+            if _is_at(path, handle):  # who held it before may have renamed or removed it
+                yield
+                return
+        finally:
+            os.close(handle)
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(handle), path.lstat())
+    return False
 
 
 @contextmanager
@@ -87,33 +143,79 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def check_readable(path: Path, most: int = MOST_BYTES) -> None:
-    """Refuse what is no file, such as a pipe, which may never end, and what is too large.
+def opened(path: Path, most: int = MOST_BYTES, *, is_found: bool = False) -> BinaryIO:
+    """Open a file to read it: no pipe, which may never end, and of at most so many bytes.
+
+    Args:
+        path: of the file.
+        most: greatest size.
+        is_found: whether it was found in a folder, and so may be no link.
 
     Raises:
-        FileError: naming the file.
+        FileError: naming the file, if it cannot be read, is no file or is larger.
     """
+    flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    if is_found:
+        check_no_link(path)
+        flags |= getattr(os, "O_NOFOLLOW", 0)
     try:
-        about = path.stat()
+        handle = os.open(path, os.O_RDONLY | flags)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
-    if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
-        raise FileError(f"{printable(str(path))}: is a pipe or a device; save it as a file")
-    if about.st_size > most:
+    about = os.fstat(handle)
+    if stat.S_ISREG(about.st_mode) and about.st_size <= most:
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if stat.S_ISREG(about.st_mode):
         raise too_large(path, most)
+    if stat.S_ISDIR(about.st_mode):
+        raise _unreadable(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+    raise FileError(f"{printable(str(path))}: is a pipe or a device; save it as a file")
 
 
-def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Read a file of at most so many bytes.
+def check_no_link(path: Path) -> None:
+    """Refuse a link that was found in a folder: it might lead anywhere on this machine.
+
+    Raises:
+        FileError: naming it.
+    """
+    if path.is_symlink():
+        raise FileError(
+            f"{printable(str(path))}: is a link, and none in a folder is followed; put there what "
+            "it leads to, or name that"
+        )
+
+
+def check_no_link_out(path: Path) -> None:
+    """Refuse a link, a pipe or the like where a command is about to write.
+
+    Raises:
+        OutputError: naming it.
+    """
+    with suppress(FileNotFoundError):
+        mode = path.lstat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            what = "a link" if stat.S_ISLNK(mode) else "a pipe or a device"
+            raise OutputError(
+                f"{printable(str(path))}: is {what}, and nothing is written there; move it away, "
+                "or choose another folder"
+            )
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES, *, is_found: bool = False) -> bytes:
+    """Read a file; arguments as of :func:`opened`.
 
     Raises:
         FileError: naming the file, if it cannot be read or is larger.
     """
-    check_readable(path, most)
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    with opened(path, most, is_found=is_found) as file:
+        try:
+            data = file.read(most + 1)
+        except OSError as error:
+            raise _unreadable(path, error) from error
+    if len(data) > most:  # it grew meanwhile
+        raise too_large(path, most)
+    return data
 
 
 def sync_folder(folder: Path) -> None:
@@ -135,10 +237,9 @@ def unpacked_pieces(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
     import gzip
     import zlib
 
-    check_readable(path, most)
     unpacked = 0
     try:
-        with gzip.open(path) as file:
+        with opened(path, most) as packed, gzip.open(packed) as file:
             while piece := file.read(PIECE):
                 unpacked += len(piece)
                 if unpacked > most:
@@ -152,6 +253,21 @@ def unpacked_pieces(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
         ) from error
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def unpacked_lzma(data: bytes, most: int = MOST_BYTES) -> bytes:
+    """Return what is packed with xz, of at most so many bytes.
+
+    Raises:
+        lzma.LZMAError: it cannot be unpacked, or is larger, or asks for much memory.
+    """
+    import lzma
+
+    unpacker = lzma.LZMADecompressor(memlimit=MOST_LZMA_MEMORY)
+    found = unpacker.decompress(data, max_length=most)
+    if not unpacker.eof:
+        raise lzma.LZMAError(f"it ends early, or holds more than {most} bytes")
+    return found
 
 
 def too_large(path: Path, most: int, state: str = "") -> FileError:

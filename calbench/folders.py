@@ -6,13 +6,14 @@ under a name beside its place, from which the next build takes it back.
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 
 from calbench.endings import removed, undone
 from calbench.errors import OutputError
+from calbench.files import held
 
 MARK = ".calbench-site"
 """Names a folder that a build made, and may therefore replace."""
@@ -25,27 +26,67 @@ _TEXT = "Made by calbench; replaced at the next build.\n"
 
 def is_own(folder: Path) -> bool:
     """Whether a folder was made by a build, or there is nothing in it that could be lost."""
+    mark = folder / MARK
     return not folder.exists() or (
-        folder.is_dir() and ((folder / MARK).is_file() or not any(folder.iterdir()))
+        folder.is_dir()
+        and ((mark.is_file() and not mark.is_symlink()) or not any(folder.iterdir()))
     )
 
 
 @contextmanager
-def replaced(out: Path, *, is_marked: bool = True) -> Iterator[Path]:
+def claimed(folder: Path) -> Iterator[None]:
+    """Hold a folder against other commands that write there; it is made if it is not there.
+
+    Raises:
+        OutputError: another command holds it, or it cannot be made.
+    """
+    with ExitStack() as stack:
+        _claim(folder, stack)
+        yield
+
+
+def _claim(folder: Path, stack: ExitStack) -> None:
+    try:
+        while True:
+            folder.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # who held it renamed it, or removed it
+                stack.enter_context(held(folder.resolve(), os.O_RDONLY))
+                return
+    except BlockingIOError as error:
+        raise OutputError(
+            f"{folder}: another command is writing there; wait for it, or choose another folder"
+        ) from error
+    except OSError as error:
+        raise OutputError(
+            f"{folder}: cannot be written ({error.strerror or error}); choose another folder"
+        ) from error
+
+
+def _nothing() -> None:
+    """Check nothing."""
+
+
+@contextmanager
+def replaced(
+    out: Path, *, is_marked: bool = True, check: Callable[[], None] = _nothing
+) -> Iterator[Path]:
     """Provide a new folder, which takes the place of another once it is whole.
+
+    It is held against other commands that build there.
 
     Args:
         out: the place. What is there is replaced: ask :func:`is_own` before.
         is_marked: whether the folder keeps its mark in its place.
+        check: refuses what is in the place; asked once no other command builds there.
 
     Raises:
         OutputError: what is beside the place under the names of a build is none, or the folder
-            cannot be written.
+            cannot be written, or another command builds there.
     """
     out = out.resolve()
     beside, old = (out.with_name(f".{out.name}.{end}") for end in ("part", "old"))
     for folder in (beside, old):
-        if not is_own(folder):
+        if folder.is_symlink() or not is_own(folder):
             raise OutputError(f"{folder}: holds other files; move it away")
     made = [folder for folder in out.parents if not folder.exists()]
 
@@ -55,11 +96,11 @@ def replaced(out: Path, *, is_marked: bool = True) -> Iterator[Path]:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 
-    with undone(remove):
+    with claimed(beside), undone(remove):
         try:
             recover(out)
-            remove_own(beside)
-            beside.mkdir(parents=True)
+            check()
+            _empty(beside)
             (beside / MARK).write_text(_TEXT, encoding="utf-8")
             yield beside
             _swap(out, beside, old)
@@ -88,13 +129,17 @@ def _swap(out: Path, beside: Path, old: Path) -> None:
 
 def remove_own(folder: Path) -> None:
     """Remove a folder that a build made, its mark last; any other is left alone."""
-    if not folder.is_dir() or not is_own(folder):
-        return
+    if folder.is_dir() and not folder.is_symlink() and is_own(folder):
+        _empty(folder)
+        (folder / MARK).unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def _empty(folder: Path) -> None:
+    """Remove what is in a folder but its mark."""
     for path in folder.iterdir():
         if path.name != MARK:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-    (folder / MARK).unlink(missing_ok=True)
-    folder.rmdir()
 
 
 @contextmanager

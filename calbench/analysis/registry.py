@@ -1,5 +1,8 @@
 """The published tables of a run: each is declared once, and written, described and tested here."""
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -177,7 +180,15 @@ def _other(path: str) -> str:
 
 def sentence(make: Callable[..., object]) -> str:
     """Return the contents of a function's table: the first paragraph of its docstring."""
-    return " ".join((make.__doc__ or "").split("\n\n")[0].split())
+    return " ".join(_docstring(make).split("\n\n")[0].split())
+
+
+def _docstring(make: Callable[..., object]) -> str:
+    """Return a function's docstring, from its source where ``python -OO`` left it out."""
+    if make.__doc__ is not None:
+        return make.__doc__
+    (found,) = ast.parse(textwrap.dedent(inspect.getsource(make))).body
+    return (ast.get_docstring(found) if isinstance(found, ast.FunctionDef) else None) or ""
 
 
 TABLES: dict[str, Table] = {}

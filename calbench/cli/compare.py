@@ -29,10 +29,11 @@ from calbench.config.composition import compose
 from calbench.config.groups import among
 from calbench.config.spec import RunSpec
 from calbench.console import progress, show, verdict, warn
+from calbench.endings import pruned
 from calbench.errors import ConfigError
 from calbench.facts.frames import cast
 from calbench.facts.games import AGENTS, GAMES, MEETINGS
-from calbench.folders import scratch_folder
+from calbench.folders import claimed, scratch_folder
 from calbench.pool import workers
 from calbench.report.columns import NO_INTERVAL
 from calbench.report.kind import VPS_KIND_NAMES
@@ -69,19 +70,21 @@ def main(words: Words) -> int:
     measures = _measure_names(options["measure"]) if "measure" in options else NAMES
     top = words.number("top", 3)
     out = Path(options["out"]) if options.get("out") else None
+    keys = {
+        name: [column.name for column in columns if column.is_key]
+        for name, columns in COMPARISON_TABLES.items()
+    }
     if out is not None:
-        keys = {
-            name: [column.name for column in columns if column.is_key]
-            for name, columns in COMPARISON_TABLES.items()
-        }
         check_folder(out, keys, keys)
     spec = compose(words.settings)
     compared = compare_runs(run_a, run_b, spec, team_a=options.get("a"), team_b=options.get("b"))
     _say_unlike(compared, measures)
     if out is not None:
-        for name, frame in compared.tables.items():
-            columns = COMPARISON_TABLES[name]
-            write_frames(out / name, [cast(frame, columns)], columns)
+        with pruned(out), claimed(out):
+            check_folder(out, keys, keys)
+            for name, frame in compared.tables.items():
+                columns = COMPARISON_TABLES[name]
+                write_frames(out / name, [cast(frame, columns)], columns)
     show(*comparison_tables(compared, measures, top))
     where = "" if out is None else f": {out}"
     verdict(f"{finding(compared, measures, spec.analysis.confidence)}{where}")

@@ -25,7 +25,7 @@ from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter, MeasuredBatch
 from calbench.files import STORE
-from calbench.folders import scratch_folder
+from calbench.folders import claimed, scratch_folder
 from calbench.llm.client import Totals
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.prices import read_prices
@@ -139,6 +139,7 @@ def _judge_games(
     name = next(iter(spec.models), SCRIPTED_JUDGE)
     with (
         locked(out),
+        claimed(out),
         removed(out / FACTS),
         FactsWriter(out / FACTS, VERDICT_FACTS, teams) as facts,
         noting_interrupt(lambda: f"Stopped; replies that came are in {out}") as is_stopping,

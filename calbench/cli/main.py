@@ -3,20 +3,39 @@
 Nothing is imported before signals are handled: the first tenth of a second is imports.
 """
 
+import errno
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
+
+SCARCE = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
+"""Errors of a machine that has too little of something: descriptors, memory or space."""
+
+UNWRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF}
+"""Errors of a stream that takes nothing more."""
 
 STOPPED = "Stopped before anything was done; the same command starts again"
 
 
 def main() -> None:
     """Answer the command line and end the process with a status."""
+    _open_standard_streams()
     _answer_signals(_stop)
     status = answer(sys.argv[1:])
     _answer_signals(signal.SIG_IGN)  # they come too late: all is done and said
     sys.exit(status)
+
+
+def _open_standard_streams() -> None:
+    """Open what the caller has closed to nothing: else the next file would get its number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it takes the lowest number that is free
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _answer_signals(how: Callable[[int, object], None] | signal.Handlers) -> None:
@@ -62,6 +81,35 @@ def status_of(command: Callable[[], int]) -> int:
         say_error(error)
         return Status.MISTAKEN
     except BrokenPipeError:  # the reader of the output, such as `head`, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return Status.PIPE_CLOSED
+    except (OSError, MemoryError) as error:
+        return _of_machine(error)
+    except Exception:  # noqa: BLE001 - a status that no check has
+        traceback.print_exc()
+        return Status.BROKEN
     return status
+
+
+def _of_machine(error: OSError | MemoryError) -> int:
+    """Return the status after an error that may be one of the machine, in one line if it is."""
+    from calbench.cli.words import Status
+    from calbench.console import alert
+
+    if isinstance(error, MemoryError):
+        alert("error: the machine has too little memory; try jobs=1, or a part of it")
+        return Status.MISTAKEN
+    is_output = error.filename is None and error.errno in UNWRITTEN
+    if is_output:
+        _drop_output()
+    if is_output or error.errno in SCARCE:
+        where = "standard output" if is_output else error.filename or "this machine"
+        alert(f"error: {where}: {error.strerror}; make room, or write elsewhere")
+        return Status.MISTAKEN
+    traceback.print_exc()
+    return Status.BROKEN
+
+
+def _drop_output() -> None:
+    """Let what standard output still holds go nowhere, so that the interpreter can end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

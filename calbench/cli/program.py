@@ -18,6 +18,7 @@ from calbench.cli.words import (
     KEY_BY_GROUP,
     Key,
     Status,
+    at_home,
     completed_override,
     completed_word,
     program_name,
@@ -62,6 +63,7 @@ STATUSES = (
         "3",
         "a run with games cut short by a provider or the budget, or a model that nobody can read",
     ),
+    ("70", "an error of CalBench itself, with its traceback"),
     ("129", "stopped because its terminal was closed (SIGHUP), as by Ctrl-C"),
     ("130", "stopped with Ctrl-C; the same command resumes"),
     ("143", "stopped by the system (SIGTERM), as by Ctrl-C"),
@@ -79,7 +81,7 @@ def invoke(arguments: Sequence[str]) -> int:
     if instruction := os.environ.get(COMPLETE):
         return shell_complete(program, {}, "calbench", COMPLETE, instruction)
     try:
-        with program.make_context(program_name(), list(arguments)) as context:
+        with program.make_context(program_name(), [*map(at_home, arguments)]) as context:
             return int(program.invoke(context) or Status.DONE)
     except click.exceptions.Exit as end:
         return end.exit_code

@@ -16,7 +16,8 @@ from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import progress, show, verdict, warn
-from calbench.folders import scratch_folder
+from calbench.endings import pruned
+from calbench.folders import claimed, scratch_folder
 from calbench.llm.prices import read_prices
 from calbench.pool import workers
 from calbench.runs.faults import excluded_games, faults_of
@@ -29,7 +30,7 @@ from calbench.runs.folder import (
     job_folders,
     write_sweep_table,
 )
-from calbench.runs.recorded import TEAM_ORDER, TraceHead, read_games, team_rank
+from calbench.runs.recorded import TEAM_ORDER, RecordedGame, TraceHead, read_games, team_rank
 from calbench.runs.results import TABLES_FOLDER, read_run
 from calbench.runs.slices import pooled, told_apart
 
@@ -79,6 +80,13 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
     """
     check_folder(out, KEPT, KEYS)
     found = read_games(paths)
+    with pruned(out), claimed(out):
+        check_folder(out, KEPT, KEYS)
+        return _write(found, out, teams, spec)
+
+
+def _write(found: Sequence[RecordedGame], out: Path, teams: Sequence[str], spec: RunSpec) -> int:
+    """Write all tables of some games into a folder that is held; return how many there are."""
     settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
     facts = facts_of(spec.facts, spec.judge)
     with scratch_folder("rescore") as scratch:

@@ -1,17 +1,20 @@
 """``calbench site`` and ``calbench view``: runs of one's own on pages."""
 
-import functools
+import secrets
 import threading
 import webbrowser
+from contextlib import suppress
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+from urllib.parse import unquote, urlsplit
 
 from calbench.cli.words import Status, Words
 from calbench.config.composition import compose
 from calbench.console import noting_interrupt, verdict
-from calbench.errors import ConfigError, OutputError
-from calbench.files import printable
+from calbench.errors import ConfigError, FileError, OutputError
+from calbench.files import check_no_link_out, opened, printable
 from calbench.runs.board import write_board
 from calbench.runs.entries import run_names
 from calbench.traces.catalog import TRACES_FOLDER
@@ -39,11 +42,13 @@ def view(words: Words, *, is_opened: bool = False) -> int:
     spec = compose(words.settings)
     run_names(paths)  # refuses what is no folder
     out = _folder(words, paths[0])
-    write_board(paths, out, spec.jobs, spec.executor, has_published=False)
     if wish == "false":
+        write_board(paths, out, spec.jobs, spec.executor, has_published=False)
         verdict(str(out / "index.html"), is_good=True)
-    else:
-        serve(out, port, is_opened=is_opened)
+        return Status.DONE
+    with new_server(out, port) as server:  # before the pages are built, which takes a while
+        write_board(paths, out, spec.jobs, spec.executor, has_published=False)
+        serve(server, is_opened=is_opened)
     return Status.DONE
 
 
@@ -57,6 +62,7 @@ def _folder(words: Words, run: Path) -> Path:
         return Path(words.options["out"])
     if not (run / TRACES_FOLDER).is_dir():
         raise ConfigError(f"{run}: is no whole run, so say where its pages go with out=DIR")
+    check_no_link_out(run / "site")
     return run / "site"
 
 
@@ -67,35 +73,133 @@ WAIT_S = 0.2
 """How often it is looked for Ctrl-C [C]."""
 
 
-class _Quiet(SimpleHTTPRequestHandler):
+TOKEN_BYTES = 16
+"""Of chance in the address: other users of this machine reach its ports, too [C]."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self' blob:; "
+    "form-action 'none'; base-uri 'self'; frame-ancestors 'none'"
+)
+"""What a page may load: nothing from elsewhere."""
+
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves the files of a folder to whoever knows its address."""
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path, port: int) -> None:
+        """Take a port.
+
+        Args:
+            folder: of the pages; it need not be there yet.
+            port: of the address; 0 takes a free one.
+
+        Raises:
+            OSError: the port is taken.
+        """
+        super().__init__((HOST, port), _Handler)
+        self.folder = folder
+        self.token = secrets.token_urlsafe(TOKEN_BYTES)
+        self.hosts = {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
+
+    @property
+    def address(self) -> str:
+        """The address of the first page."""
+        return f"http://{HOST}:{self.server_port}/{self.token}/"
+
+    def handle_error(self, *_: Any) -> None:
+        """A browser that hangs up is no error of ours."""
+
+    def file_of(self, target: str) -> Path | None:
+        """Return the file of a request, by the target of its first line; none where there is none.
+
+        Links are not followed.
+        """
+        _, token, *parts = [*unquote(urlsplit(target).path).split("/"), ""]
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
+            return None
+        folder = self.folder.resolve()
+        file = folder.joinpath(*(part for part in parts if part))
+        with suppress(OSError, ValueError):  # a name that no file can have
+            file = file / "index.html" if file.is_dir() else file
+            is_plain = file.resolve() == file and file.is_relative_to(folder)
+            return file if is_plain and file.is_file() else None
+        return None
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    server: PageServer
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
         """Say nothing."""
 
+    def send_head(self) -> BinaryIO | None:
+        """Answer with a file of the folder, and with nothing else."""
+        is_ours = self.headers.get("Host") in self.server.hosts  # else a stranger's name of it
+        file = None
+        with suppress(ValueError):  # a target that is no address
+            file = self.server.file_of(self.path) if is_ours else None
+        if file is None:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+        if file.name == "index.html" and not self.path.partition("?")[0].endswith(("/", ".html")):
+            self.send_response(HTTPStatus.MOVED_PERMANENTLY)
+            self.send_header("Location", f"{self.path.partition('?')[0].rpartition('/')[2]}/")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return None
+        with suppress(FileError):
+            found = opened(file, is_found=True)
+            self.send_response(HTTPStatus.OK)
+            self.send_header("Content-Type", self.guess_type(file))
+            self.send_header("Content-Length", str(file.stat().st_size))
+            self.end_headers()
+            return found
+        self.send_error(HTTPStatus.NOT_FOUND)
+        return None
 
-def serve(folder: Path, port: int, *, is_opened: bool = False) -> None:
-    """Serve a folder until Ctrl-C; the address is printed.
+    def end_headers(self) -> None:
+        """Add what every answer says."""
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
 
-    Args:
-        folder: of the pages.
-        port: of the address; 0 takes a free one.
-        is_opened: whether the user's browser is opened, too.
+
+def new_server(folder: Path, port: int) -> PageServer:
+    """Return a server of a folder that has its port; arguments as of :class:`PageServer`.
 
     Raises:
         OutputError: the port is taken.
     """
-    handler = functools.partial(_Quiet, directory=str(folder))
     try:
-        server = ThreadingHTTPServer((HOST, port), handler)
+        return PageServer(folder, port)
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"port={port}: cannot be used ({reason}); choose another") from error
-    with server, noting_interrupt(lambda: "Stopped") as is_interrupted:
+
+
+def serve(server: PageServer, *, is_opened: bool = False) -> None:
+    """Serve pages until Ctrl-C; the address is printed.
+
+    Args:
+        server: of the pages.
+        is_opened: whether the user's browser is opened, too.
+    """
+    with noting_interrupt(lambda: "Stopped") as is_interrupted:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        address = f"http://{HOST}:{server.server_port}/"
-        verdict(f"{address}   Ctrl-C ends it")
+        verdict(f"{server.address}   Ctrl-C ends it")
         if is_opened:
-            webbrowser.open(address)
+            webbrowser.open(server.address)
         while not is_interrupted():
             thread.join(WAIT_S)
         server.shutdown()

@@ -16,7 +16,7 @@ import zstandard
 from calbench.cli.words import Status, Words
 from calbench.console import progress, verdict
 from calbench.errors import ConfigError, FileError, OutputError
-from calbench.files import printable, write_atomically
+from calbench.files import opened, printable, write_atomically
 from calbench.folders import replaced
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.catalog import Catalog, trace_paths, traces_folder
@@ -59,6 +59,7 @@ def unpack(source: Path, out: Path) -> int:
     with _new_folder(source, out) as folder, progress("unpacked", len(paths)) as tick:
         for path in paths:
             data = catalog.read(path)
+            outline(path, data)  # refuses what is no trace, before anything of it is written
             write_atomically(folder / path.parent.name / path.name, data, is_synced=False)
             tick()
     return len(paths)
@@ -92,7 +93,7 @@ def _write_shards(games: Iterable[tuple[Game, bytes]], folder: Path) -> int:
 def _lines(shard: Path) -> Iterator[tuple[Game, bytes]]:
     """Yield the games of a shard as any program reads it that knows Zstandard."""
     try:
-        with shard.open("rb") as file:
+        with opened(shard, is_found=True) as file:
             reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
             lines = BufferedReader(reader)
             for number in count(1):
@@ -150,11 +151,15 @@ def _described(path: Path, line: bytes) -> Game:
 @contextmanager
 def _new_folder(source: Path, out: Path) -> Iterator[Path]:
     """Provide a folder that replaces nothing, and is there when it is whole."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise OutputError(f"{out}: is there already; name a new folder with out=")
+
+    def check() -> None:
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise OutputError(f"{out}: is there already; name a new folder with out=")
+
+    check()
     if out.resolve().is_relative_to(traces_folder(source).resolve()):
         raise OutputError(f"{out}: is inside of {traces_folder(source)}; name another with out=")
-    with replaced(out, is_marked=False) as beside:
+    with replaced(out, is_marked=False, check=check) as beside:
         yield beside
 
 

@@ -15,10 +15,11 @@ from calbench.cli.words import Status, Words
 from calbench.console import alert, progress, say, tell, verdict
 from calbench.engine.batch import begun_game
 from calbench.errors import ConfigError, FileError
-from calbench.files import STORE, first_problem, printable
+from calbench.files import STORE, check_no_link, first_problem, printable
 from calbench.llm.client import open_recorded
 from calbench.llm.replies.games import BegunGame
 from calbench.llm.replies.shards import open_replies
+from calbench.runs.identity import Suite, suite_of
 from calbench.runs.seats import count_codes
 from calbench.runs.verification import UnprovenError, Verified, verify_file
 from calbench.scenarios.models import Scenario
@@ -38,6 +39,7 @@ class Report:
     codes: Counter[str]
     proven: dict[Path, Verified] = field(default_factory=dict)
     failures: dict[Path, UnprovenError] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> Verified:
@@ -56,6 +58,7 @@ class Report:
                 {"path": str(path), "level": error.level, "problem": error.problem}
                 for path, error in self.failures.items()
             ],
+            "missing": self.missing,
             "files": [{"path": str(path), **one.as_data()} for path, one in self.proven.items()],
         }
 
@@ -68,6 +71,9 @@ class Report:
             "turns of players from elsewhere not checked": total.turns_not_checked,
             "prompts not checked": total.prompts_not_checked,
             "reasons of halts not checked": total.halts_not_checked,
+            "games on other scenarios than the published ones of their names": (
+                total.scenarios_unlike_published
+            ),
             "games of other code": self.codes["other"],
             "games of unknown code": self.codes["unknown"],
         }
@@ -80,21 +86,29 @@ def main(
     *,
     replies: Path | None = None,
     prompts: Path | None = None,
+    suite: str | None = None,
     partial: bool = False,
     as_json: bool = False,
 ) -> int:
     """Verify every trace that is named, and say which fail; or list games without a trace."""
     if partial:
-        if replies is not None or prompts is not None or as_json:
+        if any(each is not None for each in (replies, prompts, suite)) or as_json:
             raise ConfigError("--partial: lists games by the run's own replies, and takes no more")
         return list_begun(words.paths)
     if prompts is not None:
         use_prompts(prompts)
-    return verify_all(words.paths, replies=replies, as_json=as_json)
+    named = None if suite is None else suite_of(suite)
+    return verify_all(words.paths, replies=replies, suite=named, as_json=as_json)
 
 
-def verify_all(names: Sequence[Path], *, replies: Path | None = None, as_json: bool = False) -> int:
-    """Verify every trace that is named; say which fail."""
+def verify_all(
+    names: Sequence[Path],
+    *,
+    replies: Path | None = None,
+    suite: Suite | None = None,
+    as_json: bool = False,
+) -> int:
+    """Verify every trace that is named; say which fail, and which of a suite are missing."""
     for name in names:
         if not name.exists() and not Catalog().holds_traces(name):
             raise FileError(f"{name}: cannot be read (No such file or directory)")
@@ -104,15 +118,19 @@ def verify_all(names: Sequence[Path], *, replies: Path | None = None, as_json: b
     with opened as store, progress("verified", len(paths)) as tick:
         for path in paths:
             try:
-                report.proven[path] = verify_file(path, store, reader)
+                report.proven[path] = verify_file(path, store, reader, suite)
             except UnprovenError as error:
                 report.failures[path] = error
                 alert(f"error: {error}")
             tick()
+    report.missing = [] if suite is None else list(suite.missing())
+    for line in report.missing:
+        alert(f"error: {line}")
     if as_json:
         print(orjson.dumps(report.as_data(), option=orjson.OPT_INDENT_2).decode())
-    verdict(str(report), is_good=not report.failures, is_beside=as_json)
-    return Status.DIFFERENT if report.failures else Status.DONE
+    is_good = not report.failures and not report.missing
+    verdict(str(report), is_good=is_good, is_beside=as_json)
+    return Status.DONE if is_good else Status.DIFFERENT
 
 
 def list_begun(paths: Sequence[Path]) -> int:
@@ -126,7 +144,9 @@ def list_begun(paths: Sequence[Path]) -> int:
     """
     unplayed, wrong = 0, 0
     for path in paths:
-        store = path / STORE if path.is_dir() else path
+        store = path
+        if path.is_dir():
+            check_no_link(store := path / STORE)
         if not store.is_file():
             raise FileError(
                 f"{path}: holds no reply store; name a run that has {STORE}, or its file"

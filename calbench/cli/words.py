@@ -25,6 +25,7 @@ class Status(IntEnum):
     DIFFERENT = 1
     MISTAKEN = 2
     EXCLUDED = 3
+    BROKEN = 70
     HUNG_UP = 129
     STOPPED = 130
     PIPE_CLOSED = 141
@@ -146,6 +147,27 @@ def _check(words: Words, keys: Sequence[Key], usage: str, called: str) -> None:
     for key in keys:
         if key.start.rstrip("=") in given and not words.options.get(key.start.rstrip("=")):
             raise ConfigError(f"{key.shown} is missing: {key.about}")
+
+
+# e.g. whole "out=~/x", "prompts.path=~ada", "~/run"; not "~teams", "out=x~", "a=b~/c"
+_HOME = re.compile(r"(?P<key>[\w.+-]+=)?(?P<path>~[\w.-]*(?(key)(/.*)?|/.*))")
+
+
+def at_home(argument: str) -> str:
+    """Return an argument with the folder of its user in place of ``~``.
+
+    A shell puts it there only where nothing is before it, not in ``out=~/x``.
+
+    Raises:
+        ConfigError: there is no such user.
+    """
+    found = _HOME.fullmatch(argument)
+    if found is None:
+        return argument
+    path = os.path.expanduser(found["path"])  # noqa: PTH111 - a path of Hydra's is a text
+    if path == found["path"]:
+        raise ConfigError(f"{printable(argument)}: there is no such user; name the whole path")
+    return f"{found['key'] or ''}{path}"
 
 
 def names(value: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from calbench.errors import FileError
 from calbench.facts.columns import Column, Kind
-from calbench.files import check_readable, printable, read_bytes, shorten
+from calbench.files import opened, printable, read_bytes, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -298,7 +298,7 @@ def read_arrow(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
     import pyarrow as pa
     from pyarrow import parquet
 
-    check_readable(path)
+    opened(path).close()  # it is no pipe
     try:
         return parquet.read_table(path, columns=columns)
     except (OSError, pa.ArrowException) as error:

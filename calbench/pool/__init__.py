@@ -51,12 +51,15 @@ class ExecutorSpec(BaseModel):
     Attributes:
         kind: ``processes`` of this machine, or a cluster of ``dask``.
         address: of the scheduler of a Dask cluster to join; absent: a local one is started.
+        is_trusted_network: whether an address without encryption may be joined, where anybody who
+            reaches it can run code, and whether a local cluster shows its dashboard.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     kind: Literal["processes", "dask"] = "processes"
     address: str | None = None
+    is_trusted_network: bool = False
 
     @model_validator(mode="after")
     def _address_is_of_a_cluster(self) -> Self:
@@ -64,7 +67,13 @@ class ExecutorSpec(BaseModel):
         if self.address is not None and self.kind != "dask":
             raise PydanticCustomError("address", "an address is one of Dask: add executor=dask")
         if self.address is not None and not ADDRESS.fullmatch(self.address):
-            raise PydanticCustomError("address", "an address is written tcp://HOST:PORT")
+            raise PydanticCustomError("address", "an address is written tls://HOST:PORT")
+        if (self.address or "").startswith("tcp:") and not self.is_trusted_network:
+            raise PydanticCustomError(
+                "address",
+                "whoever reaches tcp:// can run code: use tls:// with certificates, or, where "
+                "nobody else is in the network, executor.is_trusted_network=true",
+            )
         return self
 
 
@@ -147,7 +156,10 @@ def workers(
     if executor.kind == "dask":
         from calbench.pool.cluster import cluster  # an extra
 
-        with cluster(count or processors(), executor.address) as pool:
+        is_trusted = executor.is_trusted_network
+        with cluster(
+            count or processors(), executor.address, is_trusted_network=is_trusted
+        ) as pool:
             yield pool
         return
     if count is None:

@@ -43,14 +43,25 @@ SETTINGS = {
 """What we set of Dask's own settings; those of a cluster that is joined are its own."""
 
 
+LOOPBACK = "127.0.0.1"
+
+NO_PAGES: dict[str, Any] = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.nanny.http.routes": [],
+}
+"""Settings of Dask's by which its ports show no pages, neither of tasks nor of numbers."""
+
+
 @contextmanager
-def cluster(count: int, address: str | None) -> Iterator[Pool]:
+def cluster(count: int, address: str | None, *, is_trusted_network: bool = False) -> Iterator[Pool]:
     """Provide a Dask cluster.
 
     Args:
         count: worker processes of a local one.
-        address: of the scheduler of one to join, such as ``tcp://10.0.0.1:8786``; absent: a local
-            one is started, and ends with the context.
+        address: of the scheduler of one to join, such as ``tls://10.0.0.1:8786``; absent: a local
+            one is started, with certificates for its lifetime, and ends with the context.
+        is_trusted_network: whether a local one shows its dashboard, to whoever reaches its port.
 
     Raises:
         ConfigError: Dask is not installed, no scheduler answers, or the workers run several
@@ -66,26 +77,37 @@ def cluster(count: int, address: str | None) -> Iterator[Pool]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # an error is one line of ours
     with dask.config.set(SETTINGS):
         if address is None:
-            with _local(count) as local, distributed.Client(local, set_as_default=False) as client:
-                yield _joined(client, "a local cluster")
+            with (
+                dask.config.set({} if is_trusted_network else NO_PAGES),
+                _local(count, has_pages=is_trusted_network) as local,
+                distributed.Client(local, set_as_default=False) as client,
+            ):
+                yield _joined(client, "a local cluster", has_pages=is_trusted_network)
             return
         with _client(address) as client:
             _check(client, address)
-            yield _joined(client, address)
+            yield _joined(client, address, has_pages=True)
 
 
 @contextmanager
-def _local(count: int) -> Iterator[Any]:
+def _local(count: int, *, has_pages: bool) -> Iterator[Any]:
     """Start processes that Ctrl-C does not reach: this one answers it, and ends them."""
-    from distributed import LocalCluster
+    from distributed import LocalCluster, Security
 
+    try:
+        security = Security.temporary()  # other users of this machine reach its ports, too
+    except ImportError as error:
+        raise ConfigError(
+            "executor=dask: certificates need cryptography: pip install 'calbench[cluster]'"
+        ) from error
     with safe_path():
         with blocking():
             local = LocalCluster(
+                security=security,
                 n_workers=count,
                 threads_per_worker=1,
                 memory_limit=None,
-                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": has_pages, "dashboard_address": f"{LOOPBACK}:0"},
                 silence_logs=logging.CRITICAL,
             )
         with undone(end_processes), local:
@@ -137,10 +159,11 @@ def _version() -> tuple[str, str]:
     return PACKAGE_VERSION, CODE
 
 
-def _joined(client: "Client", name: str) -> Pool:
+def _joined(client: "Client", name: str, *, has_pages: bool) -> Pool:
     pool = _Cluster(client)
     count = f"{pool.size} workers" if pool.size else "no workers yet: waiting for the first"
-    say(f"Dask: {printable(name)}, {count}, dashboard {client.dashboard_link}")
+    dashboard = f", dashboard {client.dashboard_link}" if has_pages else ""
+    say(f"Dask: {printable(name)}, {count}{dashboard}")
     return pool
 
 

@@ -20,7 +20,7 @@ from calbench.errors import FileError
 from calbench.facts.columns import GAME_ID
 from calbench.facts.frames import PARQUET_VERSION, read_arrow, read_text
 from calbench.facts.games import GAMES, SCORES
-from calbench.files import read_bytes, write_atomically
+from calbench.files import read_bytes, unpacked_lzma, write_atomically
 from calbench.release.copies import SUMMARY_FOLDER
 
 PACK = "board.tar.xz"
@@ -170,6 +170,13 @@ def fill_ids(facts: Path, ids: Mapping[tuple[str, str, str, int], str]) -> None:
     parquet.write_table(_with_ids(table, found), path, **PLAIN)
 
 
+def _check_members(archive: tarfile.TarFile) -> None:
+    """Refuse what is larger unpacked than in its archive, or leads elsewhere."""
+    for each in archive:
+        if each.issparse() or not (each.isreg() or each.isdir()):
+            raise tarfile.TarError(f"{each.name} is neither a file nor a folder")
+
+
 def unpack(path: Path, folder: Path) -> None:
     """Write the contents of the file into a folder.
 
@@ -177,7 +184,8 @@ def unpack(path: Path, folder: Path) -> None:
         FileError: the file is missing or broken.
     """
     try:
-        with tarfile.open(fileobj=io.BytesIO(lzma.decompress(read_bytes(path)))) as archive:
+        with tarfile.open(fileobj=io.BytesIO(unpacked_lzma(read_bytes(path)))) as archive:
+            _check_members(archive)
             # Python 3.11.4 has the filter; the archive is our own.
             safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
             archive.extractall(folder, **safely)  # noqa: S202

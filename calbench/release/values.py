@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from calbench.domain.canonical import digest
 from calbench.errors import FileError
-from calbench.files import check_readable
+from calbench.files import opened
 from calbench.release.differences import Difference
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def read_values(path: Path) -> Values:
     import pyarrow as pa
     from pyarrow import parquet
 
-    check_readable(path)
+    opened(path).close()  # it is no pipe
     try:
         with parquet.ParquetFile(path) as file:
             fields = [(field.name, _plain(field.type)) for field in file.schema_arrow]

@@ -109,7 +109,7 @@ def check_out(out: Path) -> None:
 def _put(site: Path, out: Path) -> None:
     """Put a built site in its place, whole or not at all."""
     try:
-        with replaced(out) as beside:
+        with replaced(out, check=lambda: check_out(out)) as beside:
             shutil.copytree(site, beside, dirs_exist_ok=True)
     except OSError as error:
         reason = error.strerror or error

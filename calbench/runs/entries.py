@@ -140,8 +140,6 @@ def _staged(game: RecordedGame, team: str, folder: Path, catalog: Catalog) -> St
         )
     if team != game.team_id:
         path.write_bytes(renamed_trace(game.path, catalog.read(game.path), team))
-    elif game.path.is_file():
-        path.symlink_to(game.path.resolve())
     else:
         path.write_bytes(catalog.read(game.path))
     return Staged(path, team, game.scenario_id, game.seconds)

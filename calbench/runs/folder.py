@@ -21,7 +21,7 @@ from calbench.errors import OutputError
 from calbench.facts.columns import text
 from calbench.facts.frames import read_csv
 from calbench.facts.storage import SPOOL
-from calbench.files import printable
+from calbench.files import check_no_link_out, printable
 from calbench.runs.results import TABLES_FOLDER
 from calbench.traces.catalog import TRACES_FOLDER
 from calbench.traces.shards import EARLIER_GLOB, SHARD_GLOB
@@ -44,7 +44,8 @@ def job_folders(folder: Path, holding: str = TRACES_FOLDER) -> list[Path]:
     """
     if (folder / TRACES_FOLDER).is_dir() or not folder.is_dir():
         return []
-    found = [path.parent for path in folder.glob(f"*/{holding}") if path.is_dir()]
+    inside = (path for path in folder.glob(f"*/{holding}") if path.is_dir())
+    found = [path.parent for path in inside if not path.parent.is_symlink()]
     return sorted(found, key=lambda path: _natural(path.name))
 
 
@@ -96,6 +97,7 @@ def locked(out: Path) -> Iterator[None]:
     The operating system releases the lock when the process ends, in any way. A run that fails
     before it has written anything leaves neither a folder nor a lock behind.
     """
+    check_no_link_out(out / LOCK)
     is_new = not (out / LOCK).exists()
     before = _names(out)
     with pruned(out):
@@ -136,8 +138,10 @@ def check_run(out: Path) -> None:
     """Refuse the folder of a run if it has tables or games that no run wrote.
 
     Raises:
-        OutputError: naming the first such file.
+        OutputError: naming the first such file, or a link.
     """
+    for path in sorted(out.iterdir()):
+        check_no_link_out(path)
     instead = f"{out}-2"
     kept = ["*/*.json", SHARD_GLOB, EARLIER_GLOB]
     check_folder(out / TRACES_FOLDER, kept, what="trace", instead=instead)
@@ -174,6 +178,7 @@ def check_folder(
     instead = instead or f"{out}-rescored"
     folders = {str(parent) for name in kept for parent in PurePosixPath(name).parents}
     for path in sorted(out.rglob("*")):
+        check_no_link_out(path)
         name = path.relative_to(out).as_posix()
         if path.is_file() and path.name.startswith("."):
             continue

@@ -32,6 +32,7 @@ from calbench.engine.seating import check_seats
 from calbench.errors import AgentError, CalbenchError, PreflightError, StoppedError, WorkerError
 from calbench.facts.storage import Facts, FactsWriter, MeasuredBatch
 from calbench.files import located
+from calbench.folders import claimed
 from calbench.llm.client import Source, Totals, check_source
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.preflight import absent, distinct, preflight
@@ -186,6 +187,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
             _saying_what_is_kept(paths, out),
             workers(spec.jobs, spec.executor, games=effort(jobs)) as pool,
             pruned(tables),
+            claimed(tables),
             removed(place),
             FactsWriter(place, facts, teams_of(jobs)) as writer,
         ):

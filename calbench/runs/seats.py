@@ -11,6 +11,7 @@ and modules that are imported by a name computed at run time, do not.
 """
 
 import ast
+import os
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -200,10 +201,10 @@ def read_note(out: Path) -> Mapping[str, Code]:
         FileError: what is there is no such note.
     """
     path = out / CODE_NOTE
-    if not path.exists():
+    if not os.path.lexists(path):
         return {}
     try:
-        return _Note.model_validate_json(read_bytes(path, MOST_BYTES)).teams
+        return _Note.model_validate_json(read_bytes(path, MOST_BYTES, is_found=True)).teams
     except ValidationError as error:
         raise FileError(
             f"{path}: is no note of a run's code ({first_problem(error)}); move it away, or choose "

@@ -11,7 +11,7 @@ without waiting for models.
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 
@@ -31,14 +31,16 @@ from calbench.engine.seating import asked_spec, seat_agents, seat_policies
 from calbench.errors import CalbenchError, FileError, ReplayError
 from calbench.files import printable
 from calbench.protocols.registry import POLICIES, has_trait
+from calbench.runs.identity import Suite, is_other
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import complete
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import GameConfig, Seat, Trace
 from calbench.traces.storage import TraceReader
 
-Level = Literal["file", "rules", "numbers", "replies"]
-"""What a trace can fail at: being a trace at all, or one of the three that are proven."""
+Level = Literal["file", "rules", "numbers", "replies", "identity"]
+"""What a trace can fail at: being a trace at all, one of the three that are proven, or being of the
+suite that was named."""
 
 
 class UnprovenError(ReplayError):
@@ -62,6 +64,7 @@ class Verified:
             trace says.
         prompts_not_checked: asked with words of a player's own, or of a folder that is not named.
         halts_not_checked: games that an agent without an answer ended: why, only the trace says.
+        scenarios_unlike_published: that have the name of a published one and are another.
     """
 
     replies_checked: int = 0
@@ -69,6 +72,7 @@ class Verified:
     turns_not_checked: int = 0
     prompts_not_checked: int = 0
     halts_not_checked: int = 0
+    scenarios_unlike_published: int = 0
 
     def __add__(self, other: "Verified") -> "Verified":
         names = [field.name for field in fields(self)]
@@ -80,7 +84,10 @@ class Verified:
 
 
 def verify_file(
-    path: Path, replies: Completer | None = None, reader: TraceReader | None = None
+    path: Path,
+    replies: Completer | None = None,
+    reader: TraceReader | None = None,
+    suite: Suite | None = None,
 ) -> Verified:
     """Verify one trace file.
 
@@ -88,6 +95,7 @@ def verify_file(
         path: of the trace, which may be in a shard.
         replies: as :func:`verify_trace`.
         reader: of several traces, which looks at their shards once.
+        suite: of which the game must be one; absent: any.
 
     Raises:
         UnprovenError: naming the file and what does not hold.
@@ -98,9 +106,14 @@ def verify_file(
         problem = str(error).removeprefix(f"{printable(str(path))}: ")
         raise UnprovenError("file", problem, path) from error
     try:
-        return verify_trace(trace, replies)
+        verified = verify_trace(trace, replies)
+        with _level("identity"):
+            if suite is not None:
+                suite.check(trace)
     except UnprovenError as error:
         raise UnprovenError(error.level, error.problem, path) from error
+    is_unlike = suite is None and is_other(trace.scenario)
+    return replace(verified, scenarios_unlike_published=int(is_unlike))
 
 
 def verify_trace(trace: Trace, replies: Completer | None = None) -> Verified:

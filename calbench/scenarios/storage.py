@@ -22,8 +22,8 @@ from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import (
     MOST_BYTES,
     KeyTwiceError,
-    check_readable,
     no_collection,
+    opened,
     printable,
     shorten,
     unique_keys,
@@ -148,13 +148,12 @@ def _lines(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
         raise FileError(
             f"{printable(str(path))}: no such file; check the path or generate the suite"
         )
-    check_readable(path, most)
     is_packed = path.suffix == ".gz"
     if is_packed:
         for _ in unpacked_pieces(path, most):
             pass  # a damaged file is said to be damaged, before its lines are read
     try:
-        with gzip.open(path) if is_packed else path.open("rb") as file:
+        with opened(path, most) as held, gzip.open(held) if is_packed else held as file:
             number = 0
             while line := file.readline(MOST_LINE_BYTES + 1):
                 number += 1
@@ -348,3 +347,8 @@ def published_suite(name: str, folder: Path | None = None) -> tuple[Scenario, ..
             "a file of your own is given as its path, FILE.jsonl"
         )
     return read_suite(held / f"{name}{_ENDING}")
+
+
+def published_lines(name: str) -> Iterator[bytes]:
+    """Yield the lines of a published suite as they are, a scenario each."""
+    return _lines(published_suites() / f"{name}{_ENDING}")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from calbench.console import warn
 from calbench.errors import FileError
-from calbench.files import STORE, printable, read_bytes
+from calbench.files import STORE, check_no_link, printable, read_bytes
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.outlines import Outline, outline
 from calbench.traces.shards import (
@@ -139,10 +139,10 @@ class Catalog:
         """
         kept = self.find(path)
         if kept is None:
-            return read_bytes(path, MOST_TRACE_BYTES)
+            return read_bytes(path, MOST_TRACE_BYTES, is_found=True)
         if not os.path.lexists(path):
             return self._game(kept)
-        data = read_bytes(path, MOST_TRACE_BYTES)
+        data = read_bytes(path, MOST_TRACE_BYTES, is_found=True)
         # A game that was halted may have been resumed into a file.
         if not kept.game.is_halted and _sha256(data) != kept.game.sha256:
             raise FileError(
@@ -180,6 +180,8 @@ class Catalog:
         Raises:
             FileError: the folder holds none, or its shards do not fit.
         """
+        if path.is_symlink() and path.is_file():
+            path = path.resolve()  # a link that the user names is his to follow
         if path.match(SHARD_GLOB) and path.is_file():
             kept = self.games(path.parent)
             names = [name for name, each in kept.items() if each.shard.name == path.name]
@@ -258,8 +260,13 @@ def trace_paths(path: Path) -> Iterator[Path]:
 
 
 def traces_folder(path: Path) -> Path:
-    """Return the folder of the traces: that of a run, whose tables are JSON too, or the path."""
+    """Return the folder of the traces: that of a run, whose tables are JSON too, or the path.
+
+    Raises:
+        FileError: that of the run is a link.
+    """
     inside = path / TRACES_FOLDER
+    check_no_link(inside)
     return inside if inside.is_dir() else path
 
 

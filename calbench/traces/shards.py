@@ -27,7 +27,7 @@ from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
 from calbench.domain.canonical import first_difference
 from calbench.errors import FileError
-from calbench.files import first_problem, printable
+from calbench.files import check_no_link, first_problem, opened, printable
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 
 SHARD_VERSION = 1
@@ -198,6 +198,7 @@ def shards_of(folder: Path) -> list[Path]:
     last = max((int(path.name[:5]) for path in folder.glob(SHARD_GLOB)), default=-1)
     found = [shard_path(folder, number) for number in range(last + 1)]
     for shard in found:
+        check_no_link(shard)
         if not shard.is_file():
             raise FileError(
                 f"{printable(str(shard))}: is missing, and others of its folder are there; get it "
@@ -249,7 +250,7 @@ def read_shard(path: Path) -> Shard:
     frames: list[Frame] = []
     place = 0
     try:
-        with path.open("rb") as file:
+        with opened(path, is_found=True) as file:
             size = os.fstat(file.fileno()).st_size
             while place < size and (found := _frame_at(file, place, size)) is not None:
                 frames.append(found)
@@ -344,7 +345,7 @@ def unpacked(shard: Path, packet: Packet) -> bytes:
         FileError: the shard cannot be read, or its frame is not what its head says.
     """
     try:
-        with shard.open("rb") as file:
+        with opened(shard, is_found=True) as file:
             file.seek(packet.start)
             data = file.read(packet.size)
     except OSError as error:

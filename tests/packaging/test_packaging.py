@@ -32,7 +32,7 @@ README = (REPO / "README.md").read_text()
 
 SET_UP = (
     "python3 -m venv .venv && . .venv/bin/activate && pip install -q -r requirements.lock && "
-    "pip install -q --no-deps -e . && "
+    "pip install -q --no-deps --no-build-isolation -e . && "
 )
 
 
@@ -63,6 +63,14 @@ def test_every_locked_requirement_has_one_version_and_its_hashes(lock: str) -> N
         assert requirement.url is None, name
         assert hashes, name
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in hashes), name
+
+
+def test_what_builds_the_package_is_locked() -> None:
+    build = tomllib.loads((REPO / "pyproject.toml").read_text())["build-system"]["requires"]
+    entries = locked("requirements.lock")
+    for requirement in map(Requirement, [*build, "editables"]):
+        pinned, _ = entries[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(next(iter(pinned.specifier)).version)
 
 
 @pytest.mark.parametrize("lock", LOCKS)

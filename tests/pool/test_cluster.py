@@ -2,10 +2,11 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,9 @@ def test_a_task_that_ends_each_worker_is_named(pool: Pool) -> None:
 def test_a_cluster_of_others_is_joined_and_left_running() -> None:
     with scheduler() as address, worker(address, count=2):
         for _ in range(2):
-            with workers(None, ExecutorSpec(kind="dask", address=address)) as pool:
+            with workers(
+                None, ExecutorSpec(kind="dask", address=address, is_trusted_network=True)
+            ) as pool:
                 assert pool is not None
                 assert pool.size == 2
                 assert list(mapped(str, range(9), pool)) == [str(number) for number in range(9)]
@@ -112,14 +115,14 @@ def test_a_cluster_of_others_is_joined_and_left_running() -> None:
 
 def test_workers_of_several_threads_are_refused() -> None:
     with scheduler() as address, worker(address, threads=3):
-        spec = ExecutorSpec(kind="dask", address=address)
+        spec = ExecutorSpec(kind="dask", address=address, is_trusted_network=True)
         with pytest.raises(ConfigError, match="have 3 threads each"), workers(None, spec):
             pass
 
 
 def test_a_later_worker_of_several_threads_is_refused() -> None:
     with scheduler() as address:
-        spec = ExecutorSpec(kind="dask", address=address)
+        spec = ExecutorSpec(kind="dask", address=address, is_trusted_network=True)
         several = pytest.raises(WorkerError, match=r"several threads; .* dask worker --nthreads 1")
         with workers(None, spec) as pool, worker(address, threads=3), several:
             list(mapped(str, range(9), pool))
@@ -132,7 +135,7 @@ def test_a_worker_of_other_code_is_refused(tmp_path: Path, *, is_later: bool) ->
     with (tmp_path / "calbench/metrics/costs.py").open("a") as file:
         file.write("# Edited.\n")
     with scheduler() as address, ExitStack() as stack:
-        spec = ExecutorSpec(kind="dask", address=address)
+        spec = ExecutorSpec(kind="dask", address=address, is_trusted_network=True)
         if not is_later:
             stack.enter_context(worker(address, path=tmp_path))
             with pytest.raises(ConfigError, match="have other code than this"), workers(None, spec):
@@ -149,11 +152,41 @@ def test_a_scheduler_that_is_gone_is_told_in_one_line() -> None:
         started = stack.enter_context(ExitStack())
         address = started.enter_context(scheduler())
         started.enter_context(worker(address))
-        pool = stack.enter_context(workers(None, ExecutorSpec(kind="dask", address=address)))
+        pool = stack.enter_context(
+            workers(None, ExecutorSpec(kind="dask", address=address, is_trusted_network=True))
+        )
         assert list(mapped(str, range(3), pool)) == ["0", "1", "2"]
         started.close()
         with pytest.raises(WorkerError, match="the Dask cluster is gone"):
             list(mapped(str, range(3), pool))
+
+
+def _listening(process: int) -> list[int]:
+    """Return the ports on which a process listens, as Linux has them."""
+    own = set()
+    for each in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):  # the one by which they are listed
+            own.add(str(each.readlink()).removeprefix("socket:[").removesuffix("]"))
+    rows = [line.split() for line in Path(f"/proc/{process}/net/tcp").read_text().splitlines()]
+    return [int(row[1].split(":")[1], 16) for row in rows if row[3] == "0A" and row[9] in own]
+
+
+@pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="asks Linux for ports")
+def test_ports_of_a_local_cluster_answer_nobody_without_a_certificate(pool: Pool) -> None:
+    processes = [os.getpid(), *set(mapped(_process, range(8), pool))]
+    ports = {port for process in processes for port in _listening(process)}
+    assert len(ports) >= 3
+    for port in sorted(ports):
+        for _ in range(50):
+            with socket.create_connection(("127.0.0.1", port), timeout=GUARD_S) as connection:
+                connection.sendall(b"GET /info/main/workers.html HTTP/1.0\r\n\r\n")
+                with suppress(ConnectionResetError):
+                    said = connection.recv(1000)
+                    assert not said.startswith(b"HTTP") or b" 404 " in said
+
+
+def _process(_: int) -> int:
+    return os.getpid()
 
 
 def test_tls_without_certificates_is_refused() -> None:
@@ -163,6 +196,6 @@ def test_tls_without_certificates_is_refused() -> None:
 
 
 def test_a_cluster_that_does_not_answer_is_refused() -> None:
-    spec = ExecutorSpec(kind="dask", address="tcp://127.0.0.1:1")
+    spec = ExecutorSpec(kind="dask", address="tcp://127.0.0.1:1", is_trusted_network=True)
     with pytest.raises(ConfigError, match="no Dask scheduler answers"), workers(None, spec):
         pass

@@ -83,19 +83,20 @@ def test_one_worker_is_this_process() -> None:
 
 
 def test_nothing_to_do_starts_nothing() -> None:
-    with workers(4, ExecutorSpec(kind="dask", address="tcp://127.0.0.1:1"), games=0) as pool:
+    with workers(4, ExecutorSpec(kind="dask", address="tls://127.0.0.1:1"), games=0) as pool:
         assert pool is None
 
 
 @pytest.mark.parametrize(
     ("kind", "address", "message"),
     [
-        ("processes", "tcp://127.0.0.1:8786", "add executor=dask"),
-        ("dask", "", "written tcp://HOST:PORT"),
-        ("dask", "somewhere", "written tcp://HOST:PORT"),
-        ("dask", "tcp://somewhere", "written tcp://HOST:PORT"),
-        ("dask", "tcp://a..b:5", "written tcp://HOST:PORT"),
-        ("dask", "http://somewhere:5", "written tcp://HOST:PORT"),
+        ("processes", "tls://127.0.0.1:8786", "add executor=dask"),
+        ("dask", "tcp://127.0.0.1:8786", "executor.is_trusted_network=true"),
+        ("dask", "", "written tls://HOST:PORT"),
+        ("dask", "somewhere", "written tls://HOST:PORT"),
+        ("dask", "tcp://somewhere", "written tls://HOST:PORT"),
+        ("dask", "tcp://a..b:5", "written tls://HOST:PORT"),
+        ("dask", "http://somewhere:5", "written tls://HOST:PORT"),
     ],
 )
 def test_addresses_are_checked_before_anything_is_started(

@@ -14,6 +14,7 @@ import pandas as pd
 from calbench.analysis.measures import HEADLINE, MEASURE_BY_NAME
 from calbench.errors import FileError
 from calbench.facts.columns import columns
+from calbench.files import unpacked_lzma
 
 POOL = "pool.csv.xz"
 """The file in the folder of the pool."""
@@ -52,7 +53,7 @@ def unpacked(path: Path, packed: bytes) -> pd.DataFrame:
         FileError: naming the file, if it is no pool.
     """
     try:
-        lines = io.BytesIO(lzma.decompress(packed))
+        lines = io.BytesIO(unpacked_lzma(packed))
         return pd.read_csv(lines, usecols=list(_TYPES), dtype=_TYPES)
     except (lzma.LZMAError, ValueError) as error:
         raise FileError(f"{path}: does not read as a pool; make it again") from error

@@ -15,8 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from calbench.console import progress
 from calbench.domain.canonical import canonical_json, first_difference
 from calbench.domain.canonical import digest as content_digest
+from calbench.endings import pruned
 from calbench.errors import FileError, OutputError
 from calbench.files import check_keys, first_problem, printable, read_bytes, write_atomically
+from calbench.folders import claimed
 from calbench.llm.replies.database import BESIDE, is_store_file
 from calbench.llm.replies.record import Digest, Link, Record, link_digest, message_digest
 from calbench.llm.replies.store import ReplyStore
@@ -114,13 +116,17 @@ def merge_into(target: Path, source: ReplyStore) -> Merged:
     """
     if is_store_file(target):
         return _merge_into_file(target, source)
-    has_shards = bool(_shards(target))
-    with (
-        read_shards(target, must_be_whole=False) if has_shards else ReplyStore.in_memory()
-    ) as store:
+    with pruned(target), claimed(target), _existing(target) as store:
         merged = merge(store, source)
         write_shards(target, store)
     return merged
+
+
+def _existing(folder: Path) -> ReplyStore:
+    """Return what a folder of shards holds, which may be nothing."""
+    if not _shards(folder):
+        return ReplyStore.in_memory()
+    return read_shards(folder, must_be_whole=False)
 
 
 def _merge_into_file(target: Path, source: ReplyStore) -> Merged:
@@ -219,7 +225,7 @@ def _read_index(folder: Path) -> dict[str, int] | None:
     path = folder / INDEX
     if not path.exists():
         return None
-    data = read_bytes(path)
+    data = read_bytes(path, is_found=True)
     try:
         counts = _COUNTS.validate_json(data)
     except ValidationError as error:
@@ -241,7 +247,7 @@ def _compare(folder: Path, expected: Mapping[str, int], counts: Mapping[str, int
 
 def _read(path: Path, store: ReplyStore, add: Callable[[ReplyStore, bytes], Any]) -> int:
     """Add the lines of a shard, which are as we write them; return how many there are."""
-    lines = read_bytes(path).split(b"\n")
+    lines = read_bytes(path, is_found=True).split(b"\n")
     if lines.pop() != b"":
         raise FileError(f"{path}:{len(lines) + 1}: the last line is incomplete")
     for number, line in enumerate(lines, 1):

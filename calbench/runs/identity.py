@@ -1,0 +1,131 @@
+"""Which suite a trace is of, and whether its game is the one that a team plays there."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from calbench.config.composition import compose
+from calbench.config.groups import known_names
+from calbench.domain.canonical import digest
+from calbench.errors import ReplayError
+from calbench.files import printable, shorten
+from calbench.scenarios.models import Scenario
+from calbench.scenarios.storage import published_lines, published_suite, read_suite, suite_names
+from calbench.traces.models import GameConfig, Trace
+
+DERIVED = {"oracle", "difficulty"}
+"""Fields of a scenario that follow from the others."""
+
+MOST_NAMED = 3
+"""Most games of a kind that a line names [C]."""
+
+Key = tuple[str, str]
+"""Setting and id of a scenario."""
+
+
+def scenario_digest(scenario: Scenario) -> str:
+    """Return the digest of what defines a scenario: all but what is derived."""
+    return _digest(orjson.loads(scenario.written))
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    return digest({key: value for key, value in document.items() if key not in DERIVED})
+
+
+@cache
+def _published() -> Mapping[Key, frozenset[str]]:
+    """Return the digests of published scenarios of each name; they are not checked once more."""
+    found: dict[Key, set[str]] = {}
+    for line in {line for name in suite_names() for line in published_lines(name)}:
+        document = orjson.loads(line)
+        key = (document["setting"], document["scenario_id"])
+        found.setdefault(key, set()).add(_digest(document))
+    return {key: frozenset(digests) for key, digests in found.items()}
+
+
+def is_other(scenario: Scenario) -> bool:
+    """Whether a scenario has the name of a published one, and is another."""
+    known = _published().get((scenario.setting, scenario.scenario_id))
+    return known is not None and scenario_digest(scenario) not in known
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite that games must be of, and how its published teams play it.
+
+    Attributes:
+        name: as it is asked for.
+        digests: what defines its scenarios.
+        configs: how the teams of its experiment play, by team; none of a file.
+        seen: games that were checked, by team and scenario.
+    """
+
+    name: str
+    digests: Mapping[Key, str]
+    configs: Mapping[str, GameConfig] = field(default_factory=dict)
+    seen: Counter[tuple[str, Key]] = field(default_factory=Counter)
+
+    def check(self, trace: Trace) -> None:
+        """Refuse a game that is not one of the suite.
+
+        Raises:
+            ReplayError: naming the difference.
+        """
+        scenario, config = trace.scenario, trace.config
+        key = (scenario.setting, scenario.scenario_id)
+        if key not in self.digests:
+            raise ReplayError(f"scenario {'/'.join(key)}: the suite {self.name} has none")
+        if scenario_digest(scenario) != self.digests[key]:
+            raise ReplayError(f"scenario {'/'.join(key)}: is another than that of {self.name}")
+        team = config.team.team_id
+        if team in self.configs:
+            theirs = _plain(self.configs[team])
+            for place, value in sorted(_plain(config).items()):
+                if value != theirs.get(place):
+                    said = shorten(repr(value)), shorten(repr(theirs.get(place)))
+                    raise ReplayError(f"{place}: recorded {said[0]}, {team} plays with {said[1]}")
+        self.seen[team, key] += 1
+
+    def missing(self) -> Iterator[str]:
+        """Yield a line for each team of which games are missing, or there more than once too often.
+
+        A team that plays several times has as many games on each scenario.
+        """
+        for team in sorted({team for team, _ in self.seen}):
+            counts = {key: self.seen[team, key] for key in self.digests}
+            most = max(counts.values())
+            short = [key[1] for key, count in counts.items() if count < most]
+            if short:
+                yield f"{printable(team)}: games are missing: {_named(short)}"
+
+
+def _plain(config: GameConfig) -> dict[str, Any]:
+    """Return what all games of a team have in common, seats in the order of any rotation."""
+    found = config.model_dump(mode="json", exclude={"replicate"})
+    found["team"]["seats"] = sorted(found["team"]["seats"], key=digest)
+    return {**found.pop("team"), **found}
+
+
+def _named(names: Iterable[str]) -> str:
+    names = list(names)
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(map(printable, names[:MOST_NAMED])) + more
+
+
+def suite_of(name: str) -> Suite:
+    """Return a suite by the name of a published one, or by its file.
+
+    Raises:
+        CalbenchError: there is none, or the file does not fit.
+    """
+    is_file = name not in suite_names() and Path(name).exists()
+    scenarios = read_suite(Path(name)) if is_file else published_suite(name)
+    digests = {(each.setting, each.scenario_id): scenario_digest(each) for each in scenarios}
+    is_played = not is_file and name in known_names("experiment")
+    configs = compose([f"+experiment={name}"]).game_configs if is_played else ()
+    return Suite(printable(name), digests, {each.team.team_id: each for each in configs})
