@@ -5,11 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
+from hydra.version import VersionBase
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
@@ -181,15 +185,35 @@ def compose_choice(group: str, name: str, config_dir: Path | None = None) -> dic
     return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 
 
+_HYDRA = RLock()
+"""Held while Hydra's one state of the process is ours."""
+
+
 @contextmanager
-def initialized(config_dir: Path | None = None) -> Iterator[list[str]]:
-    """Initialise Hydra; yield the overrides that every composition needs."""
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        if config_dir is None:
-            yield []
-        else:
-            folder = str(config_dir.absolute()).replace("\\", "\\\\").replace("'", "\\'")
-            yield [f"hydra.searchpath=['file://{folder}']"]
+def initialized(config_dir: Path | None = None) -> Iterator[tuple[ConfigLoader, list[str]]]:
+    """Initialise Hydra; yield its loader, and the overrides that every composition needs.
+
+    A program around this one may be Hydra's itself, or compose in several threads. It finds its
+    state, the version base included, as it was.
+    """
+    with _HYDRA:
+        state, base = GlobalHydra.instance(), VersionBase.instance()
+        hydra_before, base_before = state.hydra, base.version_base
+        state.clear()
+        try:
+            with initialize_config_dir(str(CONF), version_base="1.3"):
+                more = (
+                    [] if config_dir is None else [f"hydra.searchpath=[{_quoted_url(config_dir)}]"]
+                )
+                yield GlobalHydra.instance().config_loader(), more
+        finally:
+            GlobalHydra.set_instance(state)
+            state.hydra, base.version_base = hydra_before, base_before
+
+
+def _quoted_url(folder: Path) -> str:
+    path = str(folder.absolute()).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'file://{path}'"
 
 
 def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictConfig:
@@ -200,7 +224,7 @@ def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictCo
     """
     _refuse_huge(config_dir)
     try:
-        with initialized(config_dir) as more:
+        with initialized(config_dir) as (_, more):
             return hydra_compose("config", [*more, *overrides])
     except HydraException as error:
         raise refusal(error, overrides, config_dir) from error
