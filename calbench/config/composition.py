@@ -44,6 +44,10 @@ _ELEMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^,\[\]{}()'\"]+"
 _PROTOCOL = re.compile(r"protocol=([\w.-]+)")
 """A choice of one protocol."""
 
+# e.g. "protocol.k=5"; not "protocol.id=bid", "+protocol.k=5"
+_OWN_KEY = re.compile(r"^protocol\.(?!(?:id|protocol)=)")
+"""A setting of the one protocol that is chosen."""
+
 # e.g. "Zürich", "a;b"; not "runs/my_run-1.0"
 _BEYOND = re.compile(r"[^\w\s/\\+.$%*@?|:-]", re.ASCII)
 """What Hydra's grammar takes in quotes only."""
@@ -89,7 +93,13 @@ def with_players(
         overrides: of a run.
         open_seats: says for which groups the teams of some overrides have open seats.
     """
-    overrides = [word for override in overrides for word in _in_place(override)]
+    placed = [_in_place(override) for override in overrides]
+    if any(len(words) > 1 for words in placed):  # its keys are those of its class, in no file
+        placed = [
+            [_OWN_KEY.sub("++protocol.", words[0])] if len(words) == 1 else words
+            for words in placed
+        ]
+    overrides = [word for words in placed for word in words]
     keys = [override.partition("=")[0].lstrip("+~") for override in overrides]
     chosen = frozenset(
         group for group in ("model", "protocol") for key in keys if key.split(".")[0] == group
