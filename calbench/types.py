@@ -97,6 +97,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """Return the public names, those that are not loaded yet among them."""
+    return __all__
+
+
 def __getattr__(name: str) -> object:
     """Load those on first use that bring pandas with them."""
     if name == "Comparison":

@@ -3,17 +3,17 @@
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from calbench.api.games import load_suite, play_game
 from calbench.api.players import Player, player_name
 from calbench.console import quiet
 from calbench.errors import ConfigError, FileError
-from calbench.runs.results import Results, read_results, read_run
+from calbench.files import printable
+from calbench.runs.results import Results, read_results, read_run, temporary
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Limits, Trace
 
@@ -103,15 +103,15 @@ def evaluate(
         raise ConfigError(f"jobs: {jobs!r:.40} is no number of games at once; give 1 or more")
     scenarios = _scenarios(suite)
     chosen = chosen_ids(scenarios, subset if isinstance(subset, int | None) else tuple(subset))
-    held = TemporaryDirectory(prefix="calbench-evaluated-") if out is None else None
-    folder = Path(held.name if held else out or "")
+    folder = Path(mkdtemp(prefix="calbench-evaluated-") if out is None else out)
     play = partial(_played, team, folder / "traces", {"limits": limits, "reflection": reflection})
     games = [scenario for scenario in scenarios if scenario.scenario_id in chosen]
     with ThreadPoolExecutor(jobs) as threads:
         for _ in threads.map(play, games):
             pass
     _write_tables([folder], folder / "tables")
-    return replace(read_run(folder), held=held)
+    results = read_run(folder)
+    return temporary(results, folder) if out is None else results
 
 
 def _scenarios(suite: object) -> Sequence[Scenario]:
@@ -120,6 +120,9 @@ def _scenarios(suite: object) -> Sequence[Scenario]:
     scenarios = suite if isinstance(suite, Sequence) else ()
     if not scenarios or not all(isinstance(each, Scenario) for each in scenarios):
         raise ConfigError("suite: give the name of a suite, a file's path, or scenarios of one")
+    names = [each.scenario_id for each in scenarios]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"suite: two scenarios have the id {printable(twice[0])}; leave one out")
     return scenarios
 
 

@@ -7,7 +7,10 @@ from difflib import get_close_matches
 from functools import partial
 from html import escape
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from calbench.errors import ConfigError, FileError
 from calbench.files import printable, shorten
@@ -35,13 +38,11 @@ class Results:
         readers: function that reads each table, by name.
         traces: folders of the games, which may be missing.
         jobs: of a sweep, the results of each job, by the name of its folder.
-        held: what has to live as long as these results, such as a temporary folder.
     """
 
     readers: Mapping[str, "Callable[[], pd.DataFrame]"]
     traces: Sequence[Path]
     jobs: Mapping[str, "Results"] = field(default_factory=dict)
-    held: object = None
 
     def __repr__(self) -> str:
         of = f" of {len(self.jobs)} jobs" if self.jobs else ""
@@ -242,13 +243,10 @@ def read_results(data: str | os.PathLike[str] = DATA) -> Results:
 
 def _packed() -> Results:
     """Return the published tables that come with an installed package."""
-    from tempfile import TemporaryDirectory
-
     from calbench.analysis.tables import TABLES
     from calbench.runs.published import made_tables, unpacked_tables
 
-    held = TemporaryDirectory(prefix="calbench-published-")
-    folder = Path(held.name)
+    folder = Path(mkdtemp(prefix="calbench-published-"))
     by_experiment = unpacked_tables(folder)
 
     def read(path: str) -> "pd.DataFrame":
@@ -258,7 +256,14 @@ def _packed() -> Results:
         )
 
     every = {path for paths in by_experiment.values() for path in paths}
-    return Results({_name(path): partial(read, path) for path in sorted(every)}, [], held=held)
+    readers = {_name(path): partial(read, path) for path in sorted(every)}
+    return temporary(Results(readers, []), folder)
+
+
+def temporary(results: Results, folder: Path) -> Results:
+    """Return results whose folder is removed when nobody has them any more."""
+    finalize(results, rmtree, folder, ignore_errors=True)
+    return results
 
 
 def _concatenated(folders: Mapping[str, Path], table: "Declared") -> "pd.DataFrame":

@@ -126,7 +126,7 @@ def test_game_inside_a_program_of_hydras_is_the_commands(
     (tmp_path / "program.py").write_text(PROGRAM)
     out = tmp_path / "trace.json"
     words = (f"+suite={suite}", f"+out={out}", f"hydra.run.dir={tmp_path}/hydra")
-    ended = python(tmp_path / "program.py", *words)
+    ended = python(tmp_path / "program.py", *words, env=environment(PYTHONPATH=str(REPO)))
     assert (ended.status, ended.err) == (0, "")
     name = load_suite(suite)[1].scenario_id
     assert out.read_bytes() == (finished / f"traces/imap/{name}.json").read_bytes()
