@@ -87,20 +87,19 @@ def play(
 
     Args:
         scenario: from :func:`load_suite`.
-        team: the id of the team on the record.
+        team: its id on the record.
         players: who plays on the record: one name for all, or one for each agent.
         channels: the open channels; all by default.
         limits: those of the paper's published games; a mapping changes some of them.
         uses_language: whether the agents are shown private labels, as language models are.
-        reflection: whether agents that use language are asked after every round what they
-            came to believe (``Phase.REFLECTION``, answered with ``Reply.beliefs``).
+        reflection: whether such agents are asked for ``Reply.beliefs`` after every round.
         system_prompts: the instructions of each agent, by agent id; only recorded.
 
     Raises:
         ConfigError: at once, if an argument is invalid.
         AgentError: out of the generator, if an answer is missing or is no turn.
     """
-    _check_type("scenario", scenario, Scenario, "load_suite('varied')[0]")
+    _check_scenario(scenario)
     if not isinstance(players, str):
         players = tuple(players)
         _check_one_for_each("players", players, scenario)
@@ -149,14 +148,10 @@ def play_game(
     - a completion function, plain or ``async``: it takes the conversation so far, a list of
       ``{"role": ..., "content": ...}``, and returns the text of the reply. It sits as a
       language model does, with the released prompts and private labels. It may return a
-      ``Completion`` instead, with the tokens and log-probabilities that its model was billed for,
-      and is told where it sits if it has a parameter ``site`` (a ``CallSite``).
+      ``Completion`` with tokens and log-probabilities, and take a ``site`` (a ``CallSite``).
 
-    What you hand over is on the record under its attribute ``name``, if it has one, else under
-    its own name.
-
-    Where an event loop is running already, as in a notebook, the game is played in a thread
-    beside it.
+    On the record it has its attribute ``name``, else its own name. Where an event loop is running
+    already, as in a notebook, the game is played in a thread beside it.
 
     Args:
         scenario: from :func:`load_suite`.
@@ -174,15 +169,19 @@ def play_game(
         AgentError: if your code raises, which is then the cause, or returns neither a turn nor
             a text.
     """
-    _check_type("scenario", scenario, Scenario, "load_suite('varied')[0]")
+    _check_scenario(scenario)
     players: Sequence[Player] = () if isinstance(team, str) else _by_agent(team)
     if isinstance(team, str):
         described = named_team(team)
     else:
         described = team_of_players(players, uses_language, scenario.num_agents, team_id)
-    config = _game_config(described, channels, limits, reflection)
-    if isinstance(team, str) and not described.uses_language:
-        return run(scenario, config, seat_policies(described, scenario.num_agents, config.limits))
+    return _play(scenario, _game_config(described, channels, limits, reflection), players)
+
+
+def _play(scenario: Scenario, config: GameConfig, players: Sequence[Player]) -> Trace:
+    """Play a game of a known team, or of players that the caller handed over."""
+    if not players and not config.team.uses_language:
+        return run(scenario, config, seat_policies(config.team, scenario.num_agents, config.limits))
     agents = seat_agents(scenario, config, own=own_agents(players, scenario, config))
     return _finished(run_async(scenario, config, agents))
 
@@ -203,6 +202,10 @@ def _check_type(name: str, given: object, wanted: type | tuple[type, ...], examp
         shown = printable(shorten(repr(given), 40))
         kind = type(given).__name__
         raise ConfigError(f"{name}: {shown} is of type {kind}; give one such as {example}")
+
+
+def _check_scenario(scenario: object) -> None:
+    _check_type("scenario", scenario, Scenario, "load_suite('varied')[0]")
 
 
 def _finished(game: Coroutine[Any, Any, Trace]) -> Trace:

@@ -11,6 +11,7 @@ import calbench
 import calbench.errors
 import calbench.types
 from calbench.types import Observation, Results, Trace, Turn
+from tests.cli.runs import REPO
 from tests.metrics.games import canonical_scenario
 
 MOST = 2000
@@ -81,6 +82,24 @@ def test_every_public_name_is_described() -> None:
         about = inspect.getdoc(function) or ""
         names = [name for name in inspect.signature(function).parameters if name != "paths"]
         assert not names or "Args:" in about or len(names) <= 2, function.__name__
+
+
+PUBLIC = {"calbench", "calbench.types", "calbench.errors"}
+
+
+def test_pages_and_notebook_use_public_names_alone() -> None:
+    folder = REPO / "site"
+    texts = [REPO / "README.md", *folder.rglob("*.md"), *folder.rglob("*.ipynb")]
+    for path in texts:
+        found = re.findall(r"(?:from|import) (calbench[\w.]*)", path.read_text())
+        assert set(found) <= PUBLIC, path.name
+        for names in re.findall(r"from calbench.types import ([\w, ]+)", path.read_text()):
+            assert set(names.split(", ")) <= set(calbench.types.__all__), path.name
+
+
+def test_page_names_every_field_that_an_agent_is_shown() -> None:
+    page = (REPO / "site/docs/extend.md").read_text().split("{#observation}")[1].split("\n## ")[0]
+    assert {name for name in Observation._fields if f"`{name}`" not in page} == set()
 
 
 def test_errors_are_one_family() -> None:
