@@ -58,7 +58,7 @@ card:  ## draw the picture that other sites show beside a link -> site/assets/ca
 	python -m tests.browser.card
 
 lock:  ## resolve again, with no release younger than two weeks
-	uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --extra pipeline \
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra models --extra site --extra test --extra pipeline \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements.lock
 
@@ -69,7 +69,7 @@ oldest:  ## install the oldest libraries that pyproject.toml allows, together, a
 	python3.11 -m venv build/oldest
 	build/oldest/bin/pip install -q uv
 	build/oldest/bin/uv pip compile -q pyproject.toml --resolution lowest-direct --python-version 3.11 \
-		--extra test --extra pipeline --no-header --no-annotate -o build/oldest/requirements.txt
+		--extra models --extra site --extra test --extra pipeline --no-header --no-annotate -o build/oldest/requirements.txt
 	build/oldest/bin/uv pip install -q --python build/oldest/bin/python -r build/oldest/requirements.txt
 	PYTHONPATH=. build/oldest/bin/python -c 'import calbench, importlib, pkgutil; \
 		[importlib.import_module(each.name) for each in pkgutil.walk_packages(calbench.__path__, "calbench.")]'

@@ -1,10 +1,24 @@
 """CalBench: agents with private calendars agree on meetings by talking.
 
-The public Python interface is small: :func:`load_suite` reads scenarios,
-:func:`play_game` plays one of them and returns its trace, :func:`play` asks you for every
-turn instead, :func:`score_game` measures a trace. :func:`read_results` and :func:`read_run` give
-published numbers, and those of a run, as pandas frames. Everything else may change between
-versions.
+A first look::
+
+    import calbench
+
+    scenario = calbench.load_suite("varied")[0]
+    trace = calbench.play_game(scenario, "imap")
+    print(calbench.score_game(trace).excess_cost)
+
+Here are the functions; :mod:`calbench.types` has what they take and return and what a player or a
+protocol is made of, :mod:`calbench.errors` what they raise, each error one line that says what to
+do. Everything else may change between versions.
+
+Play: ``suites``, ``teams``, ``players``, ``load_suite``, ``play_game``, ``play``, ``evaluate``.
+Games: ``score_game``, ``read_trace``, ``write_trace``, ``verify``.
+Results: ``read_run``, ``read_results``, ``compare``, ``rescore``, ``plot_plane``,
+``plot_intervals``.
+
+``evaluate``, ``compare``, ``rescore`` and both plots are provisional in this version: their
+arguments may still change in the next.
 """
 
 from calbench.code import PACKAGE_VERSION
@@ -13,23 +27,59 @@ __version__ = PACKAGE_VERSION
 
 TYPE_CHECKING = False  # type checkers read it as true; `typing` would be loaded for nothing
 if TYPE_CHECKING:
-    from calbench.api import load_suite, play, play_game, read_results, read_run, score_game
+    from calbench.api.games import load_suite, play, play_game, score_game
+    from calbench.api.results import (
+        compare,
+        evaluate,
+        players,
+        plot_intervals,
+        plot_plane,
+        read_trace,
+        rescore,
+        suites,
+        teams,
+        verify,
+        write_trace,
+    )
+    from calbench.runs.results import read_results, read_run
 
 __all__ = [
     "__version__",
+    "compare",
+    "evaluate",
     "load_suite",
     "play",
     "play_game",
+    "players",
+    "plot_intervals",
+    "plot_plane",
     "read_results",
     "read_run",
+    "read_trace",
+    "rescore",
     "score_game",
+    "suites",
+    "teams",
+    "verify",
+    "write_trace",
 ]
+
+_OF_GAMES = ("load_suite", "play", "play_game", "score_game")
 
 
 def __getattr__(name: str) -> object:
     """Load the public functions on first use, so that ``--help`` stays quick."""
-    if name in __all__:
-        from calbench import api
+    if name in _OF_GAMES:
+        from calbench.api import games
 
-        return getattr(api, name)
+        return getattr(games, name)
+    if name in __all__:
+        from calbench.api import results
+
+        return getattr(results, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those that are not loaded yet among them."""
+    return [*__all__, "errors", "types"]

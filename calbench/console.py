@@ -175,11 +175,20 @@ def say_error(error: CalbenchError) -> None:
 
     A failed preflight has a line for each model.
     """
-    if isinstance(error, AgentError) and error.__cause__ is not None:
-        for line in "".join(traceback.format_exception(error.__cause__)).splitlines():
-            alert(line)
-    for line in error.lines if isinstance(error, PreflightError) else [str(error)]:
-        alert(f"error: {line}")
+    *above, line = error_lines(error)
+    is_of_models = isinstance(error, PreflightError)
+    for each in above:
+        alert(f"error: {each}" if is_of_models else each)
+    alert(f"error: {line}")
+
+
+def error_lines(error: CalbenchError) -> list[str]:
+    """Return an error's line; above it the traceback of the user's own code, if that raised."""
+    if isinstance(error, PreflightError):
+        return list(error.lines)
+    cause = error.__cause__ if isinstance(error, AgentError) else None
+    above = "".join(traceback.format_exception(cause)) if cause is not None else ""
+    return [*above.splitlines(), str(error)]
 
 
 def stopped_status() -> int:

@@ -11,7 +11,7 @@ import inspect
 import traceback
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final, Protocol
 
@@ -194,7 +194,13 @@ def checked_reply(answer: object, place: str, given: str, give: str) -> Reply:
 
 
 def name_of(own: object) -> str:
-    """Return what the user's code calls itself: a function by its name, an object by its class."""
+    """Return what the user's code calls itself.
+
+    That is its attribute ``name``, if it has one; else a function's name, or an object's class.
+    """
+    given = getattr(own, "name", None)
+    if isinstance(given, str) and given:
+        return given
     if isinstance(own, functools.partial):
         return name_of(own.func)
     name = getattr(own, "__name__", None)  # objects have none
@@ -246,14 +252,27 @@ class CompletionFunction(Protocol):
     A conversation in, the text of the next reply out, at once or later.
     """
 
-    def __call__(self, messages: list[dict[str, str]], /) -> str | Awaitable[str]:
+    def __call__(
+        self, messages: list[dict[str, str]], /
+    ) -> str | Completion | Awaitable[str | Completion]:
         """Return the reply to messages of ``role`` (system, user, assistant) and ``content``."""
         ...
 
 
+def _takes_site(function: object) -> bool:
+    """Whether a function has a parameter ``site``."""
+    try:
+        return callable(function) and "site" in inspect.signature(function).parameters
+    except ValueError:  # one without a signature
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionCompleter:
-    """Asks a function for every completion; its tokens are estimated from the texts."""
+    """Asks a function for every completion.
+
+    Its tokens are estimated from the texts, unless it says them in a :class:`Completion`.
+    """
 
     function: CompletionFunction
 
@@ -261,16 +280,20 @@ class FunctionCompleter:
         """Call the function with the conversation, and wait if it asks to.
 
         Raises:
-            AgentError: if it raises, or does not return a text.
+            AgentError: if it raises, or returns neither a text nor a completion.
             UnavailableError: if it says so; the game ends there, unscored.
         """
         place, name = place_of(site), name_of(self.function)
         # New objects each time: the function may change them.
         messages = [message._asdict() for message in request.messages]
+        told = {"site": site} if _takes_site(self.function) else {}
         with blaming(place, name):
-            text: object = self.function(messages)
+            text: object = self.function(messages, **told)
             if inspect.isawaitable(text):
                 text = await text
+        if isinstance(text, Completion):
+            usage = text.usage or estimated_usage(request, text.text or "")
+            return replace(text, usage=usage, key=None)
         if not isinstance(text, str):
             raise AgentError(
                 place, f"{name} returned {type(text).__name__}; return the text of the reply"

@@ -45,6 +45,7 @@ from calbench.analysis.verdicts import (
 from calbench.console import progress
 from calbench.facts.columns import INTERVALS, UNIT, Column, columns
 from calbench.facts.frames import empty
+from calbench.files import shorten
 from calbench.stats.differences import equivalence, paired_ends
 from calbench.stats.intervals import difference_of, spread_of
 from calbench.stats.resampling import swap_p_values
@@ -127,6 +128,23 @@ class Comparison:
     differences: pd.DataFrame
     contributions: pd.DataFrame
     unlike: tuple[Instruments, ...] = ()
+
+    def __repr__(self) -> str:
+        """Say it in one line."""
+        found = self.differences[["setting", "team_a", "team_b"]].drop_duplicates()
+        pairs = [f"{b} minus {a} on {setting}" for setting, a, b in found.itertuples(index=False)]
+        return f"Comparison({len(self.differences)} differences: {shorten('; '.join(pairs), 400)})"
+
+    def _repr_html_(self) -> str:
+        """Return the differences as a table."""
+        shown = ["setting", "team_a", "team_b", "measure", "value_a", "value_b", "difference"]
+        ends = ["difference_low", "difference_high", "verdict", "scenarios"]
+        table: str = self.differences[[*shown, *ends]].to_html(index=False)
+        return table
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the differences: a row for each setting, pair of teams and measure."""
+        return self.differences
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:

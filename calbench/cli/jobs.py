@@ -6,14 +6,15 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import hydra
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig
 
@@ -27,9 +28,9 @@ from calbench.config.composition import (
     run_spec,
 )
 from calbench.config.spec import RunSpec
-from calbench.console import say
+from calbench.console import alert, error_lines, say
 from calbench.errors import CalbenchError, ConfigError
-from calbench.files import printable
+from calbench.files import printable, write_atomically
 from calbench.folders import scratch_folder
 from calbench.runs.folder import SWEEP_KEY, SWEEP_TABLE, has_columns
 from calbench.traces.catalog import TRACES_FOLDER
@@ -75,16 +76,19 @@ def for_each_job(
     sweep = sweep_of(words, config_dir)
     _check_folder(sweep.folder)
 
-    def job(_: DictConfig) -> int:
-        number = int(HydraConfig.get().job.num)
-        run = sweep.runs[number]
-        say(f"job {number + 1} of {len(sweep.runs)}: {sweep.name(run)}")
-        return (task_in_sweep or task)(_found(run))
-
     # Hydra makes its own folder of a sweep before any job is asked whether it can be played.
     with scratch_folder("sweep") as folder:
+
+        def job(_: DictConfig) -> int:
+            if any(folder.glob(f"*{_REFUSED}")):
+                return 0
+            number = int(HydraConfig.get().job.num)
+            run = sweep.runs[number]
+            say(f"job {number + 1} of {len(sweep.runs)}: {sweep.name(run)}")
+            return (task_in_sweep or task)(_found(run))
+
         place = [f"hydra.sweep.dir='{folder}'", "hydra.sweep.subdir=."]
-        status = _run([*others, *words, *place], words, config_dir, job)
+        status = _run([*others, *words, *place], words, config_dir, job, folder)
     whole(sweep, status)
     return status
 
@@ -126,21 +130,20 @@ def _run(
     overrides: Sequence[str],
     config_dir: Path | None,
     task: Callable[[DictConfig], int],
+    folder: Path | None = None,
 ) -> int:
-    """Let Hydra read arguments and call a task with what it composes."""
-    statuses = [0]
-    refused: list[CalbenchError] = []
+    """Let Hydra read arguments and call a task with what it composes.
 
+    Launchers of Hydra's plugins call it in other processes: what comes of a job there is in
+    ``folder``.
+    """
+    outcomes = _Outcomes(folder)
     is_composed = False
 
     def job(config: DictConfig) -> None:
         nonlocal is_composed
         is_composed = True
-        try:
-            statuses.append(task(config))
-        except CalbenchError as error:
-            refused.append(error)
-            raise _RefusedError from error
+        outcomes.keep(partial(task, config))
 
     before, sys.argv = sys.argv, [sys.argv[0], *arguments]
     try:
@@ -155,9 +158,57 @@ def _run(
         pass  # raised below, where its own cause is kept: a traceback of the user's code
     finally:
         sys.argv = before
-    if refused:
-        raise refused[0]
-    return max(statuses)
+    return outcomes.status()
+
+
+class _Outcomes:
+    """What came of jobs; of those in other processes, in files of a folder."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder, self._process = folder, os.getpid()
+        self._statuses = [0]
+        self._refused: list[CalbenchError] = []
+
+    def keep(self, task: Callable[[], int]) -> None:
+        """Call a task; keep its status, or what it is refused for."""
+        folder = None if os.getpid() == self._process else self._folder
+        try:
+            status = task()
+        except CalbenchError as error:
+            if folder is None:
+                self._refused.append(error)
+                raise _RefusedError from error
+            _record(folder, _REFUSED, "\n".join(error_lines(error)))
+        else:
+            self._statuses.append(status)
+            if folder is not None:
+                _record(folder, _STATUS, str(status))
+
+    def status(self) -> int:
+        """Return the highest status.
+
+        Raises:
+            CalbenchError: what a job was refused for.
+        """
+        if self._refused:
+            raise self._refused[0]
+        if self._folder is None:
+            return max(self._statuses)
+        for path in sorted(self._folder.glob(f"*{_REFUSED}")):
+            *above, line = path.read_text(encoding="utf-8").splitlines()
+            for each in above:  # the traceback of the user's code
+                alert(each)
+            raise CalbenchError(line)
+        files = self._folder.glob(f"*{_STATUS}")
+        return max([*self._statuses, *(int(path.read_text()) for path in files)])
+
+
+_STATUS, _REFUSED = ".status", ".refused"
+"""Endings of files with what came of a job in another process."""
+
+
+def _record(folder: Path, ending: str, text: str) -> None:
+    write_atomically(folder / f"{HydraConfig.get().job.num}{ending}", text.encode())
 
 
 # --- sweeps: each job is a run in a folder of its own
@@ -217,14 +268,26 @@ def _jobs(
 ) -> tuple[list[list[str]], frozenset[str]]:
     """Return the overrides of each job, as Hydra's sweeper splits them, and the swept keys."""
     try:
-        with initialized(config_dir):
-            loader = GlobalHydra.instance().config_loader()
+        with initialized(config_dir) as (loader, _):
             parsed = OverridesParser.create(config_loader=loader).parse_overrides(list(overrides))
-            (jobs,) = BasicSweeper.split_arguments(parsed, max_batch_size=None)
+            values = {each.get_key_element(): _values(each) for each in parsed}  # the last counts
+            jobs = [list(job) for job in product(*values.values())]
     except HydraException as error:
         raise refusal(error, (), config_dir) from error
     swept = (_key(each.get_key_element()) for each in parsed if each.is_sweep_override())
     return jobs, frozenset(swept)
+
+
+def _values(override: Override) -> list[str]:
+    """Return what an override is in each job, in the order of Hydra's sweeper."""
+    key = override.get_key_element()
+    if not override.is_sweep_override():
+        return [f"{key}={override.get_value_element_as_str()}"]
+    if not override.is_discrete_sweep():
+        raise ConfigError(
+            f"{printable(key)}: is no list of values to sweep over; write {printable(key)}=1,2"
+        )
+    return [f"{key}={value}" for value in override.sweep_string_iterator()]
 
 
 def _key(override: str) -> str:

@@ -5,11 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
+from hydra.version import VersionBase
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
@@ -39,6 +43,10 @@ _ELEMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^,\[\]{}()'\"]+"
 # e.g. whole "protocol=dsm-private"; not "protocol=imap,dsm", "+protocol=imap"
 _PROTOCOL = re.compile(r"protocol=([\w.-]+)")
 """A choice of one protocol."""
+
+# e.g. "protocol.k=5"; not "protocol.id=bid", "+protocol.k=5"
+_OWN_KEY = re.compile(r"^protocol\.(?!(?:id|protocol)=)")
+"""A setting of the one protocol that is chosen."""
 
 # e.g. "Zürich", "a;b"; not "runs/my_run-1.0"
 _BEYOND = re.compile(r"[^\w\s/\\+.$%*@?|:-]", re.ASCII)
@@ -85,7 +93,13 @@ def with_players(
         overrides: of a run.
         open_seats: says for which groups the teams of some overrides have open seats.
     """
-    overrides = [word for override in overrides for word in _in_place(override)]
+    placed = [_in_place(override) for override in overrides]
+    if any(len(words) > 1 for words in placed):  # its keys are those of its class, in no file
+        placed = [
+            [_OWN_KEY.sub("++protocol.", words[0])] if len(words) == 1 else words
+            for words in placed
+        ]
+    overrides = [word for words in placed for word in words]
     keys = [override.partition("=")[0].lstrip("+~") for override in overrides]
     chosen = frozenset(
         group for group in ("model", "protocol") for key in keys if key.split(".")[0] == group
@@ -181,15 +195,35 @@ def compose_choice(group: str, name: str, config_dir: Path | None = None) -> dic
     return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
 
 
+_HYDRA = RLock()
+"""Held while Hydra's one state of the process is ours."""
+
+
 @contextmanager
-def initialized(config_dir: Path | None = None) -> Iterator[list[str]]:
-    """Initialise Hydra; yield the overrides that every composition needs."""
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        if config_dir is None:
-            yield []
-        else:
-            folder = str(config_dir.absolute()).replace("\\", "\\\\").replace("'", "\\'")
-            yield [f"hydra.searchpath=['file://{folder}']"]
+def initialized(config_dir: Path | None = None) -> Iterator[tuple[ConfigLoader, list[str]]]:
+    """Initialise Hydra; yield its loader, and the overrides that every composition needs.
+
+    A program around this one may be Hydra's itself, or compose in several threads. It finds its
+    state, the version base included, as it was.
+    """
+    with _HYDRA:
+        state, base = GlobalHydra.instance(), VersionBase.instance()
+        hydra_before, base_before = state.hydra, base.version_base
+        state.clear()
+        try:
+            with initialize_config_dir(str(CONF), version_base="1.3"):
+                more = (
+                    [] if config_dir is None else [f"hydra.searchpath=[{_quoted_url(config_dir)}]"]
+                )
+                yield GlobalHydra.instance().config_loader(), more
+        finally:
+            GlobalHydra.set_instance(state)
+            state.hydra, base.version_base = hydra_before, base_before
+
+
+def _quoted_url(folder: Path) -> str:
+    path = str(folder.absolute()).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'file://{path}'"
 
 
 def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictConfig:
@@ -200,7 +234,7 @@ def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictCo
     """
     _refuse_huge(config_dir)
     try:
-        with initialized(config_dir) as more:
+        with initialized(config_dir) as (_, more):
             return hydra_compose("config", [*more, *overrides])
     except HydraException as error:
         raise refusal(error, overrides, config_dir) from error

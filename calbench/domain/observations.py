@@ -9,6 +9,7 @@ from calbench.domain.actions import Action
 from calbench.domain.calendars import Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ItemId
 from calbench.domain.messages import Channel, Content, Message
+from calbench.files import shorten
 
 C = TypeVar("C", bound=Content)
 
@@ -106,6 +107,16 @@ class Observation(NamedTuple):
     private_seed: int | None = None
     labels: Mapping[ItemId, str] = NO_LABELS
     decision_retries: int = 0
+
+    def __repr__(self) -> str:
+        """Say it in one line; long fields as what they hold."""
+        return (
+            f"Observation(agent_id={self.agent_id}, phase={self.phase}, "
+            f"round_index={self.round_index}, turn_index={self.turn_index}, "
+            f"meeting={shorten(repr(self.meeting), 200)}, {len(self.calendar)} slots, "
+            f"{len(self.messages)} messages, {len(self.inbox)} of them in the inbox, "
+            f"{len(self.earlier)} earlier)"
+        )
 
     def heard(self, kind: type[C]) -> Iterator[tuple[AgentId, C]]:
         """Yield (sender, content) of this meeting's messages of one kind from other agents."""

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.frequent import passing
 from calbench.domain.usage import Usage
+from calbench.files import shorten
 
 Problem = Literal["not_json", "wrong_shape", "truncated", "refused", "empty", "context_exceeded"]
 """Why a model's reply could not be read."""
@@ -55,6 +56,10 @@ class Reply:
     unreadable: Unreadable | None = None
     recovered: str | None = None
     beliefs: Beliefs | None = None
+
+    def __repr__(self) -> str:
+        """Say it in one line; without the prompt, which is long."""
+        return f"Reply(turn={shorten(repr(self.turn), 1000)}, usage={self.usage})"
 
 
 PASSED = Reply(PASS)

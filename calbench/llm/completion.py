@@ -242,7 +242,7 @@ class Completion:
     """
 
     text: str | None
-    finish_reason: str | None
+    finish_reason: str | None = "stop"
     refusal: str | None = None
     usage: Usage | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None

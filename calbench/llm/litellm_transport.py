@@ -406,12 +406,24 @@ OFFLINE = {
 """Variables by which LiteLLM and its libraries neither call home nor chatter when imported."""
 
 
+NEEDS_LITELLM = "models are asked through LiteLLM: pip install 'calbench[models]'"
+
+
 def load_litellm() -> Any:
-    """Import LiteLLM, keep it quiet, and watch what it sends. The first time takes seconds."""
+    """Import LiteLLM, keep it quiet, and watch what it sends. The first time takes seconds.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
     for name, value in OFFLINE.items():
         os.environ.setdefault(name, value)
     with hushed():
-        import litellm
+        try:
+            import litellm
+        except ModuleNotFoundError as error:
+            if error.name != "litellm":
+                raise
+            raise ConfigError(NEEDS_LITELLM) from None
 
         watch_httpx()
     litellm.suppress_debug_info = True

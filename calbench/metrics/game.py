@@ -1,7 +1,8 @@
 """One game's score: every number of the tables, by agent and by meeting (paper, section 3)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 from calbench.domain.frequent import passing
 from calbench.domain.ids import AgentId, MeetingId
@@ -52,6 +53,9 @@ from calbench.oracle.ties import CostVectors
 from calbench.scenarios.models import Scenario, Tertile
 from calbench.traces.events import Event
 from calbench.traces.models import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["AgentGame", "GameScore", "MeetingResult", "VpsShare", "score_game"]
 
@@ -206,6 +210,33 @@ class GameScore:
     regret: tuple[MeetingRegret, ...]
     optimum: OptimumReach
     learnt: tuple[PairBits, ...] = ()
+
+    def __repr__(self) -> str:
+        """Say it in one line."""
+        return (
+            f"GameScore(team={self.team_id!r}, scenario={self.scenario_id!r}, "
+            f"{self.num_scheduled} of {self.num_meetings} meetings, "
+            f"excess_cost={self.excess_cost}, fairness={self.fairness:.3f})"
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row for each agent, with the numbers and names of :class:`AgentGame`."""
+        import pandas as pd
+
+        names = [field.name for field in fields(AgentGame)]
+        rows = [{name: getattr(agent, name) for name in names} for agent in self.agents]
+        plain = [name for name in names if name not in {"player", "tokens", "replies"}]
+        return pd.DataFrame(rows, columns=plain).assign(
+            player=[agent.player.name for agent in self.agents]
+        )
+
+    def _repr_html_(self) -> str:
+        """Return its agents as a table."""
+        frame = self.to_frame()
+        names = ["agent_id", "player", "assigned", "scheduled", "cost", "oracle_cost"]
+        names += ["excess_cost", "messages_sent", "excess_vps"]
+        table: str = frame[names].to_html(index=False)
+        return table
 
     @property
     def vps_kind(self) -> str | None:

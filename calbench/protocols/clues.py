@@ -77,6 +77,13 @@ class View(NamedTuple):
     messages: Sequence[Message]
     chances: Callable[[AgentId], Iterable[Sequence[float]]]
 
+    def __repr__(self) -> str:
+        """Say it in one line; messages by their number."""
+        return (
+            f"View(observer={self.observer}, participants={self.participants}, "
+            f"num_slots={self.num_slots}, cells={self.cells}, {len(self.messages)} messages)"
+        )
+
     def equal(self, cost: int | None) -> Weights:
         """Return the weights of a slot with exactly this cost."""
         return _equal(self.cells, cost)

@@ -69,7 +69,7 @@ def write_board(
     check_out(out)
     names = run_names(paths)
     if not all(map(find_spec, BUILDERS)):
-        raise ConfigError("MkDocs builds the pages: pip install mkdocs mkdocs-material")
+        raise ConfigError("MkDocs builds the pages: pip install 'calbench[site]'")
     with (
         ending_on_interrupt(lambda: "Stopped: no site was written; the same command starts again"),
         scratch_folder("site") as scratch,

@@ -14,6 +14,7 @@ from calbench.files import printable
 from calbench.metrics.measure import MeasureSpec
 from calbench.pool import Pool
 from calbench.report.experiment import checked_id
+from calbench.runs.folder import job_folders
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
 from calbench.runs.slices import renamed_trace, run_name, team_of_run
 from calbench.traces.catalog import Catalog
@@ -114,11 +115,13 @@ def read_runs(
 def run_names(paths: Iterable[Path]) -> dict[str, Path]:
     """Return runs by a name for each, that of its folder; those of one name are numbered.
 
+    A sweep stands for its jobs.
+
     Raises:
         FileError: a path is no folder.
     """
     named: dict[str, Path] = {}
-    for path in paths:
+    for path in (job for each in paths for job in job_folders(each) or [each]):
         if not path.is_dir():
             why = "is a file" if path.exists() else "there is no such folder"
             raise FileError(f"{path}: {why}; name the folder of a run, or of traces")

@@ -7,7 +7,7 @@ view for every set of scenarios that a run played.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,21 +15,23 @@ from typing import Any
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.datapackage import NAME
 from calbench.analysis.output import write_tables
-from calbench.analysis.registry import Settings
+from calbench.analysis.registry import Settings, tables_of
 from calbench.analysis.summary.runs import USUAL, conditions
+from calbench.analysis.tables import TABLES as DECLARED
 from calbench.config.composition import compose
-from calbench.config.groups import PRICES, known_names
+from calbench.config.groups import PRICES, among, known_names
 from calbench.config.spec import RunSpec
 from calbench.engine.jobs import plan_jobs
-from calbench.errors import FileError
+from calbench.errors import ConfigError, FileError
 from calbench.facts.storage import Facts
+from calbench.files import printable, shorten
 from calbench.llm.prices import read_prices
 from calbench.pool import Pool, mapped
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import SETTINGS, Role
 from calbench.runs.entries import PLACE, Entry, Place, Run
 from calbench.scenarios.storage import published_suite
-from calbench.tree import in_tree
+from calbench.tree import DATA, in_tree
 
 Digests = Mapping[str, str]
 """Digest of what defines a game on each scenario, by scenario id."""
@@ -184,6 +186,69 @@ def _packed(data: Path, scratch: Path, pool: Pool | None) -> Published:
     if not others.is_dir():
         others = in_tree("data/published")
     return Published(results, others, tables / SAMPLE.path, has_games=False)
+
+
+def published_facts(name: str, scratch: Path) -> Facts:
+    """Return the facts of a published experiment, those computed here or those of the release.
+
+    Args:
+        name: of an experiment whose teams are ranked.
+        scratch: folder for what is unpacked.
+
+    Raises:
+        ConfigError: no ranked experiment has this name; names the nearest.
+        FileError: the published results are missing or broken.
+    """
+    computed = DATA / "facts" / name
+    if (computed / "games.parquet").is_file():
+        return Facts(computed)
+    unpack(DATA / "release" / PACK, scratch)
+    known = sorted(path.name for path in (scratch / FACTS).iterdir())
+    if name not in known:
+        shown = printable(shorten(name))
+        raise ConfigError(f"{shown}: no such teams are published; {among(name, known)}")
+    return _named_facts(scratch, name)[0]
+
+
+def unpacked_tables(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Unpack the published results; return the paths of the tables of each experiment.
+
+    Args:
+        folder: where they go; :func:`made_tables` makes those that are not there.
+
+    Raises:
+        FileError: the published results are missing or broken.
+    """
+    unpack(DATA / "release" / PACK, folder)
+    found: dict[str, tuple[str, ...]] = {}
+    for path in sorted((folder / TABLES).glob("*/")):
+        facts = folder / FACTS / path.name
+        made = [each.path for each in tables_of(Facts(facts))] if facts.is_dir() else []
+        held = [each.relative_to(path).as_posix() for each in path.rglob("*.csv")]
+        found[path.name] = tuple(name for name in DECLARED if name in {*made, *held})
+    return found
+
+
+def made_tables(folder: Path, name: str, path: str) -> Path:
+    """Return the folder of an experiment's tables, in which one of them is made if it is missing.
+
+    Args:
+        folder: of the unpacked results.
+        name: of the experiment.
+        path: of the table.
+    """
+    tables = folder / TABLES / name
+    if not (tables / path).is_file():
+        facts, settings = _named_facts(folder, name)
+        DECLARED[path].write(facts, settings, tables)
+    return tables
+
+
+@cache
+def _named_facts(folder: Path, name: str) -> tuple[Facts, Settings]:
+    (spec,) = _specs([name])
+    _name_games(spec, folder / FACTS / name)
+    return Facts(folder / FACTS / name), settings_of(spec)
 
 
 def _name_games(spec: RunSpec, facts: Path) -> None:

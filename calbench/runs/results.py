@@ -1,15 +1,19 @@
 """Results as frames: tables and games of a run, or the published ones."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from calbench.errors import ConfigError, FileError
-from calbench.files import printable
+from calbench.files import printable, shorten
 from calbench.traces.catalog import TRACES_FOLDER, Catalog, trace_paths
 from calbench.tree import DATA, IS_INSTALLED
 
@@ -27,18 +31,43 @@ TABLES_FOLDER, SUMMARY_FOLDER = "tables", "summary"
 class Results:
     """Tables and games as pandas frames.
 
+    Those of a sweep have the rows of all its jobs: their first columns are ``job`` and the keys
+    that distinguish the jobs.
+
     Attributes:
         readers: function that reads each table, by name.
         traces: folders of the games, which may be missing.
+        jobs: of a sweep, the results of each job, by the name of its folder.
     """
 
     readers: Mapping[str, "Callable[[], pd.DataFrame]"]
     traces: Sequence[Path]
+    jobs: Mapping[str, "Results"] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        of = f" of {len(self.jobs)} jobs" if self.jobs else ""
+        names = ", ".join(self.tables[:8])
+        return f"Results({len(self.tables)} tables{of}: {shorten(names, 300)}, ...)"
+
+    def _repr_html_(self) -> str:
+        """Return every table's name with what it holds, a line each."""
+        from calbench.analysis.tables import TABLES
+
+        about = {_name(each.path): each.about for each in TABLES.values()}
+        lines = [
+            f"<li><code>{escape(name)}</code> {escape(about.get(name, ''))}</li>"
+            for name in self.tables
+        ]
+        return f"<ul>{''.join(lines)}</ul>"
 
     @property
     def tables(self) -> tuple[str, ...]:
         """The names of the tables."""
         return tuple(self.readers)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the table ``leaderboard``: a row for each setting and team, with intervals."""
+        return self.table("leaderboard")
 
     def table(self, name: str) -> "pd.DataFrame":
         """Return a table with the declared types of its columns.
@@ -76,6 +105,8 @@ class Results:
         """
         from calbench.runs.events import SAID, message_frame
 
+        if self.jobs:
+            return _of_jobs({name: each.messages() for name, each in self.jobs.items()})
         return _described(message_frame(self._paths()), SAID, "Every message, with its text.")
 
     def events(self) -> "pd.DataFrame":
@@ -86,6 +117,8 @@ class Results:
         """
         from calbench.runs.events import EVENTS, event_frame
 
+        if self.jobs:
+            return _of_jobs({name: each.events() for name, each in self.jobs.items()})
         return _described(event_frame(self._paths()), EVENTS, "Every event, as JSON.")
 
     def _paths(self) -> Iterator[Path]:
@@ -97,20 +130,65 @@ class Results:
             yield from trace_paths(folder)
 
 
+def _of_jobs(frames: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame":
+    """Return the frames of jobs as one, with what distinguishes the jobs."""
+    import pandas as pd
+
+    from calbench.runs.folder import JOB
+
+    parts_by_job = {job: [part.split("=", 1) for part in job.split(",")] for job in frames}
+    keys = {job: dict(p for p in parts if len(p) == 2) for job, parts in parts_by_job.items()}
+    first = next(iter(frames.values()))
+    swept = list(dict.fromkeys(key for each in keys.values() for key in each))
+    parts = []
+    for job, frame in frames.items():
+        told = {JOB.name: job, **{key: keys[job].get(key) for key in swept if key not in first}}
+        for place, (key, value) in enumerate(told.items()):
+            frame.insert(place, key, value)
+        parts.append(frame)
+    together = pd.concat(parts, ignore_index=True)
+    for key in swept:
+        if key not in first.attrs.get("unit", {}):
+            numbers = pd.to_numeric(together[key], errors="coerce")
+            together[key] = numbers if numbers.notna().all() else together[key]
+    return _with_job(together, first.attrs, JOB)
+
+
+def _with_job(
+    frame: "pd.DataFrame", attrs: Mapping[Hashable, Any], job: "Column"
+) -> "pd.DataFrame":
+    """Return a frame with the description of another one, and of its column of jobs."""
+    parts = ("unit", "meaning", "denominator", "origin")
+    frame.attrs = {
+        **attrs,
+        "key": [job.name, *attrs["key"]],
+        **{part: {job.name: getattr(job, part), **attrs[part]} for part in parts},
+    }
+    return frame
+
+
 def read_run(path: str | os.PathLike[str]) -> Results:
-    """Read a run: its tables, games, messages and events as pandas frames.
+    """Read a run or a sweep: its tables, games, messages and events as pandas frames.
 
     Args:
-        path: the folder of a run, or that of its tables or of its traces alone.
+        path: the folder of a run, or that of its tables or of its traces alone; or that of a
+            sweep.
 
     Raises:
         FileError: there is no such folder, or it has neither tables nor games.
     """
     from calbench.analysis.tables import TABLES
+    from calbench.runs.folder import job_folders
 
     path = Path(path)
     if not path.is_dir():
         raise FileError(f"{path}: there is no such folder; name the folder of a run")
+    if jobs := {job.name: read_run(job) for job in job_folders(path)}:
+        names = next(iter(jobs.values())).tables
+        common = [name for name in names if all(name in each.tables for each in jobs.values())]
+        readers = {name: partial(_table_of_jobs, jobs, name) for name in common}
+        folders = [folder for each in jobs.values() for folder in each.traces]
+        return Results(readers, folders, jobs)
     tables = path / TABLES_FOLDER if (path / TABLES_FOLDER).is_dir() else path
     found = {
         _name(each.path): partial(_read, tables, each)
@@ -126,6 +204,10 @@ def read_run(path: str | os.PathLike[str]) -> Results:
     return Results(found, [traces])
 
 
+def _table_of_jobs(jobs: Mapping[str, Results], name: str) -> "pd.DataFrame":
+    return _of_jobs({job: each.table(name) for job, each in jobs.items()})
+
+
 def read_results(data: str | os.PathLike[str] = DATA) -> Results:
     """Read the published numbers as pandas frames.
 
@@ -134,7 +216,9 @@ def read_results(data: str | os.PathLike[str] = DATA) -> Results:
     only the checksum is published: read them from ``data/tables/<experiment>`` after computing.
 
     Args:
-        data: folder with ``release``, and with ``traces`` after the games are played.
+        data: folder with ``release``, and with ``traces`` after the games are played. An
+            installed package has most tables of the release, and makes them from facts when they
+            are asked for.
 
     Raises:
         FileError: the release cannot be read.
@@ -143,7 +227,7 @@ def read_results(data: str | os.PathLike[str] = DATA) -> Results:
 
     data = Path(data)
     if IS_INSTALLED and data == DATA:
-        raise FileError("the published tables are in a checkout: read_results('CHECKOUT/data')")
+        return _packed()
     manifest = read_manifest(data / "release")
     by_name: dict[str, list[str]] = {}
     for path in manifest.tables:
@@ -157,12 +241,46 @@ def read_results(data: str | os.PathLike[str] = DATA) -> Results:
     return Results(readers, [data / TRACES_FOLDER / name for name in manifest.traces])
 
 
-def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
-    """Return a published table, concatenated over experiments."""
+def _packed() -> Results:
+    """Return the published tables that come with an installed package."""
+    from calbench.analysis.tables import TABLES
+    from calbench.runs.published import made_tables, unpacked_tables
+
+    folder = Path(mkdtemp(prefix="calbench-published-"))
+    by_experiment = unpacked_tables(folder)
+
+    def read(path: str) -> "pd.DataFrame":
+        names = [name for name, paths in by_experiment.items() if path in paths]
+        return _concatenated(
+            {name: made_tables(folder, name, path) for name in names}, TABLES[path]
+        )
+
+    every = {path for paths in by_experiment.values() for path in paths}
+    readers = {_name(path): partial(read, path) for path in sorted(every)}
+    return temporary(Results(readers, []), folder)
+
+
+def temporary(results: Results, folder: Path) -> Results:
+    """Return results whose folder is removed when nobody has them any more."""
+    finalize(results, rmtree, folder, ignore_errors=True)
+    return results
+
+
+def _concatenated(folders: Mapping[str, Path], table: "Declared") -> "pd.DataFrame":
+    """Return a table of several experiments, by the folders of their tables."""
     import pandas as pd
 
     from calbench.analysis.summary import EXPERIMENT
     from calbench.facts.frames import cast
+
+    frames = [_read(folder, table).assign(experiment=name) for name, folder in folders.items()]
+    columns = (EXPERIMENT, *table.columns)
+    together = cast(pd.concat(frames, ignore_index=True), columns)
+    return _described(together, columns, table.about, (EXPERIMENT.name, *table.key))
+
+
+def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
+    """Return a published table, concatenated over experiments."""
     from calbench.release.copies import declared
 
     first = paths[0]
@@ -171,13 +289,8 @@ def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
         raise FileError(f"{release}: no table of this version is called {first}")
     if first.startswith(f"{SUMMARY_FOLDER}/") or "/" not in first:
         return _read(_folder(release, first), table)
-    frames = [
-        _read(_folder(release, path), table).assign(experiment=path.partition("/")[0])
-        for path in paths
-    ]
-    columns = (EXPERIMENT, *table.columns)
-    together = cast(pd.concat(frames, ignore_index=True), columns)
-    return _described(together, columns, table.about, (EXPERIMENT.name, *table.key))
+    folders = {path.partition("/")[0]: _folder(release, path) for path in paths}
+    return _concatenated(folders, table)
 
 
 def _folder(release: Path, path: str) -> Path:

@@ -5,7 +5,7 @@ unique across kinds, prior meetings on the calendars of exactly their participan
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -251,6 +251,27 @@ class Scenario(Model):
         self._check_oracle()
         self._check_difficulty()
         return self
+
+    def __repr__(self) -> str:
+        """Say it in one line."""
+        best = self.oracle and self.oracle.best
+        cost = f", optimum {best.cost}" if best else ""
+        return (
+            f"Scenario({self.scenario_id!r}, setting={self.setting!r}, {self.num_agents} agents, "
+            f"{self.num_slots} slots, {len(self.meetings)} meetings{cost})"
+        )
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        """Return the calendars before the game, and the optimum."""
+        best = self.oracle and self.oracle.best
+        slots = best.slots.items() if best else ()
+        words = ", ".join(f"meeting {meeting} in slot {slot}" for meeting, slot in slots)
+        optimum = f"<p>Optimum, cost {best.cost}: {words}</p>" if best else ""
+        return f"{calendar_table('Before', self, self.shown_ids)}{optimum}"
 
     def _incoming_ids(self) -> list[int]:
         return [meeting.meeting_id for meeting in self.meetings]
@@ -510,3 +531,32 @@ class Scenario(Model):
     def play_digest(self) -> str:
         """SHA-256 of what defines a game on this scenario, without derived numbers."""
         return digest(self.model_dump(mode="json", exclude={"oracle", "difficulty"}))
+
+
+def calendar_table(
+    title: str, scenario: Scenario, calendars: Sequence[Sequence[ItemId | None]]
+) -> str:
+    """Return calendars as an HTML table: a row for each agent, a column for each slot.
+
+    An errand is shown as its cost, a blocked one as ■, a meeting as M and its number.
+
+    Args:
+        title: of the table.
+        scenario: of the calendars.
+        calendars: ids of errands and meetings by agent, then slot; ``None`` where it is free.
+    """
+    errands = {
+        (agent, entry.errand_id): "■" if entry.blocked else str(entry.shown_cost)
+        for agent, _, entry in scenario.errands
+    }
+    heads = "".join(f"<th>{slot}</th>" for slot in range(scenario.num_slots))
+    rows = "".join(
+        f"<tr><th>agent {agent}</th>"
+        + "".join(
+            f"<td>{'' if item is None else errands.get((AgentId(agent), item), f'M{item}')}</td>"
+            for item in calendar
+        )
+        + "</tr>"
+        for agent, calendar in enumerate(calendars)
+    )
+    return f"<table><caption>{title}</caption><tr><th>slot</th>{heads}</tr>{rows}</table>"

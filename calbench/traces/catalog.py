@@ -222,6 +222,9 @@ class Catalog:
             and file != folder / CODE_NOTE
             and (pages is None or pages not in file.parents)
         }
+        # Of a folder with runs in it, such as a sweep, the tables are JSON too.
+        of_runs = {each for each in files if TRACES_FOLDER in each.relative_to(folder).parts[:-2]}
+        files = of_runs or files
         folders = {shard.parent for shard in folder.rglob(SHARD_GLOB)}
         return files | {each / name for each in folders for name in self.games(each)}
 

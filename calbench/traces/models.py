@@ -1,6 +1,7 @@
 """The trace of one game: everything needed to read, verify and measure it (appendix A.6)."""
 
 from functools import cached_property
+from html import escape
 from operator import not_
 from typing import Annotated, Any, Literal, Self
 
@@ -19,6 +20,7 @@ from calbench.scenarios.models import (
     Plain,
     Positive,
     Scenario,
+    calendar_table,
     is_absent,
 )
 from calbench.traces.events import AnyEvent, CalendarIds, GameHalted
@@ -238,6 +240,24 @@ class Trace(Model):
     metrics: TraceMetrics
     started_at: None
     ended_at: None
+
+    def __repr__(self) -> str:
+        """Say it in one line."""
+        team, scenario = self.config.team.team_id, self.scenario.scenario_id
+        return (
+            f"Trace(team={team!r}, scenario={scenario!r}, {len(self.events)} events, "
+            f"{self.metrics.rounds_scheduled} of {len(self.scenario.meetings)} meetings, "
+            f"cost={self.metrics.realised_cost}, {self.metrics.messages} messages)"
+        )
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        """Return the calendars before and after the game, and the optimum."""
+        after = calendar_table("After", self.scenario, self.final_state.calendars)
+        return f"<p>{escape(repr(self))}</p>{self.scenario._repr_html_()}{after}"
 
     @property
     def is_halted(self) -> bool:

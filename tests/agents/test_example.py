@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench import score_game
+from calbench import load_suite, play_game, score_game
 from calbench.agents import example
 from calbench.agents.example import Announcer
-from calbench.api import load_suite, play_game
 from calbench.config.composition import compose
 from calbench.errors import ConfigError
 from calbench.runs.play import execute

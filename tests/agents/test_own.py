@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from calbench import play_game
 from calbench.agents.base import Agent
 from calbench.agents.own import OwnActing, OwnAgent, PolicyAgent
-from calbench.api import play_game
 from calbench.domain.actions import PASS, Action, DirectMessage, Reschedule, Schedule, Turn
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import Text

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from calbench import play_game
 from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import facts_of
-from calbench.api import play_game
 from calbench.domain.usage import Usage
 from calbench.scenarios.models import DifficultyEntry, Scenario, Tertile
 from calbench.stats.spec import AnalysisSpec, RatingSpec

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from calbench import play_game
 from calbench.analysis.scoring import ALL_FACTS, FACT_BY_NAME, measure_games
-from calbench.api import play_game
 from calbench.facts.judged import JUDGE_FACTS
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.pool import Pool

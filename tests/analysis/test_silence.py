@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calbench import play_game
 from calbench.analysis.rating_scopes import Scope
-from calbench.api import play_game
 from calbench.facts.fact import MeasuredGame, measured
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.stats.spec import RatingSpec

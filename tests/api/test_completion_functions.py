@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from calbench import score_game
+from calbench import play_game, score_game
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.api import Player, play_game
 from calbench.domain.randomness import derived_seed
 from calbench.errors import AgentError
 from calbench.llm.completion import ChatMessage
@@ -23,6 +22,7 @@ from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.traces.events import DmSent, Reflection, ReplyNote, TurnEnd, TurnStart
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
+from calbench.types import Player
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from calbench import play, score_game
+from calbench import play, play_game, score_game
 from calbench.agents.example import Announcer
-from calbench.api import Player, play_game
 from calbench.config.groups import known_names
 from calbench.domain.actions import DirectMessage, Turn
 from calbench.domain.ids import AgentId
@@ -25,6 +24,7 @@ from calbench.runs.verification import verify_trace
 from calbench.traces.events import AgentRegistered, GameHalted, Reflection, TurnEnd
 from calbench.traces.models import Limits, Trace
 from calbench.traces.storage import trace_bytes
+from calbench.types import Player
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
 

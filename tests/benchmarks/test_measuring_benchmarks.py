@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from calbench import play_game
 from calbench.analysis.scoring import measure_games
-from calbench.api import play_game
 from calbench.config.composition import compose_team
 from calbench.engine.jobs import Job
 from calbench.metrics.measure import DEFAULT_MEASURE

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.config.composition import compose
 from calbench.engine.jobs import Job, plan_jobs, unfinished
 from calbench.scenarios.suites import build_suite

@@ -12,9 +12,7 @@ import calbench
 from calbench.agents.scripted import scripted_speaker
 from calbench.analysis.summary.runs import RunTables
 from calbench.analysis.tables import TABLES
-from calbench.cli.compare import compare_runs
 from calbench.cli.judge import judge_runs
-from calbench.cli.rescore import rescore
 from calbench.cli.verify import verify_all as verify
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
@@ -23,6 +21,7 @@ from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.llm.replies.record import named
 from calbench.llm.transport import Transport
+from calbench.runs.measured import compare_runs, rescore
 from calbench.runs.play import execute
 from calbench.traces.storage import read_trace
 from tests.cli.conftest import Command

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from calbench.cli.compare import compare_runs
 from calbench.cli.estimate import estimate
 from calbench.config.composition import compose
 from calbench.errors import CalbenchError, ConfigError
+from calbench.runs.measured import compare_runs
 from calbench.runs.play import execute
 from calbench.runs.verification import verify_file
 from tests.cli.recording import noting, recording

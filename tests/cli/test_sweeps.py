@@ -60,7 +60,7 @@ def test_sweep_of_experiments_has_one_folder() -> None:
         (["suite.seed=0,x"], "suite.seed: Input should be a valid integer, got 'x'"),
         (["out=a,b"], "out: is the folder of the whole sweep; name one"),
         (["suite.seeds=0,1"], "suite.seeds: is not a known key; did you mean suite.seed?"),
-        (["suite.seed=interval(0,1)"], "does not support sweep type"),
+        (["suite.seed=interval(0,1)"], "is no list of values to sweep over"),
         (["teams=imap", "teams.imap.players.imap.x=1,2"], "imap.x: is not a known key"),
     ],
 )

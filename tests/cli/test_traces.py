@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.api import read_run
+from calbench import read_run
 from calbench.config.composition import compose
 from calbench.engine.jobs import unfinished
 from calbench.errors import OutputError

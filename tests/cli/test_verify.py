@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.cli.main import answer
 from calbench.engine.game import game_id
 from calbench.errors import CalbenchError, ReplayError

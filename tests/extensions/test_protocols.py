@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from calbench import score_game
-from calbench.api import load_suite, play_game
+from calbench import load_suite, play_game, score_game
 from calbench.config.composition import compose
 from calbench.engine.batch import played
 from calbench.errors import AgentError, CalbenchError, ConfigError

@@ -22,7 +22,7 @@ from tests.cli.runs import REPO
 
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
 LOCKS = {
-    "requirements.lock": ("test", "pipeline"),
+    "requirements.lock": ("models", "site", "test", "pipeline"),
     "requirements-local.lock": ("local",),
     "requirements-cluster.lock": ("cluster",),
 }
@@ -265,7 +265,6 @@ PACKAGE = REPO / "calbench"
 ROOT = {
     "__init__",
     "__main__",
-    "api",
     "code",
     "console",
     "documents",
@@ -276,7 +275,7 @@ ROOT = {
     "folders",
     "terminal",
     "tree",
-    "version",
+    "types",
 }
 """Modules of the package itself; everything else is in a package of its own."""
 

@@ -1,6 +1,6 @@
 """Games of secure sum, worked out by hand and drawn."""
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.domain.randomness import stream
 from calbench.domain.sharing import infeasible_mark
 from calbench.scenarios.models import Scenario

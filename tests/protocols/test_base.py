@@ -2,7 +2,7 @@
 
 import pytest
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.calendars import Booking, Calendar
 from calbench.domain.ids import Slot

@@ -2,7 +2,7 @@
 
 import pytest
 
-from calbench.api import play_game, score_game
+from calbench import play_game, score_game
 from calbench.domain.actions import PASS, SealedReport, Turn
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot

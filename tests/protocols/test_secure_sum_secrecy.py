@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 import pytest
 
-from calbench.api import play_game, score_game
+from calbench import play_game, score_game
 from calbench.domain.messages import PartialSum, Share
 from calbench.domain.sharing import (
     MODULUS,

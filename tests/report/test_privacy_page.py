@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from calbench import score_game
-from calbench.api import play_game
+from calbench import play_game, score_game
 from calbench.metrics.privacy.inference.game import learnt
 from tests.cli.runs import REPO
 from tests.factories import make_scenario

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from calbench.api import Player, play_game
+from calbench import Player, play_game
 from calbench.errors import FileError
 from calbench.runs.results import read_run
 from calbench.traces.events import DmSent

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from calbench import load_suite
 from calbench.analysis.summary.table2 import HALVES
-from calbench.api import load_suite
 from tests.cli.runs import REPO
 from tests.studies.tried import OUT, TRIED, rows
 

@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from calbench import load_suite
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.agents.scripted.talk import STYLES
-from calbench.api import load_suite
 from calbench.cli.main import answer
 from calbench.config.composition import compose
 from calbench.domain.usage import Usage

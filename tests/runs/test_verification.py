@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from calbench import play_game
 from calbench.agents.example import Announcer
-from calbench.api import play_game
 from calbench.domain.actions import DirectMessage
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import CostReport

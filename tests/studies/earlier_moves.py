@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from calbench.api import load_suite, play_game
+from calbench import load_suite, play_game
 from calbench.console import say
 from calbench.domain.ids import MeetingId, Slot
 from calbench.files import write_atomically

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from calbench.api import load_suite, play_game
+from calbench import load_suite, play_game
 from calbench.oracle.cache import OracleCache
 from tests.cli.runs import REPO
 from tests.factories import make_scenario

@@ -10,10 +10,10 @@ from statistics import fmean
 
 import pandas as pd
 
+from calbench import load_suite
 from calbench.analysis.measures import HEADLINE
 from calbench.analysis.summary.pool import AS_RELEASED
 from calbench.analysis.summary.table2 import HALVES
-from calbench.api import load_suite
 from calbench.config.composition import compose
 from calbench.console import say
 from calbench.engine.batch import played

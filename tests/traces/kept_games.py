@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.traces.catalog import Catalog

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.domain.messages import CHANNELS
 from calbench.scenarios.difficulty import completed
 from calbench.traces.events import Event

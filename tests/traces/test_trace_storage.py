@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.domain.actions import Schedule
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.observations import Phase

@@ -70,6 +70,11 @@ class RoundTalk:
     messages: list[MessageSent] = field(default_factory=list)
     _by_content: dict[type, list[MessageSent]] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """Say it in one line; messages by their number."""
+        talk = f"{self.num_slots} slots, {len(self.messages)} messages"
+        return f"RoundTalk(participants={self.participants}, {talk})"
+
     def add(self, message: MessageSent) -> None:
         """Add a message."""
         self.messages.append(message)

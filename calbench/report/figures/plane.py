@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from calbench.analysis.measures import privacy_measure
+import plotly.graph_objects as go
+
+from calbench.analysis.measures import Measure, privacy_measure
 from calbench.errors import CalbenchError
 from calbench.report import columns
 from calbench.report.columns import MEASURE_BY_NAME
@@ -15,8 +17,8 @@ from calbench.report.experiment import Setting
 from calbench.report.figures.figure import Figure, columns_of, competing, spread
 from calbench.report.figures.regret import EVENLY, LEAST
 from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
-from calbench.report.figures.style import Style, Styles, Value
-from calbench.report.kind import TYPED, VPS_KIND_NAMES
+from calbench.report.figures.style import Style, Styles, Value, styles
+from calbench.report.kind import TYPED, VPS_KIND_NAMES, kind_of
 from calbench.report.panels import silence_of
 from calbench.report.sentence import Sentence, names, said
 from calbench.report.site import FRONT, Site
@@ -234,7 +236,7 @@ def plane(
         title=f"{against.title}, {title}",
         drawn=scatter(
             points,
-            Axis(f"{loss.title}{by} ({loss.unit}) →", loss.title, is_log1p=kind in {"", TYPED}),
+            _across(loss, kind),
             against.axis,
             [_path(line, style_by_team[line.key], against) for line in lines],
             [point for point in points if point.name in best],
@@ -247,6 +249,29 @@ def plane(
         finding=_title(rows, best, against, style_by_team),
         measured=measured,
     )
+
+
+def plane_of(rows: Sequence[Row]) -> go.Figure:
+    """Return the plane of cost against privacy of any teams.
+
+    Args:
+        rows: of a leaderboard; a team without both measures is left out.
+
+    Raises:
+        CalbenchError: VPS was measured by several instruments.
+    """
+    drawn = _drawn([row for row in rows if row["vps_kind"]], COST.measure)
+    kind = _one_instrument(drawn, COST.title)
+    looks = styles({row["team"]: kind_of(row.get("kind", "")) for row in drawn})
+    points = [_point(row["team"], row, looks[row["team"]], COST) for row in drawn]
+    loss = MEASURE_BY_NAME[privacy_measure(kind)]
+    return scatter(points, _across(loss, kind), COST.axis)
+
+
+def _across(loss: Measure, kind: str) -> Axis:
+    """Return the axis of privacy by an instrument."""
+    title = f"{loss.title}{_by(kind)} ({loss.unit}) →"
+    return Axis(title, loss.title, is_log1p=kind in {"", TYPED})
 
 
 def _best(front: Iterable[Row], rows: Iterable[Row], kind: str) -> list[str]:

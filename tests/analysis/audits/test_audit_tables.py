@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from scipy.stats import fisher_exact
 
+from calbench import play_game
 from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
-from calbench.api import play_game
 from calbench.domain.messages import Text
 from calbench.facts.games import GAMES
 from calbench.facts.speech import AUDITS

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
+from calbench import play_game
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables, write_tables
 from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import ALL_FACTS
 from calbench.analysis.tables import tables_of
-from calbench.api import play_game
 from calbench.facts.frames import csv_text, read_parquet
 from calbench.facts.games import SCORES
 from calbench.facts.judged import JUDGE_FACTS, VERDICT_FACTS, judged_batch

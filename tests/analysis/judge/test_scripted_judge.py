@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calbench import play_game
 from calbench.agents.judging import JudgeCase, judge_prompt, judge_request, read_verdict
-from calbench.api import play_game
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import (

@@ -9,8 +9,8 @@ from statistics import mean
 import pandas as pd
 import pytest
 
+from calbench import play_game
 from calbench.analysis.tables.speech import OF_AGENTS, PROBED, probed_pairs
-from calbench.api import play_game
 from calbench.domain.ids import AgentId, ErrandId, ItemId
 from calbench.domain.messages import Text
 from calbench.facts.storage import Facts

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.domain.messages import Scores
 from calbench.metrics.game import GameScore
 from calbench.metrics.players import players_of

@@ -12,7 +12,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import PartialSum, Share
 from calbench.metrics.privacy.inference.calendars import Array, prior_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import Message, Text
 from calbench.metrics.privacy.inference.calendars import prior_of

@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 import pytest
 
-from calbench.api import play_game
+from calbench import play_game
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import (
     Announcement,

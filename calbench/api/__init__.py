@@ -1,0 +1,1 @@
+"""The functions of the public interface; :mod:`calbench` names them."""

@@ -1,0 +1,163 @@
+"""Players as a caller hands them over, one for each agent: names, objects, functions."""
+
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeGuard, cast
+
+from calbench.agents.base import Agent
+from calbench.agents.language import LanguageAgent
+from calbench.agents.own import (
+    FUNCTION_SPEC,
+    CompletionFunction,
+    FunctionCompleter,
+    OwnActing,
+    OwnAgent,
+    name_of,
+)
+from calbench.agents.prompts import load_prompts
+from calbench.config.composition import compose_team
+from calbench.config.groups import known_names
+from calbench.domain.ids import AgentId
+from calbench.engine.game import game_id
+from calbench.engine.seating import team_of
+from calbench.errors import ConfigError
+from calbench.extensions import extension_names
+from calbench.files import printable, shorten
+from calbench.protocols.registry import policy_names
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import GameConfig, Kind, Seat, Team
+
+Player = str | OwnActing | CompletionFunction
+"""A known player's name; an object with ``act``; a function from messages to a reply's text.
+
+What has ``act`` is an agent, even if it can be called as well."""
+
+
+def team_of_players(
+    players: Sequence[Player], uses_language: bool, num_agents: int, team_id: str = "own"
+) -> Team:
+    """Return the team of these players, as traces describe it.
+
+    Args:
+        players: one for each agent, by agent id.
+        uses_language: whether objects are shown private labels, as language models are.
+        num_agents: how many there should be.
+        team_id: of the team on the record.
+
+    Raises:
+        ConfigError: naming the agent whose player is unknown or none, or two that cannot sit
+            in one team.
+    """
+    _check_players(players, num_agents)
+    seats: list[Seat] = []
+    mediated: list[int] = []
+    for agent, player in enumerate(players):
+        try:
+            team = _named(player) if isinstance(player, str) else _own(player, uses_language)
+        except ConfigError as error:
+            raise ConfigError(f"agent {agent}: {error}") from error
+        seats += team.seats
+        if team.mediator:
+            mediated.append(agent)
+    _check_mediator(seats, mediated)
+    return Team(team_id=team_id, seats=tuple(seats), mediator=bool(mediated))
+
+
+def named_team(name: str) -> Team:
+    """Return a team of ``conf/teams``, or that of a distribution's protocol in every seat.
+
+    Raises:
+        ConfigError: naming the nearest known teams if there is none of that name.
+    """
+    if name not in known_names("teams") and name in extension_names("protocol"):
+        return team_of(name)
+    return compose_team(name)
+
+
+def own_agents(
+    players: Sequence[Player], scenario: Scenario, config: GameConfig
+) -> Mapping[AgentId, Agent]:
+    """Return the agents that the caller brought, by place; known players are left out."""
+    agents: dict[AgentId, Agent] = {}
+    for agent, player in zip(map(AgentId, range(len(players))), players, strict=True):
+        if isinstance(player, str):
+            continue
+        if _acts(player):
+            agents[agent] = OwnAgent(player)
+        else:
+            agents[agent] = LanguageAgent(
+                config.team.seats[agent].player,
+                FunctionCompleter(cast("CompletionFunction", player)),
+                FUNCTION_SPEC,
+                load_prompts(config.prompt_version or "", config.prompt_digest),
+                None,
+                game_id(scenario, config),
+            )
+    return agents
+
+
+def _check_players(players: object, num_agents: int) -> None:
+    if not isinstance(players, Sequence):
+        shown = type(players).__name__
+        raise ConfigError(f"the team is of type {shown}: give a team's id, or a list of players")
+    if len(players) != num_agents:
+        raise ConfigError(f"{len(players)} players for {num_agents} agents: give one for each")
+
+
+def _named(name: str) -> Team:
+    """Return the team of one known player: a file of ``conf/teams``, else a protocol."""
+    teams = known_names("teams")
+    policies = policy_names()
+    if name not in teams and name not in policies:
+        known = ", ".join(sorted({*teams, *policies}))
+        raise ConfigError(
+            f"there is no player {printable(shorten(repr(name)))}; known are {known}; "
+            "a model sits as a function from messages to text"
+        )
+    team = compose_team(name) if name in teams else team_of(name)
+    if len(team.seats) != 1:
+        raise ConfigError(f"{name} is a team of {len(team.seats)} seats, not one player")
+    if team.seats[0].kind == "model":
+        raise ConfigError(f"{name} is a model, which only a run can ask: give a function instead")
+    return team
+
+
+def _own(player: OwnActing | CompletionFunction, uses_language: bool) -> Team:
+    name = name_of(player)
+    if inspect.isclass(player):
+        raise ConfigError(f"{printable(name)} is a class: give an object of it, {name}()")
+    if _acts(player):
+        kind: Kind = "custom" if uses_language else "protocol"
+        seat = Seat(player=player_name(player), kind=kind)
+        return Team(team_id=seat.player, seats=(seat,))
+    if not callable(player):
+        raise ConfigError(
+            f"{printable(name)} is no player: give a name, an object with act(observation), "
+            "or a function from messages to text"
+        )
+    # Distinguishes its games from those of an object with the same name.
+    settings = {"is_completion_function": True}
+    seat = Seat(player=player_name(player), kind="custom", settings=settings)
+    return Team(team_id=seat.player, seats=(seat,))
+
+
+def _acts(player: object) -> TypeGuard[OwnActing]:
+    # Asked of the object, not of its class: a proxy may define attributes dynamically.
+    return callable(getattr(player, "act", None))
+
+
+def player_name(player: object) -> str:
+    """Return a player's name as a trace may hold it, in the letters of file names."""
+    return re.sub(r"[^A-Za-z0-9.]", "-", name_of(player)).strip("-.")[:64] or "own"
+
+
+def _check_mediator(seats: Sequence[Seat], mediated: Sequence[int]) -> None:
+    """Refuse a mediator beside language, in the caller's terms."""
+    speakers = [agent for agent, seat in enumerate(seats) if seat.uses_language]
+    if mediated and speakers:
+        one, other = mediated[0], speakers[0]
+        raise ConfigError(
+            f"agent {one}: {seats[one].player} needs a mediator, and agent {other}, "
+            f"{seats[other].player}, uses language: they cannot sit in one team"
+        )

@@ -1,0 +1,310 @@
+"""Whole suites played, runs measured, compared, verified and drawn."""
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+from calbench.api.games import load_suite, play_game
+from calbench.api.players import Player, player_name
+from calbench.console import quiet
+from calbench.errors import ConfigError, FileError
+from calbench.files import printable
+from calbench.runs.results import Results, read_results, read_run, temporary
+from calbench.scenarios.models import Scenario
+from calbench.traces.models import Limits, Trace
+
+__all__ = [
+    "compare",
+    "evaluate",
+    "players",
+    "plot_intervals",
+    "plot_plane",
+    "read_results",
+    "read_run",
+    "read_trace",
+    "rescore",
+    "suites",
+    "teams",
+    "verify",
+    "write_trace",
+]
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from calbench.analysis.run_comparison import Comparison
+    from calbench.report.tables import Row
+    from calbench.runs.verification import Verified
+
+
+def suites() -> tuple[str, ...]:
+    """Return the names of the published suites, sorted; :func:`load_suite` reads one."""
+    from calbench.scenarios.storage import suite_names
+
+    return tuple(suite_names())
+
+
+def teams() -> Mapping[str, str]:
+    """Return what each team of ``conf/teams`` does, in a sentence, by its id."""
+    from calbench.config.groups import described
+
+    return described("teams")
+
+
+def players() -> Mapping[str, str]:
+    """Return what each protocol and baseline does, in a sentence, by its name.
+
+    Those of installed distributions are among them; where nothing is said the sentence is empty.
+    """
+    from calbench.config.groups import described
+    from calbench.protocols.registry import policy_names
+
+    return {**dict.fromkeys(policy_names(), ""), **described("protocol")}
+
+
+def evaluate(
+    team: Player | Sequence[Player],
+    suite: str | os.PathLike[str] | Sequence[Scenario],
+    *,
+    subset: int | Sequence[str] | None = None,
+    jobs: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
+    reflection: bool = True,
+) -> Results:
+    """Play a suite, and measure it as a run is measured: tables with intervals.
+
+    Games that ``out`` has already are not played again.
+
+    Args:
+        team: the id of a team; one player, who sits in every seat; or one for each agent, as for
+            :func:`play_game`.
+        suite: the name of a published suite, the path of a suite file, or scenarios.
+        subset: how many scenarios of each setting, the first ones, or their ids; all by default.
+        jobs: games at once, in threads, which pays for players that wait. Your object sits in
+            several games then.
+        out: folder of a run, for ``calbench verify``, ``view`` and ``compare``; absent: one that
+            lives as long as what is returned.
+        limits: as for :func:`play_game`.
+        reflection: whether players that use language are asked after every round what they came
+            to believe, from which their privacy loss is measured.
+
+    Raises:
+        ConfigError: an argument that does not fit, in one line.
+        AgentError: your code raised; games that are over are kept in ``out``.
+    """
+    from calbench.scenarios.suites import chosen_ids
+
+    if not isinstance(jobs, int) or jobs < 1:
+        raise ConfigError(f"jobs: {jobs!r:.40} is no number of games at once; give 1 or more")
+    scenarios = _scenarios(suite)
+    chosen = chosen_ids(scenarios, subset if isinstance(subset, int | None) else tuple(subset))
+    folder = Path(mkdtemp(prefix="calbench-evaluated-") if out is None else out)
+    play = partial(_played, team, folder / "traces", {"limits": limits, "reflection": reflection})
+    games = [scenario for scenario in scenarios if scenario.scenario_id in chosen]
+    with ThreadPoolExecutor(jobs) as threads:
+        for _ in threads.map(play, games):
+            pass
+    _write_tables([folder], folder / "tables")
+    results = read_run(folder)
+    return temporary(results, folder) if out is None else results
+
+
+def _scenarios(suite: object) -> Sequence[Scenario]:
+    if isinstance(suite, str | os.PathLike):
+        return load_suite(suite)
+    scenarios = suite if isinstance(suite, Sequence) else ()
+    if not scenarios or not all(isinstance(each, Scenario) for each in scenarios):
+        raise ConfigError("suite: give the name of a suite, a file's path, or scenarios of one")
+    names = [each.scenario_id for each in scenarios]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"suite: two scenarios have the id {printable(twice[0])}; leave one out")
+    return scenarios
+
+
+def _played(
+    team: Player | Sequence[Player], folder: Path, settings: Mapping[str, Any], scenario: Scenario
+) -> None:
+    """Play a game, unless its trace is there."""
+    from calbench.traces.outlines import trace_name
+    from calbench.traces.storage import write_trace
+
+    players, name = team, "own"
+    if isinstance(team, str):
+        name = team
+    elif not isinstance(team, Sequence):
+        players, name = [team] * scenario.num_agents, player_name(team)
+    path = folder / trace_name(name, scenario.scenario_id, 0)
+    if not path.exists():
+        trace = play_game(scenario, players, team_id=name, **settings)  # type: ignore[arg-type]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_trace(path, trace)
+
+
+def _write_tables(paths: Sequence[Path], out: Path) -> None:
+    from calbench.config.composition import compose
+    from calbench.runs.measured import rescore as rescored
+    from calbench.runs.recorded import TEAM_ORDER
+
+    with quiet():
+        rescored(paths, out, TEAM_ORDER, compose(["jobs=1"]))
+
+
+def rescore(*paths: str | os.PathLike[str], out: str | os.PathLike[str]) -> Results:
+    """Measure games again from their traces alone; return the tables, which are in ``out``.
+
+    Args:
+        paths: trace files, folders of them, or folders of runs.
+        out: where the tables go.
+
+    Raises:
+        CalbenchError: one line about what does not fit; nothing was written.
+    """
+    _write_tables([Path(path) for path in paths], Path(out))
+    return read_run(out)
+
+
+def read_trace(path: str | os.PathLike[str]) -> Trace:
+    """Read one game from its file, or from the shard that it is in.
+
+    Raises:
+        FileError: naming the file and the field that does not fit.
+    """
+    from calbench.traces import storage
+
+    return storage.read_trace(Path(path))
+
+
+def write_trace(path: str | os.PathLike[str], trace: Trace) -> None:
+    """Write one game as JSON, whole or not at all.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    from calbench.traces import storage
+
+    storage.write_trace(Path(path), trace)
+
+
+def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
+    """Replay games, and recompute all that they say; return how much of them was checked.
+
+    Args:
+        game: a trace, its file, or a folder of them: of a run, or of a sweep.
+
+    Raises:
+        ReplayError: naming the first that does not hold, and what of it.
+        FileError: there is no trace.
+    """
+    from calbench.runs.verification import Verified, verify_file, verify_trace
+    from calbench.traces.catalog import trace_paths
+    from calbench.traces.storage import TraceReader
+
+    if isinstance(game, Trace):
+        return verify_trace(game)
+    if not Path(game).exists():
+        raise FileError(f"{game}: cannot be read (No such file or directory)")
+    reader = TraceReader()
+    return sum((verify_file(each, None, reader) for each in trace_paths(Path(game))), Verified())
+
+
+def compare(
+    run_a: Results | str | os.PathLike[str],
+    run_b: Results | str | os.PathLike[str],
+    *,
+    a: str | None = None,
+    b: str | None = None,
+) -> "Comparison":
+    """Compare two teams by every measure, scenario by scenario: B minus A, with intervals.
+
+    Args:
+        run_a: of the first team: what :func:`evaluate` or :func:`read_run` returned, the folder of
+            a run, or a published experiment, such as ``"published:varied"``.
+        run_b: of the second team, likewise.
+        a: the first team; the teams of one name unless given.
+        b: the second.
+
+    Raises:
+        ConfigError: there is no such team, or no scenario that both played to the end.
+        FileError: a folder holds no games.
+    """
+    from calbench.config.composition import compose
+    from calbench.runs.measured import compare_runs
+
+    first, second = (_folder_of(each) for each in (run_a, run_b))
+    with quiet():
+        return compare_runs(first, second, compose(["jobs=1"]), team_a=a, team_b=b)
+
+
+def _folder_of(run: Results | str | os.PathLike[str]) -> Path:
+    if not isinstance(run, Results):
+        return Path(run)
+    if len(run.traces) != 1:
+        raise ConfigError("these results are of several runs; name one, or a published experiment")
+    return run.traces[0]
+
+
+def plot_plane(results: Results, setting: str | None = None) -> "go.Figure":
+    """Return the plane of adjusted excess cost against privacy (paper, Figure 2).
+
+    Args:
+        results: with the table ``leaderboard``.
+        setting: whose teams are drawn; the first by default.
+
+    Raises:
+        ConfigError: there is no such setting, or its teams have not both measures by one
+            instrument.
+    """
+    from calbench.report.figures.plane import plane_of
+
+    return plane_of(_rows(results, setting, "adjusted_excess_cost"))
+
+
+def plot_intervals(
+    results: Results, measure: str = "excess_cost", setting: str | None = None
+) -> "go.Figure":
+    """Return a dot with its interval for every team, or for every job of a sweep.
+
+    Args:
+        results: with the table ``leaderboard``.
+        measure: a column of it, in the unit that the axis names.
+        setting: whose teams are drawn; the first by default.
+
+    Raises:
+        ConfigError: there is no such setting or measure.
+    """
+    from calbench.report.columns import MEASURE_BY_NAME
+    from calbench.report.figures.charts import Series, dots
+
+    rows = _rows(results, setting, measure)
+    about = MEASURE_BY_NAME[measure]
+    shown = [row for row in rows if row[measure] is not None]
+    series = Series.of(about.title, shown, measure, _name)
+    return dots(list(series.values), [series], f"{about.title} ({about.unit})")
+
+
+def _name(row: "Row") -> str:
+    """Return what a row is of: a team, in a sweep of a job."""
+    return " ".join(str(row[key]) for key in ("job", "team") if key in row)
+
+
+def _rows(results: Results, setting: str | None, measure: str) -> "list[Row]":
+    """Return the rows of a setting's leaderboard, absent cells as ``None``."""
+    from calbench.config.groups import among
+
+    frame = results.table("leaderboard")
+    known = list(dict.fromkeys(frame["setting"]))
+    chosen = setting or next(iter(known), "")
+    if chosen not in known:
+        raise ConfigError(f"setting: there is no {chosen!r:.60}; {among(chosen, known)}")
+    columns = map(str, frame)
+    measures = [name.removesuffix("_low") for name in columns if name.endswith("_low")]
+    if measure not in measures:
+        raise ConfigError(f"measure: there is no {measure!r:.60}; {among(measure, measures)}")
+    rows = frame[frame["setting"] == chosen].astype(object)
+    found = rows.where(rows.notna(), None).to_dict("records")
+    return [{str(key): value for key, value in row.items()} for row in found]

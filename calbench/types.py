@@ -1,0 +1,115 @@
+"""The types of the public interface.
+
+What a player sees and does: :class:`Observation`, :class:`Turn` and its actions, message contents.
+What is played and recorded: :class:`Scenario`, :class:`Team`, :class:`Trace`. What is measured:
+:class:`GameScore`, :class:`Results`, :class:`Comparison`. What a protocol of one's own says of its
+messages: :class:`Update`, :class:`Told`, :class:`Best`, :class:`Total`.
+"""
+
+from calbench.agents.base import CallSite
+from calbench.agents.example import Announcer
+from calbench.agents.own import CompletionFunction, OwnActing
+from calbench.api.players import Player
+from calbench.domain.actions import (
+    PASS,
+    BroadcastMessage,
+    DirectMessage,
+    ParticipantMessage,
+    Reschedule,
+    Schedule,
+    SealedReport,
+    Turn,
+)
+from calbench.domain.calendars import Booking, Errand, HiddenMeeting, Meeting
+from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
+from calbench.domain.messages import Message, Own, Text
+from calbench.domain.observations import Briefing, Observation, Phase, Refusal
+from calbench.domain.replies import Beliefs, Reply, Unreadable
+from calbench.domain.usage import Usage
+from calbench.llm.completion import Completion
+from calbench.metrics.game import AgentGame, GameScore
+from calbench.metrics.privacy.evidence import RoundTalk, Update
+from calbench.protocols.base import Policy
+from calbench.protocols.clues import Best, Told, Total, View
+from calbench.runs.results import Results
+from calbench.scenarios.models import OracleEntry, Scenario, ScheduleEntry
+from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
+
+TYPE_CHECKING = False  # type checkers read it as true
+if TYPE_CHECKING:
+    from calbench.analysis.run_comparison import Comparison
+    from calbench.runs.verification import Verified
+
+__all__ = [
+    "PASS",
+    "AgentGame",
+    "AgentId",
+    "Announcer",
+    "Beliefs",
+    "Best",
+    "Booking",
+    "Briefing",
+    "BroadcastMessage",
+    "CallSite",
+    "Comparison",
+    "Completion",
+    "CompletionFunction",
+    "DirectMessage",
+    "Errand",
+    "ErrandId",
+    "GameConfig",
+    "GameScore",
+    "HiddenMeeting",
+    "Limits",
+    "Meeting",
+    "MeetingId",
+    "Message",
+    "Observation",
+    "OracleEntry",
+    "Own",
+    "OwnActing",
+    "ParticipantMessage",
+    "Phase",
+    "Player",
+    "Policy",
+    "Refusal",
+    "Reply",
+    "Reschedule",
+    "Results",
+    "RoundTalk",
+    "Scenario",
+    "Schedule",
+    "ScheduleEntry",
+    "SealedReport",
+    "Seat",
+    "Slot",
+    "Team",
+    "Text",
+    "Told",
+    "Total",
+    "Trace",
+    "Turn",
+    "Unreadable",
+    "Update",
+    "Usage",
+    "Verified",
+    "View",
+]
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those that are not loaded yet among them."""
+    return __all__
+
+
+def __getattr__(name: str) -> object:
+    """Load those on first use that bring pandas with them."""
+    if name == "Comparison":
+        from calbench.analysis.run_comparison import Comparison
+
+        return Comparison
+    if name == "Verified":
+        from calbench.runs.verification import Verified
+
+        return Verified
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,162 @@
+"""A law over all public names: each is described, and each object shows itself in few words."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import calbench
+import calbench.errors
+import calbench.types
+from calbench.types import Observation, Results, Trace, Turn
+from tests.cli.runs import REPO
+from tests.metrics.games import canonical_scenario
+
+MOST = 2000
+"""Characters of an object as a notebook or an interpreter shows it."""
+
+SCENARIO = canonical_scenario(1)
+
+
+class Recorder:
+    """Passes, and keeps what it sees."""
+
+    def __init__(self) -> None:
+        self.seen: list[Observation] = []
+
+    def act(self, observation: Observation) -> Turn:
+        self.seen.append(observation)
+        return Turn()
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return calbench.evaluate("tell-all", [SCENARIO])
+
+
+def parts(value: object, depth: int = 3) -> Iterator[object]:
+    """Yield an object and what it holds."""
+    yield value
+    if depth and not isinstance(value, str):
+        held = list(value) if isinstance(value, tuple | list) else []
+        for each in [*vars(value).values()] if hasattr(value, "__dict__") else []:
+            held.append(each)
+        for name in getattr(value, "__dataclass_fields__", ()):
+            held.append(getattr(value, name))
+        for each in held[:50]:
+            yield from parts(each, depth - 1)
+
+
+def test_objects_show_themselves_in_few_characters(results: Results) -> None:
+    recorder = Recorder()
+    players: list[Any] = [recorder, *["tell-all"] * (SCENARIO.num_agents - 1)]
+    trace = calbench.play_game(SCENARIO, players)
+    compared = calbench.compare(results, results, a="tell-all", b="tell-all")
+    made: list[Any] = [SCENARIO, trace, calbench.score_game(trace), results, compared]
+    made += [*recorder.seen[-3:], *trace.config.team.seats, calbench.verify(trace)]
+    public = {getattr(calbench.types, name) for name in calbench.types.__all__ if name != "PASS"}
+    shown = [each for whole in made for each in parts(whole) if type(each) in public]
+    assert len({type(each) for each in shown}) >= 12
+    assert {type(each): len(repr(each)) for each in shown if len(repr(each)) >= MOST} == {}
+    for each in made[:5]:
+        assert re.match("<(table|ul|p|div)", each._repr_html_().strip())
+    assert len(calbench.score_game(trace).to_frame()) == SCENARIO.num_agents
+    assert list(results.to_frame()["team"]) == ["tell-all"]
+
+
+def test_every_public_name_is_described() -> None:
+    for module in (calbench, calbench.types):
+        names = [name for name in module.__all__ if not name.startswith("__")]
+        assert names == sorted(names, key=lambda name: (not name.isupper(), name))
+        assert set(names) <= set(dir(module))
+        for name in names:
+            value = getattr(module, name)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                about = inspect.getdoc(value) or ""
+                assert about.endswith((".", "::", ")")) or "\n" in about, name
+                assert not about.startswith(f"{name}("), name
+    functions = [getattr(calbench, name) for name in calbench.__all__ if name != "__version__"]
+    for function in functions:
+        about = inspect.getdoc(function) or ""
+        names = [name for name in inspect.signature(function).parameters if name != "paths"]
+        assert not names or "Args:" in about or len(names) <= 2, function.__name__
+
+
+PUBLIC = {"calbench", "calbench.types", "calbench.errors"}
+
+
+def test_pages_and_notebook_use_public_names_alone() -> None:
+    folder = REPO / "site"
+    texts = [REPO / "README.md", *folder.rglob("*.md"), *folder.rglob("*.ipynb")]
+    for path in texts:
+        found = re.findall(r"(?:from|import) (calbench[\w.]*)", path.read_text())
+        assert set(found) <= PUBLIC, path.name
+        for names in re.findall(r"from calbench.types import ([\w, ]+)", path.read_text()):
+            assert set(names.split(", ")) <= set(calbench.types.__all__), path.name
+
+
+def test_page_names_every_field_that_an_agent_is_shown() -> None:
+    page = (REPO / "site/docs/extend.md").read_text().split("{#observation}")[1].split("\n## ")[0]
+    assert {name for name in Observation._fields if f"`{name}`" not in page} == set()
+
+
+def test_errors_are_one_family() -> None:
+    classes = [each for each in vars(calbench.errors).values() if inspect.isclass(each)]
+    own = [each for each in classes if each.__module__ == "calbench.errors"]
+    assert len(own) > 5
+    outside = [each for each in own if not issubclass(each, calbench.errors.CalbenchError)]
+    assert outside == [calbench.errors.UnavailableError]  # raised by a player, not by us
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: calbench.play_game("varied", "imap"), "scenario: 'varied' is of type str"),  # type: ignore[arg-type]
+        (lambda: calbench.score_game("imap.json"), "give one such as read_trace"),  # type: ignore[arg-type]
+        (lambda: calbench.load_suite(SCENARIO), "give one such as 'varied' or a file's path"),  # type: ignore[arg-type]
+        (lambda: calbench.evaluate("imap", SCENARIO), "suite: give the name of a suite"),  # type: ignore[arg-type]
+        (lambda: calbench.evaluate("imap", [SCENARIO] * 2), "two scenarios have the id"),
+        (lambda: calbench.evaluate("imap", [SCENARIO], jobs=0), "jobs: 0 is no number"),
+        (lambda: calbench.play_game(SCENARIO, {1: "imap"}), "agent 0: has no player"),
+    ],
+)
+def test_argument_that_does_not_fit_is_told_in_one_line(call: Any, said: str) -> None:
+    with pytest.raises(calbench.errors.CalbenchError, match=re.escape(said)) as told:
+        call()
+    assert "\n" not in str(told.value)
+
+
+def test_own_player_is_evaluated_with_intervals_and_compared(results: Results) -> None:
+    class Named(Recorder):
+        name = "my-model-1.5"
+
+    scenarios = [
+        canonical_scenario(seed).updated(scenario_id=f"uniform-00{seed}") for seed in range(1, 4)
+    ]
+    scenarios.append(SCENARIO)
+    own = calbench.evaluate(Named(), scenarios, jobs=2)
+    (row,) = own.to_frame().to_dict("records")
+    assert (row["team"], row["scenarios"]) == ("my-model-1.5", len(scenarios))
+    compared = calbench.compare(results, own, a="tell-all", b="my-model-1.5")
+    assert {"my-model-1.5"} == set(compared.to_frame()["team_b"])
+    trace = next(own.traces[0].rglob("*.json"))
+    assert isinstance(calbench.read_trace(trace), Trace)
+    assert calbench.plot_intervals(own).data
+
+
+def test_completion_of_a_function_says_its_tokens_and_is_told_its_seat() -> None:
+    sites = []
+
+    def asked(messages: list[dict[str, str]], site: Any = None) -> calbench.types.Completion:
+        assert messages[-1]["role"] == "user"
+        sites.append((site.agent_id, site.phase))
+        usage = calbench.types.Usage(input_tokens=9, cached_tokens=0, output_tokens=1)
+        return calbench.types.Completion(text='{"thinking": "", "actions": []}', usage=usage)
+
+    others = ["imap"] * (SCENARIO.num_agents - 1)
+    trace = calbench.play_game(SCENARIO, [asked, *others])
+    tokens = calbench.score_game(trace).agents[0].tokens
+    assert (tokens.input_tokens, tokens.estimated_calls) == (9 * tokens.calls, 0)
+    assert {agent for agent, _ in sites} == {0}
