@@ -192,7 +192,7 @@ def check_no_link_out(path: Path) -> None:
     Raises:
         OutputError: naming it.
     """
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, NotADirectoryError):
         mode = path.lstat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             what = "a link" if stat.S_ISLNK(mode) else "a pipe or a device"

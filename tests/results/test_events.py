@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from calbench import Player, play_game
+from calbench import play_game
 from calbench.errors import FileError
 from calbench.runs.results import read_run
 from calbench.traces.events import DmSent
 from calbench.traces.storage import write_trace
+from calbench.types import Player
 from tests.factories import make_scenario
 
 SCENARIO = make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)])
