@@ -139,18 +139,19 @@ def _of_jobs(frames: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame":
     parts_by_job = {job: [part.split("=", 1) for part in job.split(",")] for job in frames}
     keys = {job: dict(p for p in parts if len(p) == 2) for job, parts in parts_by_job.items()}
     first = next(iter(frames.values()))
-    swept = list(dict.fromkeys(key for each in keys.values() for key in each))
+    known = [*first.columns]
+    every = dict.fromkeys(key for each in keys.values() for key in each)
+    swept = [key for key in every if key not in known]
     parts = []
     for job, frame in frames.items():
-        told = {JOB.name: job, **{key: keys[job].get(key) for key in swept if key not in first}}
+        told = {JOB.name: job, **{key: keys[job].get(key) for key in swept}}
         for place, (key, value) in enumerate(told.items()):
             frame.insert(place, key, value)
         parts.append(frame)
     together = pd.concat(parts, ignore_index=True)
     for key in swept:
-        if key not in first.attrs.get("unit", {}):
-            numbers = pd.to_numeric(together[key], errors="coerce")
-            together[key] = numbers if numbers.notna().all() else together[key]
+        numbers = pd.to_numeric(together[key], errors="coerce")
+        together[key] = numbers if numbers.notna().all() else together[key]
     return _with_job(together, first.attrs, JOB)
 
 

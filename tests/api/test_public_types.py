@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -160,3 +161,16 @@ def test_completion_of_a_function_says_its_tokens_and_is_told_its_seat() -> None
     tokens = calbench.score_game(trace).agents[0].tokens
     assert (tokens.input_tokens, tokens.estimated_calls) == (9 * tokens.calls, 0)
     assert {agent for agent, _ in sites} == {0}
+
+
+def test_sweep_is_read_as_one_run(tmp_path: Path) -> None:
+    for theta in ("0.1", "0.25"):
+        calbench.evaluate("imap", [SCENARIO], out=tmp_path / f"theta={theta}")
+    sweep = calbench.read_run(tmp_path)
+    for frame in (sweep.to_frame(), sweep.games(), sweep.messages()):
+        assert list(frame.columns[:2]) == ["job", "theta"]
+        assert list(frame["theta"].unique()) == [0.1, 0.25]
+    assert sweep.to_frame().attrs["key"][0] == "job"
+    assert calbench.verify(tmp_path).replies_checked == 0
+    assert "of 2 jobs" in repr(sweep)
+    assert len(calbench.plot_intervals(sweep).data[0].y) == 2
