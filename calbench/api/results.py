@@ -215,14 +215,15 @@ def rescore(*paths: str | os.PathLike[str], out: str | os.PathLike[str]) -> Resu
 
 
 def read_trace(path: str | os.PathLike[str]) -> Trace:
-    """Read one game from its file, or from the shard that it is in.
+    """Read one game from its file, also by a link to it, or from the shard that it is in.
 
     Raises:
         FileError: naming the file and the field that does not fit.
     """
     from calbench.traces import storage
 
-    return storage.read_trace(user_path(path))
+    named = user_path(path)
+    return storage.read_trace(named.resolve() if named.is_symlink() else named)
 
 
 def write_trace(path: str | os.PathLike[str], trace: Trace) -> None:

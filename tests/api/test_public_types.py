@@ -174,6 +174,9 @@ def test_kept_games_are_not_played_again_and_others_in_their_places_are_refused(
         with pytest.raises(calbench.errors.OutputError, match="holds another game"):
             calbench.evaluate(players, [scenario], out=tmp_path / "run", limits=limits)
     assert len(passing.seen) == asked
+    (trace,) = (tmp_path / "run" / "traces").rglob("*.json")
+    (tmp_path / "link.json").symlink_to(trace)
+    assert calbench.read_trace("~/link.json") == calbench.read_trace(trace)
     with locked(tmp_path / "run"), pytest.raises(calbench.errors.OutputError, match="another run"):
         calbench.evaluate("imap", [SCENARIO], out=tmp_path / "run")
 
