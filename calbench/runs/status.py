@@ -45,7 +45,8 @@ class Status:
         money: what was spent, in words.
         clock: in seconds.
         round_by_game: the round that each game under way is in.
-        unreadable: replies of ``read`` in which no move could be read.
+        read: replies that should hold a move.
+        unreadable: those of ``read`` in which none could be read.
     """
 
     games: int
@@ -68,12 +69,13 @@ class Status:
         if self._began is None:
             self._began = self.clock()
         self.round_by_game[site.game_id] = site.round_index
+        if site.phase == Phase.REFLECTION:  # has no move, and a form of its own
+            return
         self.read += 1
-        found = parse_envelope(reply) if site.phase != Phase.REFLECTION else None
-        if isinstance(found, Unreadable) or reply.text is None:
+        found = parse_envelope(reply)
+        if isinstance(found, Unreadable):
             self.unreadable += 1
-        if isinstance(found, Unreadable) and not self.totals.unreadable:
-            self.totals.unreadable = example(reply.text, found)
+            self.totals.unreadable = self.totals.unreadable or example(reply.text, found)
 
     def end(self, game_id: str) -> None:
         """Take the end of a game."""

@@ -73,6 +73,9 @@ def test_line_says_what_is_wrong() -> None:
     for number, text in enumerate(("{}", '{"thinking": "", "actions": []}', None, "no")):
         totals.calls += 1
         status.note(Completion(text=text, finish_reason="stop"), site(0, number // 2))
+    reflected = site(0, 1)._replace(phase=Phase.REFLECTION)
+    status.note(Completion(text="no move", finish_reason="stop"), reflected)
+    assert (status.read, status.unreadable) == (4, 3)
     totals.retries, now = 3, 300.0
     assert status.line() == (
         "4 of about 11 calls, 0.0/s, 8 min left, 75% unreadable, 3 retries, US$ 0.42 of 1.00"
