@@ -83,6 +83,8 @@ class Results:
             FileError: it cannot be read, or is not such a table.
         """
         if name not in self.readers:
+            if lacking := [job for job, each in self.jobs.items() if name not in each.tables]:
+                self._check_finished(name, lacking)
             near = get_close_matches(name, self.readers, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             count = len(self.readers)
@@ -92,6 +94,14 @@ class Results:
                 f"({names if count else 'there are none'})"
             )
         return self.readers[name]()
+
+    def _check_finished(self, name: str, lacking: Sequence[str]) -> None:
+        """Refuse a table that only some jobs of a sweep have, with what to do."""
+        if len(lacking) < len(self.jobs):
+            raise ConfigError(
+                f"{printable(lacking[0])}: this job has no table {printable(name)} yet; finish the "
+                "sweep by its command, or read one of the others in jobs"
+            )
 
     def games(self) -> "pd.DataFrame":
         """Return every game recorded, one row each: the table ``games``."""

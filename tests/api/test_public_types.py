@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -219,3 +220,6 @@ def test_sweep_is_read_as_one_run(tmp_path: Path) -> None:
     assert calbench.verify(tmp_path).replies_checked == 0
     assert "of 2 jobs" in repr(sweep)
     assert len(calbench.plot_intervals(sweep).data[0].y) == 2
+    rmtree(tmp_path / "theta=0.25" / "tables")
+    with pytest.raises(calbench.errors.ConfigError, match="25: this job has no table lea"):
+        calbench.read_run(tmp_path).to_frame()
