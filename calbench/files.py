@@ -302,6 +302,19 @@ def located(name: str) -> Path:
     return here
 
 
+def user_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path that a caller names, with the folder of its user in place of a first ``~``.
+
+    Raises:
+        FileError: there is no such user.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        shown = printable(str(path))
+        raise FileError(f"{shown}: there is no such user; name the whole path") from error
+
+
 STORE = "replies.sqlite"
 """The recorded replies in the folder of a run."""
 

@@ -105,7 +105,8 @@ def play(
         _check_one_for_each("players", players, scenario)
     if system_prompts:
         _check_one_for_each("system_prompts", system_prompts, scenario)
-    config = _game_config(_outside_team(team, players, uses_language), channels, limits, reflection)
+    outside = _outside_team(team, players, uses_language)
+    config = game_config(outside, channels, limits, reflection=reflection)
     return play_outside(scenario, config, system_prompts=system_prompts)
 
 
@@ -175,11 +176,22 @@ def play_game(
         described = named_team(team)
     else:
         described = team_of_players(players, uses_language, scenario.num_agents, team_id)
-    return _play(scenario, _game_config(described, channels, limits, reflection), players)
+    return play_configured(
+        scenario, game_config(described, channels, limits, reflection=reflection), players
+    )
 
 
-def _play(scenario: Scenario, config: GameConfig, players: Sequence[Player]) -> Trace:
-    """Play a game of a known team, or of players that the caller handed over."""
+def play_configured(scenario: Scenario, config: GameConfig, players: Sequence[Player]) -> Trace:
+    """Play a game of a known team, or of players that the caller handed over.
+
+    Args:
+        scenario: what is played.
+        config: what defines the game.
+        players: one for each agent; none if the team is a known one.
+
+    Raises:
+        AgentError: as :func:`play_game`.
+    """
     if not players and not config.team.uses_language:
         return run(scenario, config, seat_policies(config.team, scenario.num_agents, config.limits))
     agents = seat_agents(scenario, config, own=own_agents(players, scenario, config))
@@ -217,12 +229,18 @@ def _finished(game: Coroutine[Any, Any, Trace]) -> Trace:
         return beside.submit(asyncio.run, game).result()
 
 
-def _game_config(
+def game_config(
     team: Team,
-    channels: Sequence[Channel],
-    limits: Limits | Mapping[str, Any] | None,
-    reflection: bool,
+    channels: Sequence[Channel] = CHANNELS,
+    limits: Limits | Mapping[str, Any] | None = None,
+    *,
+    reflection: bool = False,
 ) -> GameConfig:
+    """Return what defines the games of a team; arguments as of :func:`play_game`.
+
+    Raises:
+        ConfigError: channels or limits do not fit.
+    """
     return GameConfig(
         team=team,
         channels=_open_channels(channels),

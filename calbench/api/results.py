@@ -1,18 +1,18 @@
 """Whole suites played, runs measured, compared, verified and drawn."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from calbench.api.games import load_suite, play_game
-from calbench.api.players import Player, player_name
+from calbench.api.games import game_config, load_suite, play_configured
+from calbench.api.players import Player, named_team, player_name, team_of_players
 from calbench.console import quiet
 from calbench.errors import ConfigError, FileError
-from calbench.files import printable
+from calbench.files import printable, shorten, user_path
 from calbench.runs.results import Results, read_results, read_run, temporary
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Limits, Trace
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from calbench.analysis.run_comparison import Comparison
+    from calbench.engine.jobs import Job
     from calbench.report.tables import Row
     from calbench.runs.verification import Verified
 
@@ -78,12 +79,15 @@ def evaluate(
 ) -> Results:
     """Play a suite, and measure it as a run is measured: tables with intervals.
 
-    Games that ``out`` has already are not played again.
+    Games that ``out`` has already are not played again, and the tables are of all that it has.
+    Other games in their places are refused. Your own code is known by its name alone: once you
+    changed it, choose another ``out``.
 
     Args:
         team: the id of a team; one player, who sits in every seat; or one for each agent, as for
             :func:`play_game`.
-        suite: the name of a published suite, the path of a suite file, or scenarios.
+        suite: the name of a published suite, the path of a suite file, or scenarios. A team that
+            rotates moves by one seat with each scenario of it, as in a run.
         subset: how many scenarios of each setting, the first ones, or their ids; all by default.
         jobs: games at once, in threads, which pays for players that wait. Your object sits in
             several games then.
@@ -95,23 +99,41 @@ def evaluate(
 
     Raises:
         ConfigError: an argument that does not fit, in one line.
+        OutputError: ``out`` cannot be written, or holds other games or other files.
         AgentError: your code raised; games that are over are kept in ``out``.
     """
+    from calbench.runs.folder import check_run, locked
     from calbench.scenarios.suites import chosen_ids
 
     if not isinstance(jobs, int) or jobs < 1:
         raise ConfigError(f"jobs: {jobs!r:.40} is no number of games at once; give 1 or more")
     scenarios = _scenarios(suite)
-    chosen = chosen_ids(scenarios, subset if isinstance(subset, int | None) else tuple(subset))
-    folder = Path(mkdtemp(prefix="calbench-evaluated-") if out is None else out)
-    play = partial(_played, team, folder / "traces", {"limits": limits, "reflection": reflection})
-    games = [scenario for scenario in scenarios if scenario.scenario_id in chosen]
-    with ThreadPoolExecutor(jobs) as threads:
-        for _ in threads.map(play, games):
-            pass
-    _write_tables([folder], folder / "tables")
-    results = read_run(folder)
+    chosen = chosen_ids(scenarios, _subset(subset))
+    folder = Path(mkdtemp(prefix="calbench-evaluated-")) if out is None else user_path(out)
+    settings = {"limits": limits, "reflection": reflection}
+    try:
+        games = list(_games(team, scenarios, chosen, folder / "traces", settings))
+        with locked(folder):
+            check_run(folder)
+            _play_missing(games, jobs)
+            _write_tables([folder], folder / "tables")
+        results = read_run(folder)
+    except BaseException:
+        if out is None:
+            rmtree(folder, ignore_errors=True)
+        raise
     return temporary(results, folder) if out is None else results
+
+
+def _subset(subset: object) -> int | tuple[str, ...] | None:
+    """Return a subset as it is chosen by; ids may be a list, and one id a text."""
+    ids = (subset,) if isinstance(subset, str) else subset
+    if isinstance(ids, Sequence) and ids and all(isinstance(each, str) for each in ids):
+        return tuple(ids)
+    if subset is None or (isinstance(subset, int) and subset >= 1):
+        return subset
+    shown = printable(shorten(repr(subset), 40))
+    raise ConfigError(f"subset: {shown} is neither a number, 1 or more, nor a list of ids")
 
 
 def _scenarios(suite: object) -> Sequence[Scenario]:
@@ -126,23 +148,45 @@ def _scenarios(suite: object) -> Sequence[Scenario]:
     return scenarios
 
 
-def _played(
-    team: Player | Sequence[Player], folder: Path, settings: Mapping[str, Any], scenario: Scenario
-) -> None:
-    """Play a game, unless its trace is there."""
-    from calbench.traces.outlines import trace_name
-    from calbench.traces.storage import write_trace
+def _games(
+    team: Player | Sequence[Player],
+    scenarios: Sequence[Scenario],
+    chosen: Container[str],
+    folder: Path,
+    settings: Mapping[str, Any],
+) -> "Iterator[tuple[Job, Sequence[Player]]]":
+    """Yield every game with its players, none for a known team, as a run would play it."""
+    from calbench.engine.jobs import plan_jobs
 
-    players, name = team, "own"
     if isinstance(team, str):
-        name = team
-    elif not isinstance(team, Sequence):
-        players, name = [team] * scenario.num_agents, player_name(team)
-    path = folder / trace_name(name, scenario.scenario_id, 0)
-    if not path.exists():
-        trace = play_game(scenario, players, team_id=name, **settings)  # type: ignore[arg-type]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_trace(path, trace)
+        config = game_config(named_team(team), **settings)
+        yield from ((job, ()) for job in plan_jobs(scenarios, [config], folder, chosen))
+        return
+    for scenario in scenarios:
+        if scenario.scenario_id not in chosen:
+            continue
+        if isinstance(team, Sequence):
+            players, name = team, "own"
+        else:
+            players, name = [team] * scenario.num_agents, player_name(team)
+        seated = team_of_players(players, False, scenario.num_agents, name)
+        config = game_config(seated, **settings)
+        yield from ((job, players) for job in plan_jobs([scenario], [config], folder))
+
+
+def _play_missing(games: "Sequence[tuple[Job, Sequence[Player]]]", jobs: int) -> None:
+    """Play the games that are not there, so many at once."""
+    from calbench.engine.jobs import unfinished
+
+    with quiet():
+        missing = {job.path for job in unfinished([job for job, _ in games])}
+
+    def play(job: "Job", players: Sequence[Player]) -> None:
+        write_trace(job.path, play_configured(job.scenario, job.config, players))
+
+    with ThreadPoolExecutor(jobs) as threads:
+        for _ in threads.map(lambda game: play(*game), [g for g in games if g[0].path in missing]):
+            pass
 
 
 def _write_tables(paths: Sequence[Path], out: Path) -> None:
@@ -164,19 +208,22 @@ def rescore(*paths: str | os.PathLike[str], out: str | os.PathLike[str]) -> Resu
     Raises:
         CalbenchError: one line about what does not fit; nothing was written.
     """
-    _write_tables([Path(path) for path in paths], Path(out))
+    if not paths:
+        raise ConfigError("paths: there is none; name traces, or the folder of a run")
+    _write_tables([user_path(path) for path in paths], user_path(out))
     return read_run(out)
 
 
 def read_trace(path: str | os.PathLike[str]) -> Trace:
-    """Read one game from its file, or from the shard that it is in.
+    """Read one game from its file, also by a link to it, or from the shard that it is in.
 
     Raises:
         FileError: naming the file and the field that does not fit.
     """
     from calbench.traces import storage
 
-    return storage.read_trace(Path(path))
+    named = user_path(path)
+    return storage.read_trace(named.resolve() if named.is_symlink() else named)
 
 
 def write_trace(path: str | os.PathLike[str], trace: Trace) -> None:
@@ -187,7 +234,7 @@ def write_trace(path: str | os.PathLike[str], trace: Trace) -> None:
     """
     from calbench.traces import storage
 
-    storage.write_trace(Path(path), trace)
+    storage.write_trace(user_path(path), trace)
 
 
 def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
@@ -206,10 +253,11 @@ def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
 
     if isinstance(game, Trace):
         return verify_trace(game)
-    if not Path(game).exists():
-        raise FileError(f"{game}: cannot be read (No such file or directory)")
+    path = user_path(game)
+    if not path.exists():
+        raise FileError(f"{path}: cannot be read (No such file or directory)")
     reader = TraceReader()
-    return sum((verify_file(each, None, reader) for each in trace_paths(Path(game))), Verified())
+    return sum((verify_file(each, None, reader) for each in trace_paths(path)), Verified())
 
 
 def compare(
@@ -242,7 +290,7 @@ def compare(
 
 def _folder_of(run: Results | str | os.PathLike[str]) -> Path:
     if not isinstance(run, Results):
-        return Path(run)
+        return user_path(run)
     if len(run.traces) != 1:
         raise ConfigError("these results are of several runs; name one, or a published experiment")
     return run.traces[0]

@@ -172,6 +172,8 @@ class Provider:
 
     def stop(self) -> None:
         """Send nothing any more: what waits is stopped, what is under way goes on."""
+        if self.is_closing:  # those that wait were stopped before, and may be on their way
+            return
         self.is_closing = True
         for wait in self._waits:
             wait.reschedule(0.0)

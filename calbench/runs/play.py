@@ -346,7 +346,7 @@ def _play(
             status = _status(jobs, missing, spec, replies)
             with (
                 progress("games", len(jobs), done, status.line if status else str) as tick,
-                shown(status, None if replies is None else replies.store),
+                shown(status, None if spec.replies.mode == "live" else Path(spec.out)),
             ):
 
                 def finished(game: Played) -> None:

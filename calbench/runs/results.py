@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from calbench.errors import ConfigError, FileError
-from calbench.files import printable, shorten
+from calbench.files import printable, shorten, user_path
 from calbench.traces.catalog import TRACES_FOLDER, Catalog, trace_paths
 from calbench.tree import DATA, IS_INSTALLED
 
@@ -46,8 +46,8 @@ class Results:
 
     def __repr__(self) -> str:
         of = f" of {len(self.jobs)} jobs" if self.jobs else ""
-        names = ", ".join(self.tables[:8])
-        return f"Results({len(self.tables)} tables{of}: {shorten(names, 300)}, ...)"
+        names = ", ".join([*self.tables[:8], *["..."] * (len(self.tables) > 8)])
+        return f"Results({len(self.tables)} tables{of}{names and ': '}{shorten(names, 300)})"
 
     def _repr_html_(self) -> str:
         """Return every table's name with what it holds, a line each."""
@@ -83,6 +83,8 @@ class Results:
             FileError: it cannot be read, or is not such a table.
         """
         if name not in self.readers:
+            if lacking := [job for job, each in self.jobs.items() if name not in each.tables]:
+                self._check_finished(name, lacking)
             near = get_close_matches(name, self.readers, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             count = len(self.readers)
@@ -92,6 +94,14 @@ class Results:
                 f"({names if count else 'there are none'})"
             )
         return self.readers[name]()
+
+    def _check_finished(self, name: str, lacking: Sequence[str]) -> None:
+        """Refuse a table that only some jobs of a sweep have, with what to do."""
+        if len(lacking) < len(self.jobs):
+            raise ConfigError(
+                f"{printable(lacking[0])}: this job has no table {printable(name)} yet; finish the "
+                "sweep by its command, or read one of the others in jobs"
+            )
 
     def games(self) -> "pd.DataFrame":
         """Return every game recorded, one row each: the table ``games``."""
@@ -181,7 +191,7 @@ def read_run(path: str | os.PathLike[str]) -> Results:
     from calbench.analysis.tables import TABLES
     from calbench.runs.folder import job_folders
 
-    path = Path(path)
+    path = user_path(path)
     if not path.is_dir():
         raise FileError(f"{path}: there is no such folder; name the folder of a run")
     if jobs := {job.name: read_run(job) for job in job_folders(path)}:
@@ -226,7 +236,7 @@ def read_results(data: str | os.PathLike[str] = DATA) -> Results:
     """
     from calbench.release.manifest import read_manifest
 
-    data = Path(data)
+    data = user_path(data)
     if IS_INSTALLED and data == DATA:
         return _packed()
     manifest = read_manifest(data / "release")

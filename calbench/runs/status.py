@@ -1,4 +1,4 @@
-"""How far a run of models is: one line about it, and a file beside its replies.
+"""How far a run of models is: one line about it, and a file in its folder.
 
 The file is the only one of a run that has a clock. It is there while the run plays, and afterwards
 only if the run did not end well.
@@ -20,6 +20,7 @@ from calbench.agents.envelope import parse_envelope
 from calbench.console import is_terminal, say
 from calbench.domain.observations import Phase
 from calbench.domain.replies import Unreadable
+from calbench.errors import OutputError
 from calbench.files import write_atomically
 from calbench.llm.client import ModelClient, Totals
 from calbench.llm.completion import Completion, Request
@@ -44,7 +45,8 @@ class Status:
         money: what was spent, in words.
         clock: in seconds.
         round_by_game: the round that each game under way is in.
-        unreadable: replies of ``read`` in which no move could be read.
+        read: replies that should hold a move.
+        unreadable: those of ``read`` in which none could be read.
     """
 
     games: int
@@ -67,12 +69,13 @@ class Status:
         if self._began is None:
             self._began = self.clock()
         self.round_by_game[site.game_id] = site.round_index
+        if site.phase == Phase.REFLECTION:  # has no move, and a form of its own
+            return
         self.read += 1
-        found = parse_envelope(reply) if site.phase != Phase.REFLECTION else None
-        if isinstance(found, Unreadable) or reply.text is None:
+        found = parse_envelope(reply)
+        if isinstance(found, Unreadable):
             self.unreadable += 1
-        if isinstance(found, Unreadable) and not self.totals.unreadable:
-            self.totals.unreadable = example(reply.text, found)
+            self.totals.unreadable = self.totals.unreadable or example(reply.text, found)
 
     def end(self, game_id: str) -> None:
         """Take the end of a game."""
@@ -87,7 +90,8 @@ class Status:
     @property
     def _share(self) -> float:
         """The part of the games to be played that is done; a round under way counts half."""
-        under_way = sum((each + 0.5) / self.rounds for each in self.round_by_game.values())
+        rounds = list(self.round_by_game.values())  # at once: games begin while it is looked
+        under_way = sum((each + 0.5) / self.rounds for each in rounds)
         missing = self.games - self._done_before
         return min(1.0, (self.finished - self._done_before + under_way) / max(1.0, missing))
 
@@ -152,24 +156,26 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def shown(status: Status | None, store: Path | None) -> Iterator[None]:
+def shown(status: Status | None, folder: Path | None) -> Iterator[None]:
     """Keep the file, and show lines where no terminal is, while a run plays.
 
     Args:
-        status: of the run; absent: nothing is shown.
-        store: where its replies are kept; absent: there is no file.
+        status: of the run; absent: nothing is shown, and what a killed one left is removed.
+        folder: of the run; absent: there is no file.
     """
+    ended = threading.Event()
+    path = None if folder is None else folder / STATUS
+
     if status is None:
         yield
+        _remove(path)
         return
-    ended = threading.Event()
-    path = None if store is None else store.with_name(STATUS)
 
     def write(state: str) -> None:
         if path is None:
             return
         document = status.document(state, datetime.now(UTC))
-        with suppress(OSError):  # a full disk is the run's to tell
+        with suppress(OutputError):  # a full disk is the run's to tell
             write_atomically(path, f"{json.dumps(document)}\n".encode(), is_synced=False)
 
     def look() -> None:
@@ -194,7 +200,13 @@ def shown(status: Status | None, store: Path | None) -> Iterator[None]:
         looking.join()
         if state:
             write(state)
-        elif path is not None:
+        else:
+            _remove(path)
+
+
+def _remove(path: Path | None) -> None:
+    if path is not None:
+        with suppress(OSError):
             path.unlink(missing_ok=True)
 
 

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ import pytest
 import calbench
 import calbench.errors
 import calbench.types
+from calbench.runs.folder import locked
 from calbench.types import Observation, Results, Trace, Turn
 from tests.cli.runs import REPO
+from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
 
 MOST = 2000
@@ -120,6 +123,12 @@ def test_errors_are_one_family() -> None:
         (lambda: calbench.evaluate("imap", SCENARIO), "suite: give the name of a suite"),  # type: ignore[arg-type]
         (lambda: calbench.evaluate("imap", [SCENARIO] * 2), "two scenarios have the id"),
         (lambda: calbench.evaluate("imap", [SCENARIO], jobs=0), "jobs: 0 is no number"),
+        *[
+            (lambda subset=each: calbench.evaluate("imap", [SCENARIO], subset=subset), "subset: ")
+            for each in (0, -1, 2.5, [], [1])
+        ],
+        (lambda: calbench.evaluate("imap", [SCENARIO], out="~nobody-of-all/x"), "no such user"),
+        (lambda: calbench.rescore(out="nowhere"), "paths: there is none"),
         (lambda: calbench.play_game(SCENARIO, {1: "imap"}), "agent 0: has no player"),
     ],
 )
@@ -145,6 +154,43 @@ def test_own_player_is_evaluated_with_intervals_and_compared(results: Results) -
     trace = next(own.traces[0].rglob("*.json"))
     assert isinstance(calbench.read_trace(trace), Trace)
     assert calbench.plot_intervals(own).data
+
+
+def test_kept_games_are_not_played_again_and_others_in_their_places_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    passing = Recorder()
+    team: list[Any] = ["tell-all"] * (SCENARIO.num_agents - 1)
+    for _ in range(2):
+        calbench.evaluate([passing, *team], [SCENARIO], out="~/run")
+        asked = len(passing.seen)
+        assert calbench.verify("~/run").turns_not_checked == asked
+    other = SCENARIO.updated(seed=SCENARIO.seed + 1)
+    for players, scenario, limits in (
+        (["silent", *team], SCENARIO, None),
+        ([passing, *team], other, None),
+        ([passing, *team], SCENARIO, {"max_turns_per_round": 1}),
+    ):
+        with pytest.raises(calbench.errors.OutputError, match="holds another game"):
+            calbench.evaluate(players, [scenario], out=tmp_path / "run", limits=limits)
+    assert len(passing.seen) == asked
+    (trace,) = (tmp_path / "run" / "traces").rglob("*.json")
+    (tmp_path / "link.json").symlink_to(trace)
+    assert calbench.read_trace("~/link.json") == calbench.read_trace(trace)
+    with locked(tmp_path / "run"), pytest.raises(calbench.errors.OutputError, match="another run"):
+        calbench.evaluate("imap", [SCENARIO], out=tmp_path / "run")
+
+
+def test_team_that_rotates_moves_as_in_a_run() -> None:
+    scenarios = [
+        make_scenario(["....", "E...", ".E..", "..E.", "...E"], [(0, 1)], scenario_id=f"s-{place}")
+        for place in range(3)
+    ]
+    results = calbench.evaluate("slice-careless", scenarios, subset=["s-0", "s-2"])
+    traces = [calbench.read_trace(path) for path in sorted(results.traces[0].rglob("*.json"))]
+    first, third = ([seat.player for seat in each.config.team.seats] for each in traces)
+    assert third == first[-2:] + first[:-2]
 
 
 def test_completion_of_a_function_says_its_tokens_and_is_told_its_seat() -> None:
@@ -174,3 +220,6 @@ def test_sweep_is_read_as_one_run(tmp_path: Path) -> None:
     assert calbench.verify(tmp_path).replies_checked == 0
     assert "of 2 jobs" in repr(sweep)
     assert len(calbench.plot_intervals(sweep).data[0].y) == 2
+    rmtree(tmp_path / "theta=0.25" / "tables")
+    with pytest.raises(calbench.errors.ConfigError, match="25: this job has no table lea"):
+        calbench.read_run(tmp_path).to_frame()

@@ -9,12 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.domain.usage import Usage
-from calbench.errors import ConfigError, UnavailableError
+from calbench.errors import ConfigError, StoppedError, UnavailableError
 from calbench.llm.budget import Budget
 from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.model import Endpoint
 from calbench.llm.prices import MOST_HIDDEN_TOKENS, NANO, Price, usage_bound
-from calbench.llm.provider import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, Outcome, Provider, RateLimiter
+from calbench.llm.provider import (
+    FIRST_BACKOFF_S,
+    LONGEST_BACKOFF_S,
+    Outcome,
+    Provider,
+    RateLimiter,
+    Surroundings,
+)
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
 from calbench.llm.transport import DELIVERY, LOWEST_LOGPROB, AttemptError, clean
@@ -373,3 +380,24 @@ def test_hold_puts_off_calls_that_wait_already_and_keeps_their_distance() -> Non
     assert first > 0.29
     assert second > 0.33
     assert third > 0.37
+
+
+def test_provider_that_is_stopped_twice_stops_what_waits_once() -> None:
+    async def stopped() -> None:
+        waits = asyncio.Event()
+
+        async def never(_: float) -> None:
+            waits.set()
+            await asyncio.Event().wait()
+
+        surroundings = Surroundings(sleep=never)
+        provider = Provider(model(), Script(BUSY), Budget(), PRICE, surroundings)
+        call = asyncio.create_task(provider.ask(request("Hi")))
+        await waits.wait()
+        for _ in range(3):  # at each moment on its way
+            provider.stop()
+            await asyncio.sleep(0)
+        with pytest.raises(StoppedError):
+            await call
+
+    asyncio.run(stopped())

@@ -37,6 +37,20 @@ def test_reply_is_found_again_as_it_was_after_the_file_was_closed(tmp_path: Path
         assert store.thread(asked.thread) == asked.request.messages
 
 
+def test_somebody_else_may_be_there_where_locks_tell_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.Presence(tmp_path / "r.sqlite") as ours:
+        assert ours.is_alone()
+        with database.Presence(tmp_path / "r.sqlite") as theirs:
+            assert not ours.is_alone()
+            assert not theirs.is_alone()
+        assert ours.is_alone()
+    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
+    with database.Presence(tmp_path / "r.sqlite") as ours:
+        assert not ours.is_alone()
+
+
 def test_second_reply_to_a_request_is_handed_the_first(tmp_path: Path) -> None:
     asked, first = recorded("Hi", reply="first")
     with (

@@ -5,6 +5,9 @@ import json
 import os
 import random
 import signal
+import threading
+import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +17,13 @@ from calbench.agents.base import CallSite
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.errors import StoppedError
+from calbench.files import held
 from calbench.llm.client import Totals
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.runs import status as module
 from calbench.runs.play import execute
-from calbench.runs.status import STATUS, Status
+from calbench.runs.status import STATUS, Status, shown
 from tests.cli.recording import recording, spoken
 
 ROUNDS = 5
@@ -69,6 +73,9 @@ def test_line_says_what_is_wrong() -> None:
     for number, text in enumerate(("{}", '{"thinking": "", "actions": []}', None, "no")):
         totals.calls += 1
         status.note(Completion(text=text, finish_reason="stop"), site(0, number // 2))
+    reflected = site(0, 1)._replace(phase=Phase.REFLECTION)
+    status.note(Completion(text="no move", finish_reason="stop"), reflected)
+    assert (status.read, status.unreadable) == (4, 3)
     totals.retries, now = 3, 300.0
     assert status.line() == (
         "4 of about 11 calls, 0.0/s, 8 min left, 75% unreadable, 3 retries, US$ 0.42 of 1.00"
@@ -101,5 +108,34 @@ def test_file_is_there_while_it_plays_and_afterwards_only_if_it_did_not_end_well
     else:
         execute(spec, answering)
         assert not file.exists()
+        file.write_text("{}")  # of a run that was killed once its games were on disk
+        execute(spec, answering)
+        assert not file.exists()
     assert {each["state"] for each in seen} == {"playing"}
     assert not list((tmp_path / "run" / "traces").rglob(STATUS))
+
+
+def test_run_goes_on_where_its_status_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOOK_S", 0.001)
+    states: list[str] = []
+
+    def documented(_: Status, state: str, __: datetime) -> dict[str, Any]:
+        states.append(state)
+        return {}
+
+    def stopped_later() -> None:
+        with shown(Status(1, 0, 2, Totals(), str), tmp_path):
+            while len(states) < 3 and any(each.name == "status" for each in threading.enumerate()):
+                time.sleep(0.001)
+            raise StoppedError("stopped")
+
+    monkeypatch.setattr(Status, "document", documented)
+    with (
+        held(tmp_path / f".{STATUS}.part", os.O_RDWR | os.O_CREAT),  # by another command
+        pytest.raises(StoppedError),
+    ):
+        stopped_later()
+    assert (states[:3], states[-1]) == (["playing"] * 3, "stopped")
+    assert not (tmp_path / STATUS).exists()

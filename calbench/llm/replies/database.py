@@ -3,7 +3,6 @@
 Nothing in it is ever changed or deleted: triggers refuse it.
 """
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -47,7 +46,10 @@ BESIDE = ("", "-wal", "-shm", "-journal", "-mark", ".lock")
 
 
 class Presence:
-    """A shared lock beside a store while it is recorded into: by it others are noticed."""
+    """A shared lock beside a store while it is recorded into: by it others are noticed.
+
+    Where there are no such locks, somebody else may always be there.
+    """
 
     def __init__(self, store: Path) -> None:
         """Take the lock of a store, by whatever name it is opened.
@@ -58,9 +60,9 @@ class Presence:
         place = Path(os.path.realpath(store))
         try:
             self._lock = os.open(place.with_name(f"{place.name}.lock"), os.O_RDWR | os.O_CREAT)
-            fcntl.flock(self._lock, fcntl.LOCK_SH)
         except OSError as error:
             raise OutputError(f"{store}: cannot be locked ({error.strerror})") from error
+        self._is_held = self._hold("LOCK_SH")
 
     def __enter__(self) -> Self:
         return self
@@ -70,12 +72,21 @@ class Presence:
 
     def is_alone(self) -> bool:
         """Whether no other process records; two that ask at once may both be told so, once."""
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not self._is_held:
             return False
+        try:
+            return self._hold("LOCK_EX", "LOCK_NB")
         finally:
-            fcntl.flock(self._lock, fcntl.LOCK_SH)
+            self._hold("LOCK_SH")
+
+    def _hold(self, *flags: str) -> bool:
+        """Whether the lock could be taken; not on Windows, nor on file systems without locks."""
+        try:
+            import fcntl
+
+            fcntl.flock(self._lock, sum(getattr(fcntl, flag) for flag in flags))
+        except (ImportError, OSError):
+            return False
         return True
 
 
