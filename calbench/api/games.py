@@ -101,7 +101,6 @@ def play(
     """
     _check_scenario(scenario)
     if not isinstance(players, str):
-        players = tuple(players)
         _check_one_for_each("players", players, scenario)
     if system_prompts:
         _check_one_for_each("system_prompts", system_prompts, scenario)
@@ -167,8 +166,7 @@ def play_game(
     Raises:
         ConfigError: if the team is unknown, seats a model, or has not one player for each
             agent; if channels or limits do not fit.
-        AgentError: if your code raises, which is then the cause, or returns neither a turn nor
-            a text.
+        AgentError: if your code raises, which is then the cause, or returns neither turn nor text.
     """
     _check_scenario(scenario)
     players: Sequence[Player] = () if isinstance(team, str) else _by_agent(team)
@@ -176,9 +174,8 @@ def play_game(
         described = named_team(team)
     else:
         described = team_of_players(players, uses_language, scenario.num_agents, team_id)
-    return play_configured(
-        scenario, game_config(described, channels, limits, reflection=reflection), players
-    )
+    config = game_config(described, channels, limits, reflection=reflection)
+    return play_configured(scenario, config, players)
 
 
 def play_configured(scenario: Scenario, config: GameConfig, players: Sequence[Player]) -> Trace:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from calbench.api.games import game_config, load_suite, play_configured
 from calbench.api.players import Player, named_team, player_name, team_of_players
 from calbench.console import quiet
-from calbench.errors import ConfigError, FileError
+from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import printable, shorten, user_path
 from calbench.runs.results import Results, read_results, read_run, temporary
 from calbench.scenarios.models import Scenario
@@ -79,9 +80,8 @@ def evaluate(
 ) -> Results:
     """Play a suite, and measure it as a run is measured: tables with intervals.
 
-    Games that ``out`` has already are not played again, and the tables are of all that it has.
-    Other games in their places are refused. Your own code is known by its name alone: once you
-    changed it, choose another ``out``.
+    Games of known players that ``out`` has already are not played again, and the tables are of all
+    that it has. Refused are other games in their places, and those of your own code.
 
     Args:
         team: the id of a team; one player, who sits in every seat; or one for each agent, as for
@@ -109,20 +109,29 @@ def evaluate(
         raise ConfigError(f"jobs: {jobs!r:.40} is no number of games at once; give 1 or more")
     scenarios = _scenarios(suite)
     chosen = chosen_ids(scenarios, _subset(subset))
-    folder = Path(mkdtemp(prefix="calbench-evaluated-")) if out is None else user_path(out)
     settings = {"limits": limits, "reflection": reflection}
-    try:
-        games = list(_games(team, scenarios, chosen, folder / "traces", settings))
+    with _folder(out) as folder:
+        games = [*_games(team, scenarios, chosen, folder / "traces", settings)]
         with locked(folder):
             check_run(folder)
             _play_missing(games, jobs)
             _write_tables([folder], folder / "tables")
         results = read_run(folder)
-    except BaseException:
-        if out is None:
-            rmtree(folder, ignore_errors=True)
-        raise
     return temporary(results, folder) if out is None else results
+
+
+@contextmanager
+def _folder(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Provide the folder of a run; one of ours is removed if that fails."""
+    if out is not None:
+        yield user_path(out)
+        return
+    folder = Path(mkdtemp(prefix="calbench-evaluated-"))
+    try:
+        yield folder
+    except BaseException:
+        rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _subset(subset: object) -> int | tuple[str, ...] | None:
@@ -180,6 +189,12 @@ def _play_missing(games: "Sequence[tuple[Job, Sequence[Player]]]", jobs: int) ->
 
     with quiet():
         missing = {job.path for job in unfinished([job for job, _ in games])}
+    for job, players in games:
+        is_own = any(not isinstance(player, str) for player in players)
+        if is_own and job.path not in missing:
+            raise OutputError(
+                f"{job.path}: an earlier state of your code may have played it; choose another out"
+            )
 
     def play(job: "Job", players: Sequence[Player]) -> None:
         write_trace(job.path, play_configured(job.scenario, job.config, players))

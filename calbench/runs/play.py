@@ -147,6 +147,14 @@ def _say_who_plays_once(spec: RunSpec) -> None:
         )
 
 
+def _source(spec: RunSpec, transport: Transport) -> Source | None:
+    """Return where replies come from; what cannot be reached is told before a suite is drawn."""
+    replies = reply_source(spec, transport=transport)
+    if replies is not None and not (Path(spec.out) / "traces").exists():
+        _check_reachable(spec, replies)
+    return replies
+
+
 def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     """Generate or read the suite, play what is missing, and write all tables.
 
@@ -163,9 +171,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     with locked(out):
         check_run(out)
         check_subset(spec.suites, spec.subset)
-        replies = reply_source(spec, transport=transport)
-        if replies is not None and not (out / "traces").exists():
-            _check_reachable(spec, replies)
+        replies = _source(spec, transport)
         scenarios = load_suites(spec.suites, spec.jobs, spec.executor)
         jobs = planned(spec, scenarios)
         _say_who_plays_once(spec)
@@ -175,12 +181,10 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
         store = open_store(out / "traces", spec.traces.format)
         code = SeatCode.of(out, spec.teams)
         missing = code.missing(jobs, is_fresh=spec.fresh)
-        played, kept = len(missing), len(jobs) - len(missing)
-        if kept:
+        if kept := len(jobs) - len(missing):
             say(f"{kept} of {len(jobs)} games are already in {out / 'traces'}")
-        if missing:
-            for line in closed_channels(spec.game_configs):
-                warn(line)
+        for line in closed_channels(spec.game_configs) if missing else ():
+            warn(line)
         tables = out / "tables"
         facts, place = facts_of(spec.facts, spec.judge), tables / FACTS_FOLDER
         with (
@@ -200,7 +204,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
                 settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
                 _write_tables(writer.write(), len(paths), tables, settings, spec, pool)
     totals = Totals() if replies is None else replies.totals
-    return RunSummary(played, kept, halts, totals, tables, spent(spec, replies))
+    return RunSummary(len(paths) - kept, kept, halts, totals, tables, spent(spec, replies))
 
 
 def _write_tables(
@@ -330,14 +334,12 @@ def _play(
     store: TraceStore,
     pool: Pool | None,
 ) -> Mapping[str, int]:
-    """Play the missing games; Ctrl-C is answered between them, and between calls.
+    """Play the missing games, and count those cut short by what ended them.
 
-    Returns:
-        How many games were cut short, by what ended them.
+    Ctrl-C is answered between games, and between calls.
     """
     out = Path(spec.out)
     halts: Counter[str] = Counter()
-    done = len(jobs) - len(missing)
     paths = [job.path for job in jobs]
     with noting_interrupt(lambda: _progress(paths, out)) as is_interrupted:
         try:
@@ -345,8 +347,8 @@ def _play(
             code.begin(missing)
             status = _status(jobs, missing, spec, replies)
             with (
-                progress("games", len(jobs), done, status.line if status else str) as tick,
-                shown(status, None if spec.replies.mode == "live" else Path(spec.out)),
+                progress("games", len(jobs), len(jobs) - len(missing), _line(status)) as tick,
+                shown(status, None if spec.replies.mode == "live" else out),
             ):
 
                 def finished(game: Played) -> None:
@@ -373,6 +375,10 @@ def _play(
                 pool.stop()  # what is under way still counts
             raise StoppedError(_progress(paths, out)) from None
     return halts
+
+
+def _line(status: Status | None) -> Callable[[], str]:
+    return status.line if status else str
 
 
 def _status(

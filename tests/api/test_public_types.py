@@ -162,10 +162,14 @@ def test_kept_games_are_not_played_again_and_others_in_their_places_are_refused(
     monkeypatch.setenv("HOME", str(tmp_path))
     passing = Recorder()
     team: list[Any] = ["tell-all"] * (SCENARIO.num_agents - 1)
-    for _ in range(2):
+    calbench.evaluate([passing, *team], [SCENARIO], out="~/run")
+    asked = len(passing.seen)
+    assert calbench.verify("~/run").turns_not_checked == asked
+    with pytest.raises(calbench.errors.OutputError, match="an earlier state of your code"):
         calbench.evaluate([passing, *team], [SCENARIO], out="~/run")
-        asked = len(passing.seen)
-        assert calbench.verify("~/run").turns_not_checked == asked
+    first = calbench.evaluate("imap", [SCENARIO], out="~/known")
+    again = calbench.evaluate("imap", [SCENARIO], out="~/known")
+    assert again.to_frame().equals(first.to_frame())
     other = SCENARIO.updated(seed=SCENARIO.seed + 1)
     for players, scenario, limits in (
         (["silent", *team], SCENARIO, None),
