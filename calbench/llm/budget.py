@@ -161,6 +161,7 @@ class Budget:
                 bill.open.append(reservation)
                 if await self._is_entered(reservation, bill, model):
                     return reservation
+                continue  # others spent meanwhile what it needs: nobody may be left to wait for
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._settled.wait(), POLL_S if self._others else None)
 

@@ -1,6 +1,7 @@
 """The cap holds at every moment."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -149,6 +150,25 @@ def test_earlier_runs_count() -> None:
         assert round(budget.spent_usd * NANO) == 8
         with pytest.raises(UnavailableError):
             asyncio.run(budget.reserve(3, "m"))
+
+
+def test_what_another_run_spent_between_a_look_and_the_ledger_is_not_waited_for(
+    tmp_path: Path,
+) -> None:
+    async def play() -> None:
+        path = tmp_path / "replies.sqlite"
+        with (
+            ReplyStore.open(path) as mine,
+            ReplyStore.open(path) as theirs,
+            ReplyWriter(mine) as own,
+            ReplyWriter(theirs) as other,
+        ):
+            budget, rival = Budget(10 / NANO, own), Budget(10 / NANO, other)
+            rival.settle(await rival.reserve(8, "m"), 8, "m")
+            with pytest.raises(UnavailableError, match="budget"):
+                await asyncio.wait_for(budget.reserve(5, "m"), GUARD_S)
+
+    asyncio.run(play())
 
 
 def test_dear_reply_stops_what_no_longer_fits_and_tells(
