@@ -84,6 +84,10 @@ class Place:
         return int((self.root / "counted").read_text())
 
 
+SAID = ("Stopped", "Stopping: ", "Budget: ", "job ", "games ", "warning: model stand-in: ")
+"""How lines begin that a command which was sent a signal may have said."""
+
+
 def check_end(status: int, name: str, errors: str) -> str:
     """Check how a command ended that was sent a signal; return that in a word."""
     if status == 0:
@@ -94,7 +98,7 @@ def check_end(status: int, name: str, errors: str) -> str:
     assert status == 128 + getattr(signal, name), errors
     lines = without_progress(errors)
     assert [line.startswith("Stopped") for line in lines] == [*[False] * (len(lines) - 1), True]
-    assert all(line.startswith(("Stopped", "Budget: ", "job ")) for line in lines), errors
+    assert all(line.startswith(SAID) for line in lines), errors
     return name
 
 

@@ -133,7 +133,11 @@ def quality_rows(question: str, found: Sequence[Case]) -> Iterator[dict[str, obj
         draws = _f1_draws([said[name] & mask for name in READERS], truth & mask, messages)
         for name, draw in zip(READERS, draws, strict=True):
             counts = _counts(said[name] & mask, truth & mask)
-            gain = draw - draws[0]
+            gain: dict[str, float] = {}
+            if name != READERS[0]:
+                more = _f1(counts) - _f1(_counts(said[READERS[0]] & mask, truth & mask))
+                low, high = _ends(draw - draws[0])
+                gain = {"gain": more, "gain_low": low, "gain_high": high}
             yield {
                 "question": question,
                 "tier": tier,
@@ -141,8 +145,7 @@ def quality_rows(question: str, found: Sequence[Case]) -> Iterator[dict[str, obj
                 **dict(zip(("right", "wrong", "missed"), map(int, counts), strict=True)),
                 "f1": _f1(counts),
                 **dict(zip(("f1_low", "f1_high"), _ends(draw), strict=True)),
-                "gain": _f1(counts) - _f1(_counts(said["detectors"] & mask, truth & mask)),
-                **dict(zip(("gain_low", "gain_high"), _ends(gain), strict=True)),
+                **gain,
             }
 
 
