@@ -29,7 +29,8 @@ import pandas as pd
 
 from calbench.console import progress, say
 from calbench.files import read_bytes, write_atomically
-from calbench.metrics.speech.messages import Said, Scene, labels_of_game, said
+from calbench.metrics.speech.honesty import Standing, standings
+from calbench.metrics.speech.messages import Said, said
 from calbench.metrics.speech.sample import read_others
 from calbench.runs.recorded import recorded_games
 from calbench.traces.storage import read_trace
@@ -134,19 +135,21 @@ def heard(kind: str, folders: Iterable[Path]) -> Iterator[Heard]:
     for folder in sorted(folders):
         for game in recorded_games([folder]):
             trace = read_trace(game.path)
-            scene = Scene(trace.scenario, labels_of_game(trace))
+            standing = standings(trace.scenario)
             for message in said(trace):
                 seat = trace.config.team.seat_of(message.sender)
                 if seat.kind == kind:
-                    yield from slots_named(message, scene, (kind, seat.player))
+                    yield from slots_named(message, standing, (kind, seat.player))
 
 
-def slots_named(message: Said, scene: Scene, speaker: tuple[str, str]) -> Iterator[Heard]:
+def slots_named(
+    message: Said, standing: Mapping[int, Standing], speaker: tuple[str, str]
+) -> Iterator[Heard]:
     """Yield a question for each number in a message that may be a slot."""
     for slot in sorted({int(number) for number in _NUMBER.findall(message.text)}):
         if slot < len(message.calendar):
             item = message.calendar[slot]
-            had_room = item is None or scene.standing_by_errand.get(item) == "movable"
+            had_room = item is None or standing.get(item) == "movable"
             yield Heard(Asked(message.text, SLOT, str(slot)), *speaker, had_room)
 
 

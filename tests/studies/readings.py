@@ -17,6 +17,7 @@ from calbench.files import write_atomically
 from calbench.metrics.speech.detectors import BOUND, OWN_SLOT, UNIT
 from calbench.metrics.speech.sample import LabelledMessage, read_others
 from calbench.scenarios.labels import TIERS
+from calbench.stats.resampling import resample_weights
 from stages import paths
 from tests.studies.detectors import FOLDS, Example, Vector, fitted, fold_of
 from tests.studies.reader import ANSWERS, GAMES, LABEL, SLOT
@@ -128,55 +129,38 @@ def quality_rows(question: str, found: Sequence[Case]) -> Iterator[dict[str, obj
     tiers = np.array([each.tier for each in found])
     truth = np.array([each.is_yes for each in found])
     messages = np.array([each.message for each in found])
+    drawn = np.concatenate([*resample_weights(messages[-1] + 1, RESAMPLES, SEED, "reader")])
     for tier in ("", *(TIERS if question == LABEL else ())):
         mask = (tiers == tier) | (tier == "")
-        draws = _f1_draws([said[name] & mask for name in READERS], truth & mask, messages)
-        for name, draw in zip(READERS, draws, strict=True):
-            counts = _counts(said[name] & mask, truth & mask)
-            gain: dict[str, float] = {}
+        counts = {
+            name: np.array(
+                [
+                    np.bincount(messages[mask & part], minlength=messages[-1] + 1)
+                    for part in (said[name] & truth, said[name] & ~truth, truth & ~said[name])
+                ]
+            )
+            for name in READERS
+        }
+        for name in READERS:
+            own, before = counts[name], counts[READERS[0]]
+            row: dict[str, object] = {"question": question, "tier": tier, "reader": name}
+            row |= zip(("right", "wrong", "missed"), own.sum(axis=1).tolist(), strict=True)
+            row |= _interval("f1", _f1(own.sum(axis=1)), _f1(own @ drawn.T))
             if name != READERS[0]:
-                more = _f1(counts) - _f1(_counts(said[READERS[0]] & mask, truth & mask))
-                low, high = _ends(draw - draws[0])
-                gain = {"gain": more, "gain_low": low, "gain_high": high}
-            yield {
-                "question": question,
-                "tier": tier,
-                "reader": name,
-                **dict(zip(("right", "wrong", "missed"), map(int, counts), strict=True)),
-                "f1": _f1(counts),
-                **dict(zip(("f1_low", "f1_high"), _ends(draw), strict=True)),
-                **gain,
-            }
+                more = _f1(own.sum(axis=1)) - _f1(before.sum(axis=1))
+                row |= _interval("gain", more, _f1(own @ drawn.T) - _f1(before @ drawn.T))
+            yield row
 
 
-def _counts(said: npt.NDArray[np.bool_], truth: npt.NDArray[np.bool_]) -> Vector:
-    return np.array([(said & truth).sum(), (said & ~truth).sum(), (truth & ~said).sum()], float)
-
-
-def _f1(counts: Vector) -> float:
+def _f1(counts: Matrix) -> Vector:
+    """Return F1 of right, wrong and missed, the first dimension; 0 where nothing is there."""
     right, wrong, missed = counts
-    return float(2 * right / max(1.0, 2 * right + wrong + missed))
+    return np.asarray(2 * right / np.maximum(1, 2 * right + wrong + missed))
 
 
-def _f1_draws(
-    said: Sequence[npt.NDArray[np.bool_]],
-    truth: npt.NDArray[np.bool_],
-    messages: npt.NDArray[np.int_],
-) -> list[Vector]:
-    """Return F1 of each over the same draws of messages with replacement."""
-    size = int(messages.max()) + 1
-    weights = np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), RESAMPLES)
-    draws = []
-    for each in said:
-        parts = [each & truth, each & ~truth, truth & ~each]
-        counts = [weights @ np.bincount(messages, part, size) for part in parts]
-        draws.append(2 * counts[0] / np.maximum(1.0, 2 * counts[0] + counts[1] + counts[2]))
-    return draws
-
-
-def _ends(draws: Vector) -> tuple[float, float]:
+def _interval(name: str, value: Vector, draws: Vector) -> dict[str, float]:
     low, high = np.quantile(draws, (0.025, 0.975))
-    return float(low), float(high)
+    return {name: float(value), f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
 # --- whether stated probabilities are shares
