@@ -1,5 +1,6 @@
 """Which suite a trace is of, and whether its game is the one that a team plays there."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,15 +12,12 @@ import orjson
 
 from calbench.config.composition import compose
 from calbench.config.groups import known_names
-from calbench.domain.canonical import digest
 from calbench.errors import ReplayError
 from calbench.files import printable, shorten
+from calbench.runs.recorded import lineup_of, scenario_digest
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import published_lines, published_suite, read_suite, suite_names
 from calbench.traces.models import GameConfig, Trace
-
-DERIVED = {"oracle", "difficulty"}
-"""Fields of a scenario that follow from the others."""
 
 MOST_NAMED = 3
 """Most games of a kind that a line names [C]."""
@@ -28,13 +26,8 @@ Key = tuple[str, str]
 """Setting and id of a scenario."""
 
 
-def scenario_digest(scenario: Scenario) -> str:
-    """Return the digest of what defines a scenario: all but what is derived."""
-    return _digest(orjson.loads(scenario.written))
-
-
-def _digest(document: Mapping[str, Any]) -> str:
-    return digest({key: value for key, value in document.items() if key not in DERIVED})
+def _digest(scenario: Scenario) -> str:
+    return scenario_digest(orjson.loads(scenario.written))
 
 
 @cache
@@ -44,14 +37,14 @@ def _published() -> Mapping[Key, frozenset[str]]:
     for line in {line for name in suite_names() for line in published_lines(name)}:
         document = orjson.loads(line)
         key = (document["setting"], document["scenario_id"])
-        found.setdefault(key, set()).add(_digest(document))
+        found.setdefault(key, set()).add(scenario_digest(document))
     return {key: frozenset(digests) for key, digests in found.items()}
 
 
 def is_other(scenario: Scenario) -> bool:
     """Whether a scenario has the name of a published one, and is another."""
     known = _published().get((scenario.setting, scenario.scenario_id))
-    return known is not None and scenario_digest(scenario) not in known
+    return known is not None and _digest(scenario) not in known
 
 
 @dataclass(frozen=True)
@@ -80,7 +73,7 @@ class Suite:
         key = (scenario.setting, scenario.scenario_id)
         if key not in self.digests:
             raise ReplayError(f"scenario {'/'.join(key)}: the suite {self.name} has none")
-        if scenario_digest(scenario) != self.digests[key]:
+        if _digest(scenario) != self.digests[key]:
             raise ReplayError(f"scenario {'/'.join(key)}: is another than that of {self.name}")
         team = config.team.team_id
         if team in self.configs:
@@ -105,10 +98,9 @@ class Suite:
 
 
 def _plain(config: GameConfig) -> dict[str, Any]:
-    """Return what all games of a team have in common, seats in the order of any rotation."""
+    """Return what all games of a team have in common, by key: its line-up, and the rules."""
     found = config.model_dump(mode="json", exclude={"replicate"})
-    found["team"]["seats"] = sorted(found["team"]["seats"], key=digest)
-    return {**found.pop("team"), **found}
+    return {**json.loads(lineup_of(found.pop("team"))), **found}
 
 
 def _named(names: Iterable[str]) -> str:
@@ -125,7 +117,7 @@ def suite_of(name: str) -> Suite:
     """
     is_file = name not in suite_names() and Path(name).exists()
     scenarios = read_suite(Path(name)) if is_file else published_suite(name)
-    digests = {(each.setting, each.scenario_id): scenario_digest(each) for each in scenarios}
+    digests = {(each.setting, each.scenario_id): _digest(each) for each in scenarios}
     is_played = not is_file and name in known_names("experiment")
     configs = compose([f"+experiment={name}"]).game_configs if is_played else ()
     return Suite(printable(name), digests, {each.team.team_id: each for each in configs})

@@ -1,7 +1,7 @@
 """Games on disk, found below folders; of each only the head of its trace is read."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
@@ -56,19 +56,14 @@ def head_of(path: Path, data: bytes) -> TraceHead:
     """
     document, _ = before_events(path, data)
     try:
-        scenario = {
-            key: value
-            for key, value in document["scenario"].items()
-            if key not in ("oracle", "difficulty")
-        }
-        config = document["config"]
+        scenario, config = document["scenario"], document["config"]
         rules = {key: config[key] for key in config if key not in ("team", "replicate")}
         head = TraceHead(
             setting=str(scenario["setting"]),
             team_id=str(config["team"]["team_id"]),
             scenario_id=str(scenario["scenario_id"]),
-            scenario_digest=digest(scenario),
-            lineup=_lineup(config["team"]),
+            scenario_digest=scenario_digest(scenario),
+            lineup=lineup_of(config["team"]),
             rules=canonical_json(rules),
             replicate=int(config.get("replicate", 0)),
         )
@@ -78,7 +73,12 @@ def head_of(path: Path, data: bytes) -> TraceHead:
     return head
 
 
-def _lineup(team: dict[str, Any]) -> str:
+def scenario_digest(scenario: Mapping[str, Any]) -> str:
+    """Return the digest of what defines a scenario's document: all but what is derived from it."""
+    return digest({key: scenario[key] for key in scenario if key not in ("oracle", "difficulty")})
+
+
+def lineup_of(team: Mapping[str, Any]) -> str:
     """Return a team as JSON without its id; if it rotates, in the first of its rotations."""
     seats = team["seats"]
     texts = [canonical_json(seat) for seat in seats]

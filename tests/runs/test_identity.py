@@ -1,5 +1,6 @@
 """A game of another scenario, or by other rules than its team's, is no published one."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,16 @@ def test_published_scenarios_are_none_of_others() -> None:
     changed = another.model_copy(update={"scenario_id": scenario.scenario_id})
     assert is_other(changed)
     assert not is_other(changed.model_copy(update={"setting": "mine"}))
+
+
+def test_seats_of_a_team_may_rotate_and_not_change_places(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    execute(compose(["+experiment=slices", "subset=1", "teams=[slice-careless]", f"out={run}"]))
+    game = read_trace(next(run.glob("traces/*/*.json")))
+    first, second, *rest = game.config.team.seats
+    assert first != second
+    for seats, holds in (((second, *rest, first), True), ((second, first, *rest), False)):
+        team = game.config.team.model_copy(update={"seats": seats})
+        other = game.model_copy(update={"config": game.config.model_copy(update={"team": team})})
+        with nullcontext() if holds else pytest.raises(ReplayError, match="seats: recorded"):
+            suite_of("slices").check(other)
