@@ -128,17 +128,6 @@ def _check_players(spec: RunSpec, scenarios: Sequence[Scenario]) -> None:
         check_seats(largest, config)
 
 
-def _check_reachable(spec: RunSpec, replies: Source) -> None:
-    """Refuse models that cannot be asked, as far as this machine tells, before a suite is drawn."""
-    seated = {seat.player for team in spec.teams for seat in team.seats if seat.kind == "model"}
-    models = {player: spec.models[player] for player in sorted(seated)}
-    check_source(models, replies)
-    is_asked = spec.preflight and replies.mode != "replay" and replies.transport is ask_litellm
-    problems = [line for line in map(absent, models.values()) if line] if is_asked else []
-    if problems:
-        raise PreflightError(problems)
-
-
 def _say_who_plays_once(spec: RunSpec) -> None:
     once = [team.team_id for team in spec.teams if not is_open(team)]
     if spec.replicates > 1 and once:
@@ -148,10 +137,18 @@ def _say_who_plays_once(spec: RunSpec) -> None:
 
 
 def _source(spec: RunSpec, transport: Transport) -> Source | None:
-    """Return where replies come from; what cannot be reached is told before a suite is drawn."""
+    """Return where replies come from.
+
+    What cannot be asked, as far as this machine tells, is told before a suite is drawn.
+    """
     replies = reply_source(spec, transport=transport)
-    if replies is not None and not (Path(spec.out) / "traces").exists():
-        _check_reachable(spec, replies)
+    if replies is None or (Path(spec.out) / "traces").exists():
+        return replies
+    check_source(spec.models, replies)
+    if spec.preflight and replies.mode != "replay" and transport is ask_litellm:
+        lines = (absent(model) for _, model in sorted(spec.models.items()))
+        if problems := [line for line in lines if line is not None]:
+            raise PreflightError(problems)
     return replies
 
 
@@ -341,13 +338,14 @@ def _play(
     out = Path(spec.out)
     halts: Counter[str] = Counter()
     paths = [job.path for job in jobs]
+    kept = len(jobs) - len(missing)
     with noting_interrupt(lambda: _progress(paths, out)) as is_interrupted:
         try:
             _check_models(missing, spec, replies, is_interrupted)
             code.begin(missing)
-            status = _status(jobs, missing, spec, replies)
+            status = _status(kept, missing, spec, replies)
             with (
-                progress("games", len(jobs), len(jobs) - len(missing), _line(status)) as tick,
+                progress("games", len(jobs), kept, status.line if status else str) as tick,
                 shown(status, None if spec.replies.mode == "live" else out),
             ):
 
@@ -377,19 +375,15 @@ def _play(
     return halts
 
 
-def _line(status: Status | None) -> Callable[[], str]:
-    return status.line if status else str
-
-
 def _status(
-    jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
+    kept: int, missing: Sequence[Job], spec: RunSpec, replies: Source | None
 ) -> Status | None:
     """Return what a run with models is watched by; absent if it asks none."""
     if replies is None or replies.mode == "replay" or not missing:
         return None
     rounds = sum(len(job.scenario.meetings) for job in missing) / len(missing)
-    done = len(jobs) - len(missing)
-    return Status(len(jobs), done, rounds, replies.totals, lambda: spent(spec, replies))
+    games = kept + len(missing)
+    return Status(games, kept, rounds, replies.totals, lambda: spent(spec, replies))
 
 
 def _check_models(

@@ -28,7 +28,7 @@ from calbench.llm.model import ModelConfig
 from calbench.llm.preflight import address
 from calbench.llm.prices import Prices, read_prices
 from calbench.llm.transport import Transport
-from calbench.runs.status import Status, watched
+from calbench.runs.status import Status, Watched
 
 
 @asynccontextmanager
@@ -142,7 +142,7 @@ def opener(
     @asynccontextmanager
     async def opened() -> AsyncIterator[Completer]:
         async with open_models(spec, replace(replies, is_stopping=is_stopping)) as client:
-            yield watched(client, status)
+            yield client if status is None else Watched(client, status)
 
     return opened
 
