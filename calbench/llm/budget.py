@@ -4,13 +4,13 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from calbench.console import warn
 from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.prices import NANO
+from calbench.llm.replies.database import Presence
 from calbench.llm.replies.store import ALIKE, BEYOND
 from calbench.llm.replies.writer import ReplyWriter
 
@@ -101,8 +101,7 @@ class Budget:
         max_usd: float | None = None,
         ledger: ReplyWriter | None = None,
         spent_usd: float = 0.0,
-        is_alone: Callable[[], bool] = lambda: True,
-        clock: Callable[[], float] = time.monotonic,
+        presence: Presence | None = None,
     ) -> None:
         """Begin with what was spent.
 
@@ -110,8 +109,7 @@ class Budget:
             max_usd: the cap; absent: none.
             ledger: keeps what is spent.
             spent_usd: what was spent before, without a ledger.
-            is_alone: whether no other process writes into the ledger.
-            clock: in seconds.
+            presence: tells whether no other process writes into the ledger; absent: none does.
         """
         if max_usd is not None and not (math.isfinite(max_usd) and max_usd >= 0):
             raise ConfigError(f"budget: expected dollars, 0 or more, got {max_usd}")
@@ -120,12 +118,12 @@ class Budget:
         self._bills: dict[str, _Bill] = {}
         self._settled = asyncio.Event()
         self._others: dict[int, tuple[str, int]] = {}
-        self._is_alone, self._clock = is_alone, clock
-        self._alone_looks, self._looked, self._heard = 0, -POLL_S, clock()
+        self._presence = presence
+        self._alone_looks, self._looked, self._heard = 0, -POLL_S, time.monotonic()
         self._spent = round(spent_usd * NANO) if ledger is None else ledger.check_spent()
         if ledger is not None:
             self._others = ledger.open_entries()
-            self._spent -= sum(nano for _, nano in self._others.values())
+            self._spent -= self._reserved_by_others
 
     @property
     def is_capped(self) -> bool:
@@ -234,13 +232,14 @@ class Budget:
     @property
     def _are_others_gone(self) -> bool:
         """Whether nobody is left who could settle what others have reserved."""
-        return self._alone_looks > 1 or self._clock() - self._heard > GONE_S
+        return self._alone_looks > 1 or time.monotonic() - self._heard > GONE_S
 
     def _look_around(self) -> None:
         """See now and then what others did, and whether they are there, if it matters."""
-        if self._others and self._clock() - self._looked >= POLL_S:
-            self._looked = self._clock()
-            self._alone_looks = self._alone_looks + 1 if self._is_alone() else 0
+        if self._others and time.monotonic() - self._looked >= POLL_S:
+            self._looked = time.monotonic()
+            is_alone = self._presence is None or self._presence.is_alone()
+            self._alone_looks = self._alone_looks + 1 if is_alone else 0
             self._read_others()
 
     def _read_others(self) -> bool:
@@ -258,9 +257,10 @@ class Budget:
             # What cost nothing, or just what was reserved, may have had no answer.
             if bill is not None and nano_usd not in {0, bound}:
                 self._raise(bill, model, bill.learn(bound, nano_usd))
-        if reserved or settled:
-            self._heard = self._clock()
-        return bool(reserved or settled)
+        is_news = bool(reserved or settled)
+        if is_news:
+            self._heard = time.monotonic()
+        return is_news
 
     # --- the ledger ------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from calbench.errors import ConfigError, PreflightError, StoppedError, Unavailab
 from calbench.files import printable
 from calbench.llm.client import ModelClient, Source, open_completer
 from calbench.llm.completion import ChatMessage, Completion, Request
-from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.litellm_transport import address_kind, ask_litellm
 from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.replies.record import named
@@ -37,9 +37,8 @@ GRACE_S = 2.0
 """Attempts of a preflight, seconds of one, and seconds that it may take to finish when the user
 stops the run; a game has more patience [C]."""
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 KNOCK_S = 0.5
-"""Names of this machine, and how long one waits for a server on it [C]."""
+"""How long one waits for a server on this machine [C]."""
 
 POLL_S = 0.2
 """How often it is looked whether the user stops it [C]."""
@@ -236,9 +235,9 @@ def _yes(is_so: object) -> str:
 
 def absent(config: ModelConfig) -> str | None:
     """Return a line if nothing listens where a model of this machine is to be asked."""
-    parts = urlsplit(config.api_base or "")
-    if parts.hostname not in LOOPBACK:
+    if address_kind(config.api_base) != "loopback":
         return None
+    parts = urlsplit(config.api_base or "")
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         socket.create_connection((parts.hostname, port), timeout=KNOCK_S).close()

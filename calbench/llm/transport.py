@@ -284,7 +284,8 @@ async def _read(response: Any, exchange: Exchange) -> None:
         exchange.body = bytes(body)
         if not isinstance(exchange.json(), dict):
             raise
-    exchange.body = bytes(body)
+    else:
+        exchange.body = bytes(body)
 
 
 def _whole(response: Any, exchange: Exchange) -> Any:
