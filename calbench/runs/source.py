@@ -111,7 +111,7 @@ def reply_source(
         raise ConfigError("replies.path: mode live keeps nothing; leave it out, or record")
     return Source(
         mode=mode,
-        store=_store(spec),
+        store=store_path(spec),
         max_usd=spec.budget.max_usd,
         prices=read_prices(PRICES),
         transport=transport,
@@ -119,8 +119,8 @@ def reply_source(
     )
 
 
-def _store(spec: RunSpec) -> Path | None:
-    """Return where replies are; only what is read may be the tree's own."""
+def store_path(spec: RunSpec) -> Path | None:
+    """Return where replies are, if any are kept; only what is read may be the tree's own."""
     mode, path = spec.replies.mode, spec.replies.path
     if mode == "live":
         return None
