@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from calbench.console import warn
 from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.prices import NANO
-from calbench.llm.replies.database import Presence
-from calbench.llm.replies.store import ALIKE, BEYOND
+from calbench.llm.replies.ledger import ALIKE, Presence
 from calbench.llm.replies.writer import ReplyWriter
 
 CAUTION = 10
 """After n replies within what was reserved, the chance that the next one is dearer counts as this
 over n [C]. That none of n was says with 95% that it is below 3 / n."""
+
+BEYOND = " beyond its bound"
+"""Behind the name of a model in the ledger: what is reserved because its replies were dearer."""
 
 TELLING = 2
 """The user is told of a dear reply again once one is dearer than before by this factor [C]."""
