@@ -18,12 +18,13 @@ from calbench.errors import ConfigError, PreflightError, StoppedError, Unavailab
 from calbench.files import printable
 from calbench.llm.client import ModelClient, Source, open_completer
 from calbench.llm.completion import ChatMessage, Completion, Request
+from calbench.llm.faults import FAULTS
 from calbench.llm.litellm_transport import address_kind, ask_litellm
 from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.replies.record import named
 from calbench.llm.replies.store import ReplyStore
-from calbench.llm.transport import CONNECTION_REFUSED, FAULTS
+from calbench.llm.transport import CONNECTION_REFUSED
 
 MOST_TOKENS = 16
 """What the reply may hold: any reply will do, also an empty or a cut one [C]."""
