@@ -67,8 +67,6 @@ class PreflightSite:
 def preflight(
     models: Mapping[str, ModelConfig],
     source: Source,
-    *,
-    is_stopping: Callable[[], bool] = lambda: False,
     tick: Callable[[], None] = lambda: None,
 ) -> list[str]:
     """Ask every model once; return a line for each of them if all answer.
@@ -77,8 +75,7 @@ def preflight(
 
     Args:
         models: by player; those of one name, address, key and options are asked once.
-        source: recorded replies, money and mode, as of the games.
-        is_stopping: asked often; once it is true, no further attempt is started.
+        source: recorded replies, money and mode, as of the games, and whether the user stops it.
         tick: called for each model that has answered or failed.
 
     Returns:
@@ -92,7 +89,7 @@ def preflight(
     is_new = source.store is not None and not source.store.exists()
     is_done = False
     try:
-        found = asyncio.run(_found(distinct(models), source, is_stopping, tick))
+        found = asyncio.run(_found(distinct(models), source, tick))
         if problems := [line for is_right, line in found if not is_right]:
             raise PreflightError(problems)
         is_done = True
@@ -115,10 +112,7 @@ def distinct(models: Mapping[str, ModelConfig]) -> dict[str, ModelConfig]:
 
 
 async def _found(
-    models: Mapping[str, ModelConfig],
-    source: Source,
-    is_stopping: Callable[[], bool],
-    tick: Callable[[], None],
+    models: Mapping[str, ModelConfig], source: Source, tick: Callable[[], None]
 ) -> list[tuple[bool, str]]:
     """Ask all models at the same time; return whether each can be asked, and its line."""
     impatient = {player: _impatient(config) for player, config in models.items()}
@@ -128,7 +122,7 @@ async def _found(
         for task in asking:
             task.add_done_callback(lambda _task: tick())
         try:
-            await _finished(asking, is_stopping)
+            await _finished(asking, source.is_stopping)
             return [task.result() for task in asking]
         finally:
             for task in asking:

@@ -1,9 +1,9 @@
 """A whole run: suite, games, numbers, tables. The command and the stages call these pieces."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -240,8 +240,9 @@ def _play(
     paths = [job.path for job in jobs]
     kept = len(jobs) - len(missing)
     with noting_interrupt(lambda: _progress(paths, out)) as is_interrupted:
+        replies = replies and replace(replies, is_stopping=is_interrupted)
         try:
-            _check_models(missing, spec, replies, is_interrupted)
+            _check_models(missing, spec, replies)
             code.begin(missing)
             status = _status(kept, missing, spec, replies)
             with (
@@ -262,7 +263,7 @@ def _play(
                     pool,
                     finished,
                     store=store,
-                    source=opener(spec, replies, is_interrupted, status),
+                    source=opener(spec, replies, status),
                     at_once=spec.games_at_once,
                     is_stopping=is_interrupted,
                 )
@@ -286,12 +287,7 @@ def _status(
     return Status(games, kept, rounds, replies.totals, lambda: spent(spec, replies))
 
 
-def _check_models(
-    missing: Sequence[Job],
-    spec: RunSpec,
-    replies: Source | None,
-    is_stopping: Callable[[], bool],
-) -> None:
+def _check_models(missing: Sequence[Job], spec: RunSpec, replies: Source | None) -> None:
     """Ask each model of the missing games once; without a preflight, look whether it can be."""
     models = seated_models(missing, spec)
     if replies is None or not models:
@@ -300,7 +296,7 @@ def _check_models(
         check_source(models, replies)
         return
     with progress("models", len(distinct(models))) as tick:
-        lines = preflight(models, replies, is_stopping=is_stopping, tick=tick)
+        lines = preflight(models, replies, tick)
     for line in lines:
         say(line)
 

@@ -129,19 +129,14 @@ def store_path(spec: RunSpec) -> Path | None:
     return Path(path or f"{spec.out}/{STORE}")
 
 
-def opener(
-    spec: RunSpec,
-    replies: Source | None,
-    is_stopping: Callable[[], bool] = lambda: False,
-    status: Status | None = None,
-) -> Opener | None:
-    """Return what opens the models of a run for as long as games are played, until it stops."""
+def opener(spec: RunSpec, replies: Source | None, status: Status | None = None) -> Opener | None:
+    """Return what opens the models of a run for as long as games are played."""
     if replies is None:
         return None
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Completer]:
-        async with open_models(spec, replace(replies, is_stopping=is_stopping)) as client:
+        async with open_models(spec, replies) as client:
             yield client if status is None else Watched(client, status)
 
     return opened

@@ -185,13 +185,16 @@ def test_model_without_a_price_is_refused_under_a_cap_as_ever(tmp_path: Path) ->
 
 
 def test_user_can_stop_it() -> None:
+    is_asked = asyncio.Event()
+
     async def hanging(_request: Request, _endpoint: Endpoint) -> Completion:
+        is_asked.set()
         await asyncio.Event().wait()
         raise AssertionError
 
-    asking = source(hanging, None, "live")
+    asking = source(hanging, None, "live", is_stopping=is_asked.is_set)
     with pytest.raises(StoppedError):
-        preflight({"stub": model()}, asking, is_stopping=lambda: True)
+        preflight({"stub": model()}, asking)
 
 
 TOKENS = (TokenLogprob("fine", -0.1),)
