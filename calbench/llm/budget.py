@@ -156,14 +156,15 @@ class Budget:
             lost = self._reserved_by_others if self._are_others_gone else 0
             if self._cap is not None and self._spent + lost + most > self._cap:
                 raise UnavailableError("budget_stop", self._refusal(most, self._cap))
-            if self._admits(bill, model, nano_usd):
-                reservation = Reservation(nano_usd, most, [])
-                bill.open.append(reservation)
-                if await self._is_entered(reservation, bill, model):
-                    return reservation
-                continue  # others spent meanwhile what it needs: nobody may be left to wait for
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._settled.wait(), POLL_S if self._others else None)
+            reservation = Reservation(nano_usd, most, [])
+            bill.open.append(reservation)
+            if not self._admits(reservation, bill, model):
+                bill.open.pop()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._settled.wait(), POLL_S if self._others else None)
+            elif await self._is_entered(reservation, bill, model):
+                return reservation
+            # Others may have spent what it needs: then nobody may be left to wait for.
 
     async def _is_entered(self, reservation: Reservation, bill: _Bill, model: str) -> bool:
         """Enter a reservation into the ledger; not if it does not fit beside what others did."""
@@ -171,12 +172,8 @@ class Budget:
             return True
 
         def fits() -> bool:
-            if not self._read_others() and not self._others:
-                return True
-            bill.open.remove(reservation)
-            is_admitted = self._admits(bill, model, reservation.bound)
-            bill.open.append(reservation)
-            return is_admitted
+            is_alone = not self._read_others() and not self._others
+            return is_alone or self._admits(reservation, bill, model)
 
         beyond = reservation.nano_usd - reservation.bound
         reservation.entries.append(self._ledger.reserve(model, reservation.bound, fits))
@@ -210,24 +207,23 @@ class Budget:
     def _reserved_by_others(self) -> int:
         return sum(nano for _, nano in self._others.values())
 
-    def _admits(self, bill: _Bill, model: str, nano_usd: int) -> bool:
-        """Whether an attempt fits, and replies to like ones have shown what as many cost."""
-        most = nano_usd + bill.excess
-        if self._cap is None or not most:
+    def _admits(self, reservation: Reservation, bill: _Bill, model: str) -> bool:
+        """Whether an open attempt fits, and replies to like ones have shown what as many cost."""
+        if self._cap is None or not reservation.nano_usd:
             return True
         others: Counter[str] = Counter()
         if self._others and not self._are_others_gone:
             others.update(name for name, _ in self._others.values())
-        evidence = bill.within if nano_usd <= ALIKE * bill.known else 0
-        if len(bill.open) + others[model] >= max(1, evidence):
+        evidence = bill.within if reservation.bound <= ALIKE * bill.known else 0
+        if len(bill.open) + others[model] > max(1, evidence):
             return False
-        at_risk, greatest = bill.risk, bill.risk  # with this attempt
+        at_risk = greatest = 0
         for name, each in self._bills.items():
             if count := len(each.open) + others[name]:
                 at_risk += count * each.risk
                 greatest = max(greatest, each.risk)
         taken = self._spent + self.reserved + self._reserved_by_others
-        return taken + most + at_risk - greatest <= self._cap
+        return taken + at_risk - greatest <= self._cap
 
     # --- other processes with the same ledger ----------------------------------------
 
