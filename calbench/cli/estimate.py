@@ -29,11 +29,12 @@ from calbench.engine.drivers import run_async
 from calbench.engine.jobs import Job, unfinished
 from calbench.engine.seating import seat_agents
 from calbench.errors import ConfigError
-from calbench.files import STORE, printable
+from calbench.files import printable
 from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.prices import NANO, Price, Prices, estimated_usage, read_prices, usage_bound
 from calbench.llm.replies.shards import open_replies
 from calbench.runs.play import load_suites, planned
+from calbench.runs.source import store_path
 from calbench.terminal import new_table
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import Trace
@@ -244,9 +245,9 @@ def seconds_by_player(spec: RunSpec, players: Iterable[str]) -> dict[str, float]
     Raises:
         FileError: the replies are damaged.
     """
-    path = Path(spec.replies.path or f"{spec.out}/{STORE}")
+    path = store_path(spec)
     times: dict[str, list[float]] = {}
-    if spec.replies.mode != "live" and path.exists():
+    if path is not None and path.exists():
         with open_replies(path, must_be_whole=False) as store:
             for record in store.records():
                 times.setdefault(record.model, []).append(record.attempts[-1].latency_s)

@@ -4,19 +4,21 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from calbench.console import warn
 from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.prices import NANO
-from calbench.llm.replies.store import ALIKE, BEYOND
+from calbench.llm.replies.ledger import ALIKE, Presence
 from calbench.llm.replies.writer import ReplyWriter
 
 CAUTION = 10
 """After n replies within what was reserved, the chance that the next one is dearer counts as this
 over n [C]. That none of n was says with 95% that it is below 3 / n."""
+
+BEYOND = " beyond its bound"
+"""Behind the name of a model in the ledger: what is reserved because its replies were dearer."""
 
 TELLING = 2
 """The user is told of a dear reply again once one is dearer than before by this factor [C]."""
@@ -101,8 +103,7 @@ class Budget:
         max_usd: float | None = None,
         ledger: ReplyWriter | None = None,
         spent_usd: float = 0.0,
-        is_alone: Callable[[], bool] = lambda: True,
-        clock: Callable[[], float] = time.monotonic,
+        presence: Presence | None = None,
     ) -> None:
         """Begin with what was spent.
 
@@ -110,8 +111,7 @@ class Budget:
             max_usd: the cap; absent: none.
             ledger: keeps what is spent.
             spent_usd: what was spent before, without a ledger.
-            is_alone: whether no other process writes into the ledger.
-            clock: in seconds.
+            presence: tells whether no other process writes into the ledger; absent: none does.
         """
         if max_usd is not None and not (math.isfinite(max_usd) and max_usd >= 0):
             raise ConfigError(f"budget: expected dollars, 0 or more, got {max_usd}")
@@ -120,12 +120,12 @@ class Budget:
         self._bills: dict[str, _Bill] = {}
         self._settled = asyncio.Event()
         self._others: dict[int, tuple[str, int]] = {}
-        self._is_alone, self._clock = is_alone, clock
-        self._alone_looks, self._looked, self._heard = 0, -POLL_S, clock()
+        self._presence = presence
+        self._alone_looks, self._looked, self._heard = 0, -POLL_S, time.monotonic()
         self._spent = round(spent_usd * NANO) if ledger is None else ledger.check_spent()
         if ledger is not None:
             self._others = ledger.open_entries()
-            self._spent -= sum(nano for _, nano in self._others.values())
+            self._spent -= self._reserved_by_others
 
     @property
     def is_capped(self) -> bool:
@@ -156,14 +156,15 @@ class Budget:
             lost = self._reserved_by_others if self._are_others_gone else 0
             if self._cap is not None and self._spent + lost + most > self._cap:
                 raise UnavailableError("budget_stop", self._refusal(most, self._cap))
-            if self._admits(bill, model, nano_usd):
-                reservation = Reservation(nano_usd, most, [])
-                bill.open.append(reservation)
-                if await self._is_entered(reservation, bill, model):
-                    return reservation
-                continue  # others spent meanwhile what it needs: nobody may be left to wait for
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._settled.wait(), POLL_S if self._others else None)
+            reservation = Reservation(nano_usd, most, [])
+            bill.open.append(reservation)
+            if not self._admits(reservation, bill, model):
+                bill.open.pop()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._settled.wait(), POLL_S if self._others else None)
+            elif await self._is_entered(reservation, bill, model):
+                return reservation
+            # Others may have spent what it needs: then nobody may be left to wait for.
 
     async def _is_entered(self, reservation: Reservation, bill: _Bill, model: str) -> bool:
         """Enter a reservation into the ledger; not if it does not fit beside what others did."""
@@ -171,12 +172,8 @@ class Budget:
             return True
 
         def fits() -> bool:
-            if not self._read_others() and not self._others:
-                return True
-            bill.open.remove(reservation)
-            is_admitted = self._admits(bill, model, reservation.bound)
-            bill.open.append(reservation)
-            return is_admitted
+            is_alone = not self._read_others() and not self._others
+            return is_alone or self._admits(reservation, bill, model)
 
         beyond = reservation.nano_usd - reservation.bound
         reservation.entries.append(self._ledger.reserve(model, reservation.bound, fits))
@@ -210,37 +207,37 @@ class Budget:
     def _reserved_by_others(self) -> int:
         return sum(nano for _, nano in self._others.values())
 
-    def _admits(self, bill: _Bill, model: str, nano_usd: int) -> bool:
-        """Whether an attempt fits, and replies to like ones have shown what as many cost."""
-        most = nano_usd + bill.excess
-        if self._cap is None or not most:
+    def _admits(self, reservation: Reservation, bill: _Bill, model: str) -> bool:
+        """Whether an open attempt fits, and replies to like ones have shown what as many cost."""
+        if self._cap is None or not reservation.nano_usd:
             return True
         others: Counter[str] = Counter()
         if self._others and not self._are_others_gone:
             others.update(name for name, _ in self._others.values())
-        evidence = bill.within if nano_usd <= ALIKE * bill.known else 0
-        if len(bill.open) + others[model] >= max(1, evidence):
+        evidence = bill.within if reservation.bound <= ALIKE * bill.known else 0
+        if len(bill.open) + others[model] > max(1, evidence):
             return False
-        at_risk, greatest = bill.risk, bill.risk  # with this attempt
+        at_risk = greatest = 0
         for name, each in self._bills.items():
             if count := len(each.open) + others[name]:
                 at_risk += count * each.risk
                 greatest = max(greatest, each.risk)
         taken = self._spent + self.reserved + self._reserved_by_others
-        return taken + most + at_risk - greatest <= self._cap
+        return taken + at_risk - greatest <= self._cap
 
     # --- other processes with the same ledger ----------------------------------------
 
     @property
     def _are_others_gone(self) -> bool:
         """Whether nobody is left who could settle what others have reserved."""
-        return self._alone_looks > 1 or self._clock() - self._heard > GONE_S
+        return self._alone_looks > 1 or time.monotonic() - self._heard > GONE_S
 
     def _look_around(self) -> None:
         """See now and then what others did, and whether they are there, if it matters."""
-        if self._others and self._clock() - self._looked >= POLL_S:
-            self._looked = self._clock()
-            self._alone_looks = self._alone_looks + 1 if self._is_alone() else 0
+        if self._others and time.monotonic() - self._looked >= POLL_S:
+            self._looked = time.monotonic()
+            is_alone = self._presence is None or self._presence.is_alone()
+            self._alone_looks = self._alone_looks + 1 if is_alone else 0
             self._read_others()
 
     def _read_others(self) -> bool:
@@ -258,9 +255,10 @@ class Budget:
             # What cost nothing, or just what was reserved, may have had no answer.
             if bill is not None and nano_usd not in {0, bound}:
                 self._raise(bill, model, bill.learn(bound, nano_usd))
-        if reserved or settled:
-            self._heard = self._clock()
-        return bool(reserved or settled)
+        is_news = bool(reserved or settled)
+        if is_news:
+            self._heard = time.monotonic()
+        return is_news
 
     # --- the ledger ------------------------------------------------------------------
 

@@ -19,8 +19,8 @@ from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.noise import hushed, told
 from calbench.llm.prices import Price, Prices
 from calbench.llm.provider import Outcome, Provider, Surroundings
-from calbench.llm.replies.database import Presence
 from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.ledger import Presence
 from calbench.llm.replies.record import NamedRequest, named, recorded
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
@@ -116,15 +116,15 @@ async def open_completer(
     """
     with ExitStack() as stack:
         store = _store(source, stack)
-        writer, is_alone = None, _nobody
+        writer = presence = None
         stack.enter_context(_seldom_collected())
         if source.transport is ask_litellm and source.mode != "replay":
             stack.callback(_tell_noise)
             stack.enter_context(hushed())
         if store is not None and source.store is not None and source.mode == "record":
-            is_alone = stack.enter_context(Presence(source.store)).is_alone
+            presence = stack.enter_context(Presence(source.store))
             writer = stack.enter_context(ReplyWriter(store))
-        budget = Budget(source.max_usd, writer, source.totals.spent_usd, is_alone)
+        budget = Budget(source.max_usd, writer, source.totals.spent_usd, presence)
         providers = {} if source.mode == "replay" else _providers(models, source, budget)
         client = ModelClient(source, store, writer, budget, providers)
         watch = asyncio.create_task(client.watch())
@@ -145,10 +145,6 @@ def _seldom_collected() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*thresholds)
-
-
-def _nobody() -> bool:
-    return True
 
 
 def _tell_noise() -> None:

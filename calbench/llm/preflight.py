@@ -18,12 +18,13 @@ from calbench.errors import ConfigError, PreflightError, StoppedError, Unavailab
 from calbench.files import printable
 from calbench.llm.client import ModelClient, Source, open_completer
 from calbench.llm.completion import ChatMessage, Completion, Request
-from calbench.llm.litellm_transport import ask_litellm
+from calbench.llm.faults import FAULTS
+from calbench.llm.litellm_transport import address_kind, ask_litellm
 from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.replies.record import named
 from calbench.llm.replies.store import ReplyStore
-from calbench.llm.transport import CONNECTION_REFUSED, FAULTS
+from calbench.llm.transport import CONNECTION_REFUSED
 
 MOST_TOKENS = 16
 """What the reply may hold: any reply will do, also an empty or a cut one [C]."""
@@ -37,9 +38,8 @@ GRACE_S = 2.0
 """Attempts of a preflight, seconds of one, and seconds that it may take to finish when the user
 stops the run; a game has more patience [C]."""
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 KNOCK_S = 0.5
-"""Names of this machine, and how long one waits for a server on it [C]."""
+"""How long one waits for a server on this machine [C]."""
 
 POLL_S = 0.2
 """How often it is looked whether the user stops it [C]."""
@@ -67,8 +67,6 @@ class PreflightSite:
 def preflight(
     models: Mapping[str, ModelConfig],
     source: Source,
-    *,
-    is_stopping: Callable[[], bool] = lambda: False,
     tick: Callable[[], None] = lambda: None,
 ) -> list[str]:
     """Ask every model once; return a line for each of them if all answer.
@@ -77,8 +75,7 @@ def preflight(
 
     Args:
         models: by player; those of one name, address, key and options are asked once.
-        source: recorded replies, money and mode, as of the games.
-        is_stopping: asked often; once it is true, no further attempt is started.
+        source: recorded replies, money and mode, as of the games, and whether the user stops it.
         tick: called for each model that has answered or failed.
 
     Returns:
@@ -92,7 +89,7 @@ def preflight(
     is_new = source.store is not None and not source.store.exists()
     is_done = False
     try:
-        found = asyncio.run(_found(distinct(models), source, is_stopping, tick))
+        found = asyncio.run(_found(distinct(models), source, tick))
         if problems := [line for is_right, line in found if not is_right]:
             raise PreflightError(problems)
         is_done = True
@@ -115,10 +112,7 @@ def distinct(models: Mapping[str, ModelConfig]) -> dict[str, ModelConfig]:
 
 
 async def _found(
-    models: Mapping[str, ModelConfig],
-    source: Source,
-    is_stopping: Callable[[], bool],
-    tick: Callable[[], None],
+    models: Mapping[str, ModelConfig], source: Source, tick: Callable[[], None]
 ) -> list[tuple[bool, str]]:
     """Ask all models at the same time; return whether each can be asked, and its line."""
     impatient = {player: _impatient(config) for player, config in models.items()}
@@ -128,7 +122,7 @@ async def _found(
         for task in asking:
             task.add_done_callback(lambda _task: tick())
         try:
-            await _finished(asking, is_stopping)
+            await _finished(asking, source.is_stopping)
             return [task.result() for task in asking]
         finally:
             for task in asking:
@@ -236,9 +230,9 @@ def _yes(is_so: object) -> str:
 
 def absent(config: ModelConfig) -> str | None:
     """Return a line if nothing listens where a model of this machine is to be asked."""
-    parts = urlsplit(config.api_base or "")
-    if parts.hostname not in LOOPBACK:
+    if address_kind(config.api_base) != "loopback":
         return None
+    parts = urlsplit(config.api_base or "")
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         socket.create_connection((parts.hostname, port), timeout=KNOCK_S).close()

@@ -14,6 +14,7 @@ from calbench.domain.usage import Usage
 from calbench.errors import CalbenchError, StoppedError, UnavailableError
 from calbench.llm.budget import Budget
 from calbench.llm.completion import Completion, Request
+from calbench.llm.faults import FAULTS
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.prices import (
     MOST_HIDDEN_TOKENS,
@@ -27,7 +28,6 @@ from calbench.llm.replies.record import Attempt
 from calbench.llm.transport import (
     CONTEXT_EXCEEDED,
     DELIVERY,
-    FAULTS,
     TIMEOUT,
     AttemptError,
     Delivery,

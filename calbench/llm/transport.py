@@ -9,11 +9,9 @@ never sent elsewhere.
 
 import functools
 import math
-import tomllib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from calbench.files import printable, shorten
@@ -41,11 +39,6 @@ REDIRECTED, TOO_LONG = "Redirected", "ReplyTooLong"
 
 NO_CREDIT = "NoCredit"
 """Class of the answer that an account has no credit, whatever its status."""
-
-FAULTS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("faults.toml").read_text())
-"""What goes wrong, how it is recognised, and what to do about it."""
-
-RETRYABLE = frozenset({408, 409, 425, 429})
 
 
 @dataclass(eq=False)
@@ -87,19 +80,6 @@ DELIVERY: ContextVar[Delivery] = ContextVar("delivery")
 
 Transport = Callable[[Request, Endpoint], Awaitable[Completion]]
 """Makes one attempt; raises :class:`AttemptError`. Usage is absent if the provider gave none."""
-
-
-def is_retryable(status: int) -> bool:
-    """Return whether a fault may pass."""
-    return status in RETRYABLE or status >= 500
-
-
-def is_unknown(status: int) -> bool:
-    """Return whether a model may have worked, and be paid for, before such an answer.
-
-    A gateway also says so of a server behind it that took too long.
-    """
-    return status == 408 or status >= 500
 
 
 def clean(completion: Completion) -> Completion:
@@ -284,7 +264,8 @@ async def _read(response: Any, exchange: Exchange) -> None:
         exchange.body = bytes(body)
         if not isinstance(exchange.json(), dict):
             raise
-    exchange.body = bytes(body)
+    else:
+        exchange.body = bytes(body)
 
 
 def _whole(response: Any, exchange: Exchange) -> Any:

@@ -1,26 +1,15 @@
-"""A whole run: suite, games, numbers, tables. The command and the stages call these pieces.
-
-Games are measured where they are played: whoever has just played them has them in memory. What is
-measured there is what would be measured from the traces on disk; of a sample, it is compared.
-"""
+"""A whole run: suite, games, numbers, tables. The command and the stages call these pieces."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 
 from calbench.analysis.output import FACTS_FOLDER, write_tables
 from calbench.analysis.registry import MOST_GAMES, Settings
-from calbench.analysis.scoring import (
-    add_measured,
-    facts_of,
-    measured_batches,
-    measured_traces,
-    teams_of,
-)
+from calbench.analysis.scoring import add_measured, facts_of, teams_of
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import ending_on_interrupt, noting_interrupt, progress, say, warn
@@ -29,8 +18,8 @@ from calbench.engine.batch import Played, play_jobs
 from calbench.engine.game import game_id
 from calbench.engine.jobs import Job, effort, is_open, plan_jobs
 from calbench.engine.seating import check_seats
-from calbench.errors import AgentError, CalbenchError, PreflightError, StoppedError, WorkerError
-from calbench.facts.storage import Facts, FactsWriter, MeasuredBatch
+from calbench.errors import AgentError, PreflightError, StoppedError, WorkerError
+from calbench.facts.storage import Facts, FactsWriter
 from calbench.files import located
 from calbench.folders import claimed
 from calbench.llm.client import Source, Totals, check_source
@@ -38,10 +27,10 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.preflight import absent, distinct, preflight
 from calbench.llm.prices import read_prices
 from calbench.llm.transport import Transport
-from calbench.metrics.measure import MeasureSpec
 from calbench.pool import PROCESSES, ExecutorSpec, Pool, mapped, workers
 from calbench.runs.faults import closed_channels
 from calbench.runs.folder import check_run, locked
+from calbench.runs.measuring import MeasuringStore
 from calbench.runs.seats import SeatCode
 from calbench.runs.source import opener, reply_source, seated_models, spent, why_cut_short
 from calbench.runs.status import Status, shown
@@ -51,8 +40,7 @@ from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.storage import count_scenarios
 from calbench.scenarios.suites import build_suites, check_subset, chosen_ids, together
 from calbench.traces.catalog import Catalog
-from calbench.traces.models import Trace
-from calbench.traces.store import Batch, TraceStore, open_store
+from calbench.traces.store import TraceStore, open_store
 
 LONG_SECONDS = 3.0
 """Suites that take longer than this are built by several workers [C], who start in one."""
@@ -128,17 +116,6 @@ def _check_players(spec: RunSpec, scenarios: Sequence[Scenario]) -> None:
         check_seats(largest, config)
 
 
-def _check_reachable(spec: RunSpec, replies: Source) -> None:
-    """Refuse models that cannot be asked, as far as this machine tells, before a suite is drawn."""
-    seated = {seat.player for team in spec.teams for seat in team.seats if seat.kind == "model"}
-    models = {player: spec.models[player] for player in sorted(seated)}
-    check_source(models, replies)
-    is_asked = spec.preflight and replies.mode != "replay" and replies.transport is ask_litellm
-    problems = [line for line in map(absent, models.values()) if line] if is_asked else []
-    if problems:
-        raise PreflightError(problems)
-
-
 def _say_who_plays_once(spec: RunSpec) -> None:
     once = [team.team_id for team in spec.teams if not is_open(team)]
     if spec.replicates > 1 and once:
@@ -148,10 +125,18 @@ def _say_who_plays_once(spec: RunSpec) -> None:
 
 
 def _source(spec: RunSpec, transport: Transport) -> Source | None:
-    """Return where replies come from; what cannot be reached is told before a suite is drawn."""
+    """Return where replies come from.
+
+    What cannot be asked, as far as this machine tells, is told before a suite is drawn.
+    """
     replies = reply_source(spec, transport=transport)
-    if replies is not None and not (Path(spec.out) / "traces").exists():
-        _check_reachable(spec, replies)
+    if replies is None or (Path(spec.out) / "traces").exists():
+        return replies
+    check_source(spec.models, replies)
+    if spec.preflight and replies.mode != "replay" and transport is ask_litellm:
+        lines = (absent(model) for _, model in sorted(spec.models.items()))
+        if problems := [line for line in lines if line is not None]:
+            raise PreflightError(problems)
     return replies
 
 
@@ -222,94 +207,6 @@ def _write_tables(
             tick()
 
 
-SAMPLE = 50
-"""One game in so many, and the first of each team, is measured again from disk [C]."""
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredTraces(Batch):
-    """Prepared traces with their facts.
-
-    Attributes:
-        kept: what the store has to commit.
-        paths: of the traces.
-        measured: their facts; ``None`` if they could not be measured.
-    """
-
-    kept: Batch = field(default_factory=Batch)
-    paths: tuple[Path, ...] = ()
-    measured: MeasuredBatch | None = None
-
-
-class MeasuringStore:
-    """A store that measures traces where they are prepared, and takes their facts on commit."""
-
-    def __init__(
-        self,
-        store: TraceStore,
-        measure: MeasureSpec,
-        facts: Sequence[str],
-        writer: FactsWriter | None = None,
-    ) -> None:
-        """Begin with another store; ``writer`` takes the facts, in the process that commits."""
-        self._store, self._measure, self._facts, self._writer = store, measure, facts, writer
-        self._sample: dict[Path, str] = {}
-        self._teams: set[str] = set()
-        self.paths: set[Path] = set()
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Be sent to other processes, which only prepare."""
-        return MeasuringStore, (self._store, self._measure, self._facts)
-
-    def prepare(self, traces: Sequence[tuple[Path, Trace]]) -> Batch:
-        """Make traces ready to be kept, and measure them.
-
-        What cannot be measured is kept nevertheless: it is tried again from disk, which says why.
-        """
-        kept, measured = self._store.prepare(traces), None
-        with suppress(CalbenchError):
-            measured = measured_traces([trace for _, trace in traces], self._measure, self._facts)
-        return MeasuredTraces(kept=kept, paths=tuple(path for path, _ in traces), measured=measured)
-
-    def commit(self, batch: Batch) -> None:
-        """Put prepared traces on disk, and take their facts."""
-        if not isinstance(batch, MeasuredTraces) or self._writer is None:
-            raise TypeError("only what this store prepared, where it was made")
-        self._store.commit(batch.kept)
-        if batch.measured is not None:
-            self._writer.add(batch.measured)
-            for number, path in enumerate(batch.paths):
-                if len(self.paths) % SAMPLE == 0 or path.parent.name not in self._teams:
-                    self._sample[path] = _digest(batch.measured, number)
-                self._teams.add(path.parent.name)
-                self.paths.add(path)
-
-    def check(self, pool: Pool | None) -> None:
-        """Measure a sample from disk.
-
-        Raises:
-            CalbenchError: a game is measured otherwise than it was where it was played.
-        """
-        tasks = ([path] for path in self._sample)
-        again = measured_batches(tasks, self._measure, pool, self._facts)
-        for (path, digest), batch in zip(self._sample.items(), again, strict=True):
-            if len(batch.keys) != 1 or _digest(batch, 0) != digest:
-                raise CalbenchError(
-                    f"{path}: not the game that was played and measured; the trace was changed, "
-                    "or this is an error of ours: run calbench rescore, and report it"
-                )
-
-
-def _digest(batch: MeasuredBatch, number: int) -> str:
-    """Return a digest of the facts of one game of a batch."""
-    digest = sha256(repr(batch.keys[number]).encode())
-    for name, table in batch.tables.items():
-        lengths = batch.lengths[name]
-        rows = table.slice(sum(lengths[:number]), lengths[number])
-        digest.update(repr(rows.to_pydict()).encode())
-    return digest.hexdigest()
-
-
 def _measure_rest(
     jobs: Sequence[Job],
     spec: RunSpec,
@@ -341,13 +238,15 @@ def _play(
     out = Path(spec.out)
     halts: Counter[str] = Counter()
     paths = [job.path for job in jobs]
+    kept = len(jobs) - len(missing)
     with noting_interrupt(lambda: _progress(paths, out)) as is_interrupted:
+        replies = replies and replace(replies, is_stopping=is_interrupted)
         try:
-            _check_models(missing, spec, replies, is_interrupted)
+            _check_models(missing, spec, replies)
             code.begin(missing)
-            status = _status(jobs, missing, spec, replies)
+            status = _status(kept, missing, spec, replies)
             with (
-                progress("games", len(jobs), len(jobs) - len(missing), _line(status)) as tick,
+                progress("games", len(jobs), kept, status.line if status else str) as tick,
                 shown(status, None if spec.replies.mode == "live" else out),
             ):
 
@@ -364,7 +263,7 @@ def _play(
                     pool,
                     finished,
                     store=store,
-                    source=opener(spec, replies, is_interrupted, status),
+                    source=opener(spec, replies, status),
                     at_once=spec.games_at_once,
                     is_stopping=is_interrupted,
                 )
@@ -377,27 +276,18 @@ def _play(
     return halts
 
 
-def _line(status: Status | None) -> Callable[[], str]:
-    return status.line if status else str
-
-
 def _status(
-    jobs: Sequence[Job], missing: Sequence[Job], spec: RunSpec, replies: Source | None
+    kept: int, missing: Sequence[Job], spec: RunSpec, replies: Source | None
 ) -> Status | None:
     """Return what a run with models is watched by; absent if it asks none."""
     if replies is None or replies.mode == "replay" or not missing:
         return None
     rounds = sum(len(job.scenario.meetings) for job in missing) / len(missing)
-    done = len(jobs) - len(missing)
-    return Status(len(jobs), done, rounds, replies.totals, lambda: spent(spec, replies))
+    games = kept + len(missing)
+    return Status(games, kept, rounds, replies.totals, lambda: spent(spec, replies))
 
 
-def _check_models(
-    missing: Sequence[Job],
-    spec: RunSpec,
-    replies: Source | None,
-    is_stopping: Callable[[], bool],
-) -> None:
+def _check_models(missing: Sequence[Job], spec: RunSpec, replies: Source | None) -> None:
     """Ask each model of the missing games once; without a preflight, look whether it can be."""
     models = seated_models(missing, spec)
     if replies is None or not models:
@@ -406,7 +296,7 @@ def _check_models(
         check_source(models, replies)
         return
     with progress("models", len(distinct(models))) as tick:
-        lines = preflight(models, replies, is_stopping=is_stopping, tick=tick)
+        lines = preflight(models, replies, tick)
     for line in lines:
         say(line)
 

@@ -28,7 +28,7 @@ from calbench.llm.model import ModelConfig
 from calbench.llm.preflight import address
 from calbench.llm.prices import Prices, read_prices
 from calbench.llm.transport import Transport
-from calbench.runs.status import Status, watched
+from calbench.runs.status import Status, Watched
 
 
 @asynccontextmanager
@@ -111,7 +111,7 @@ def reply_source(
         raise ConfigError("replies.path: mode live keeps nothing; leave it out, or record")
     return Source(
         mode=mode,
-        store=_store(spec),
+        store=store_path(spec),
         max_usd=spec.budget.max_usd,
         prices=read_prices(PRICES),
         transport=transport,
@@ -119,8 +119,8 @@ def reply_source(
     )
 
 
-def _store(spec: RunSpec) -> Path | None:
-    """Return where replies are; only what is read may be the tree's own."""
+def store_path(spec: RunSpec) -> Path | None:
+    """Return where replies are, if any are kept; only what is read may be the tree's own."""
     mode, path = spec.replies.mode, spec.replies.path
     if mode == "live":
         return None
@@ -129,20 +129,15 @@ def _store(spec: RunSpec) -> Path | None:
     return Path(path or f"{spec.out}/{STORE}")
 
 
-def opener(
-    spec: RunSpec,
-    replies: Source | None,
-    is_stopping: Callable[[], bool] = lambda: False,
-    status: Status | None = None,
-) -> Opener | None:
-    """Return what opens the models of a run for as long as games are played, until it stops."""
+def opener(spec: RunSpec, replies: Source | None, status: Status | None = None) -> Opener | None:
+    """Return what opens the models of a run for as long as games are played."""
     if replies is None:
         return None
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Completer]:
-        async with open_models(spec, replace(replies, is_stopping=is_stopping)) as client:
-            yield watched(client, status)
+        async with open_models(spec, replies) as client:
+            yield client if status is None else Watched(client, status)
 
     return opened
 

@@ -15,12 +15,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from calbench.agents.base import CallSite, Completer
+from calbench.agents.base import CallSite
 from calbench.agents.envelope import parse_envelope
 from calbench.console import is_terminal, say
 from calbench.domain.observations import Phase
 from calbench.domain.replies import Unreadable
-from calbench.errors import OutputError
+from calbench.errors import OutputError, StoppedError
 from calbench.files import write_atomically
 from calbench.llm.client import ModelClient, Totals
 from calbench.llm.completion import Completion, Request
@@ -39,7 +39,7 @@ class Status:
     """What is known of a run of models while it plays.
 
     Attributes:
-        games: in all; ``finished`` counts those that are on disk.
+        games: in all; ``kept`` counts those that were on disk before, ``ended`` those since.
         rounds: of a game.
         totals: what models were asked.
         money: what was spent, in words.
@@ -50,19 +50,16 @@ class Status:
     """
 
     games: int
-    finished: int
+    kept: int
     rounds: float
     totals: Totals
     money: Callable[[], str]
     clock: Callable[[], float] = time.monotonic
     round_by_game: dict[str, int] = field(default_factory=dict)
+    ended: int = 0
     read: int = 0
     unreadable: int = 0
-    _done_before: float = 0.0
     _began: float | None = None
-
-    def __post_init__(self) -> None:
-        self._done_before = float(self.finished)
 
     def note(self, reply: Completion, site: CallSite) -> None:
         """Take one reply."""
@@ -80,7 +77,12 @@ class Status:
     def end(self, game_id: str) -> None:
         """Take the end of a game."""
         self.round_by_game.pop(game_id, None)
-        self.finished += 1
+        self.ended += 1
+
+    @property
+    def finished(self) -> int:
+        """Games that are on disk."""
+        return self.kept + self.ended
 
     @property
     def calls(self) -> int:
@@ -92,8 +94,7 @@ class Status:
         """The part of the games to be played that is done; a round under way counts half."""
         rounds = list(self.round_by_game.values())  # at once: games begin while it is looked
         under_way = sum((each + 0.5) / self.rounds for each in rounds)
-        missing = self.games - self._done_before
-        return min(1.0, (self.finished - self._done_before + under_way) / max(1.0, missing))
+        return min(1.0, (self.ended + under_way) / max(1, self.games - self.kept))
 
     @property
     def expected_calls(self) -> int | None:
@@ -163,9 +164,7 @@ def shown(status: Status | None, folder: Path | None) -> Iterator[None]:
         status: of the run; absent: nothing is shown, and what a killed one left is removed.
         folder: of the run; absent: there is no file.
     """
-    ended = threading.Event()
     path = None if folder is None else folder / STATUS
-
     if status is None:
         yield
         _remove(path)
@@ -177,6 +176,8 @@ def shown(status: Status | None, folder: Path | None) -> Iterator[None]:
         document = status.document(state, datetime.now(UTC))
         with suppress(OutputError):  # a full disk is the run's to tell
             write_atomically(path, f"{json.dumps(document)}\n".encode(), is_synced=False)
+
+    ended = threading.Event()
 
     def look() -> None:
         line_at, has_lines = 0.0, not is_terminal(sys.stderr)
@@ -192,8 +193,8 @@ def shown(status: Status | None, folder: Path | None) -> Iterator[None]:
     try:
         yield
         state = ""
-    except BaseException as error:
-        state = "stopped" if type(error).__name__ == "StoppedError" else state
+    except StoppedError:
+        state = "stopped"
         raise
     finally:
         ended.set()
@@ -226,8 +227,3 @@ class Watched:
     def begin(self, game: BegunGame) -> None:
         """Note a game that begins."""
         self.client.begin(game)
-
-
-def watched(client: ModelClient, status: Status | None) -> Completer:
-    """Return a client whose replies a status notes, if there is one."""
-    return client if status is None else Watched(client, status)

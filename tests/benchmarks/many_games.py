@@ -27,17 +27,15 @@ from calbench.llm.client import Source, open_completer
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import Endpoint
-from calbench.llm.prices import Prices
 from calbench.llm.transport import Transport
 from calbench.runs.play import load_suites
 from tests.cli.recording import spoken
+from tests.llm.asking import prices
 from tests.llm.stub_server import chat
 
 DELAY_S = 0.2
 
-PRICES = Prices.model_validate(
-    {"date": "2026-01-01", "models": {"openai/stub": {"input": 1, "output": 1, "source": "test"}}}
-)
+PRICES = prices(1.0, 1.0)
 
 ONE_BY_ONE = frozenset({Phase.CHEAP_TALK, Phase.VOLUNTARY})
 """Phases in which each agent waits for the one before; in the others all are asked at once."""

@@ -16,10 +16,9 @@ from calbench.llm.client import Source, open_completer
 from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.litellm_transport import ask_litellm, close_litellm
 from calbench.llm.model import Endpoint
-from calbench.llm.prices import Prices
 from calbench.llm.replies.shards import merge_into, read_shards
 from calbench.llm.replies.store import ReplyStore
-from tests.llm.asking import SITE, THEN, model, put, recorded, reply, request
+from tests.llm.asking import SITE, THEN, model, prices, put, recorded, reply, request
 from tests.llm.stub_server import serving
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
@@ -31,9 +30,7 @@ THREAD = [
 
 CALLS = 200
 
-PRICES = Prices.model_validate(
-    {"date": "2026-01-01", "models": {"openai/stub": {"input": 1, "output": 1, "source": "test"}}}
-)
+PRICES = prices(1.0, 1.0)
 
 
 def timed(benchmark: BenchmarkFixture, work: Callable[..., object], **options: object) -> float:

@@ -20,23 +20,18 @@ from calbench.errors import UnavailableError
 from calbench.llm.client import Source, open_completer
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.llm.prices import NANO, Prices
+from calbench.llm.prices import NANO
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import AttemptError
 from tests.conftest import Figures
 from tests.effort import attacks
-from tests.llm.asking import SITE, FakeTime, model, request
+from tests.llm.asking import SITE, FakeTime, model, prices, request
 
 pytestmark = pytest.mark.heavy
 
 CAP_USD = 8.0
 CALLS = 600
-PRICES = Prices.model_validate(
-    {
-        "date": "2026-01-01",
-        "models": {"openai/stub": {"input": 1.0, "output": 10.0, "source": "test"}},
-    }
-)
+PRICES = prices(1.0, 10.0)
 PRICE = PRICES.models["openai/stub"]
 MOST_TOKENS = 4096
 

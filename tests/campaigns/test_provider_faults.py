@@ -21,11 +21,11 @@ from calbench.errors import UnavailableError
 from calbench.llm import transport
 from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion
-from calbench.llm.prices import MOST_HIDDEN_TOKENS, NANO, Prices, usage_bound
+from calbench.llm.prices import MOST_HIDDEN_TOKENS, NANO, usage_bound
 from calbench.llm.replies.store import ReplyStore
 from tests.conftest import Figures
 from tests.effort import attacks
-from tests.llm.asking import SITE, FakeTime, model, request
+from tests.llm.asking import SITE, FakeTime, model, prices, request
 from tests.llm.stub_server import Answer, StubServer, chat, serving
 
 pytestmark = pytest.mark.heavy
@@ -33,12 +33,7 @@ pytestmark = pytest.mark.heavy
 KEY = "sk-canary/0123456789"
 CAP_USD = 2.0
 CALLS, ATTEMPTS = 3, 2
-PRICES = Prices.model_validate(
-    {
-        "date": "2026-01-01",
-        "models": {"openai/stub": {"input": 1.0, "output": 10.0, "source": "test"}},
-    }
-)
+PRICES = prices(1.0, 10.0)
 FEW_BYTES = 2_000_000
 """What is read of a reply here: a longer one takes too long to send."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from calbench.agents.base import Completer
+from calbench.config.spec import RunSpec
 from calbench.console import noting_interrupt
 from calbench.errors import StoppedError
 from calbench.llm.completion import Completion, Request
@@ -31,7 +32,7 @@ LIMITERS: dict[str, Sequence[str]] = {
     "few at once": ("model.concurrency=2",),
     "calls a minute": ("model.requests_per_minute=3000",),
     "tokens a minute": ("model.tokens_per_minute=20000000",),
-    "money": (*PRICED, "budget.max_usd=5", "model.concurrency=64"),
+    "money": (*PRICED[:2], "budget.max_usd=5", "model.concurrency=64"),
     "retries": ("model.max_attempts=20",),
     "a wait that was asked for": ("model.max_attempts=20",),
 }
@@ -57,17 +58,13 @@ class Counting:
         return await spoken(asked)
 
 
-def play(out: Path, limiter: str, games_at_once: int, provider: Counting) -> str:
-    own = [each for each in LIMITERS[limiter] if each != "model.max_attempts=1"]
-    spec = recording(str(out), *own, f"games_at_once={games_at_once}", "suite.num_scenarios=2")
+def play(spec: RunSpec, provider: Counting) -> str:
     with pytest.raises(StoppedError) as caught:
         execute(spec, provider)
     return str(caught.value)
 
 
-def audit(out: Path, limiter: str, at_once: int, provider: Counting) -> str:
-    own = [each for each in LIMITERS[limiter] if each != "model.max_attempts=1"]
-    spec = recording(str(out), *own, f"games_at_once={at_once}")
+def audit(spec: RunSpec, provider: Counting) -> str:
     source = reply_source(spec, transport=provider)
     assert source is not None
     model = next(iter(spec.models.values()))
@@ -90,7 +87,9 @@ def test_after_ctrl_c_nothing_is_sent_and_nothing_is_lost(
         limiter = list(LIMITERS)[number % len(LIMITERS)]
         provider = Counting(limiter, chance, at=chance.randint(1, 120))
         out, work = tmp_path / str(number), chance.choice([play, play, audit])
-        said = work(out, limiter, chance.choice([1, 4, 64]), provider)
+        at_once = f"games_at_once={chance.choice([1, 4, 64])}"
+        spec = recording(str(out), *LIMITERS[limiter], at_once, "suite.num_scenarios=2")
+        said = work(spec, provider)
         name = f"attack {number}: {limiter}, {work.__name__}, at call {provider.at}"
         assert said.startswith("Stopped: "), name
         assert provider.late == 0, name

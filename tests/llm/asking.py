@@ -12,7 +12,7 @@ from calbench.domain.usage import Usage
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request, Role, Sampling
 from calbench.llm.litellm_transport import ask_litellm, close_litellm, prepare_litellm
 from calbench.llm.model import Endpoint, ModelConfig
-from calbench.llm.prices import Price
+from calbench.llm.prices import Price, Prices
 from calbench.llm.provider import Surroundings
 from calbench.llm.replies.record import Attempt, NamedRequest, Record, asked_of, named
 from calbench.llm.replies.store import ReplyStore
@@ -131,6 +131,12 @@ class Script:
 def price(fresh: float, cached: float, output: float) -> Price:
     """A price in US dollars per million tokens."""
     return Price(input=fresh, cached_input=cached, output=output, source="test")
+
+
+def prices(fresh: float, output: float) -> Prices:
+    """A table that has the stub alone."""
+    models = {"openai/stub": price(fresh, fresh, output)}
+    return Prices(date=THEN.date(), models=models)
 
 
 def attempt(asked: Request, where: Endpoint) -> Completion:

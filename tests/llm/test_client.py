@@ -17,20 +17,14 @@ from calbench.errors import ConfigError, FileError, ReplayMissError, Unavailable
 from calbench.llm.client import Source, Totals, open_completer
 from calbench.llm.completion import Completion, Provenance, Request
 from calbench.llm.model import Endpoint, ModelConfig
-from calbench.llm.prices import Prices
 from calbench.llm.replies.record import named
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import AttemptError
-from tests.llm.asking import SITE, THEN, FakeTime, Script, model, reply, request
+from tests.llm.asking import SITE, THEN, FakeTime, Script, model, prices, reply, request
 
 T = TypeVar("T")
 
-PRICES = Prices.model_validate(
-    {
-        "date": "2026-01-01",
-        "models": {"openai/stub": {"input": 1.0, "output": 1.0, "source": "test"}},
-    }
-)
+PRICES = prices(1.0, 1.0)
 
 
 def source(path: Path | None, script: Any, **fields: Any) -> Source:

@@ -14,15 +14,10 @@ from calbench.domain.usage import Usage
 from calbench.llm import transport
 from calbench.llm.body import MASK, is_broken_off, masked, parsed, read_body, read_reply
 from calbench.llm.completion import Completion, Provenance, TokenLogprob
-from calbench.llm.litellm_transport import (
-    SIGNS,
-    address_kind,
-    attempt_error,
-    retry_after,
-    setup_problem,
-)
+from calbench.llm.faults import FAULTS, SIGNS, attempt_error, retry_after, setup_problem
+from calbench.llm.litellm_transport import address_kind
 from calbench.llm.model import Endpoint
-from calbench.llm.transport import BROKEN, FAULTS, TIMEOUT, AttemptError, Delivery, Exchange
+from calbench.llm.transport import BROKEN, TIMEOUT, AttemptError, Delivery, Exchange
 from tests.effort import GUARD_S
 from tests.llm.asking import ask_stub, attempt, request
 from tests.llm.stub_server import Answer, chat, serving

@@ -11,10 +11,9 @@ from calbench.llm.client import Mode, Source
 from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.preflight import MOST_TOKENS, distinct, preflight
-from calbench.llm.prices import Prices
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.transport import CONNECTION_REFUSED, AttemptError, Transport
-from tests.llm.asking import THEN, FakeTime, Script, model, price, reply
+from tests.llm.asking import THEN, FakeTime, Script, model, prices, reply
 
 REFUSED = AttemptError(CONNECTION_REFUSED, is_free=True)
 
@@ -62,8 +61,7 @@ def test_each_start_asks_again_under_a_number_of_its_own(tmp_path: Path) -> None
 
 
 def test_live_keeps_nothing_and_its_cost_counts_in_the_games_that_follow() -> None:
-    prices = Prices(date=THEN.date(), models={"openai/stub": price(1000.0, 1000.0, 1000.0)})
-    asking = source(Script(), None, "live", prices=prices, max_usd=1.0)
+    asking = source(Script(), None, "live", prices=prices(1000.0, 1000.0), max_usd=1.0)
     preflight({"stub": model()}, asking)
     preflight({"stub": model()}, asking)
     assert asking.totals.spent_usd == pytest.approx(2 * 0.012)
@@ -172,10 +170,9 @@ def test_players_of_one_model_ask_once(tmp_path: Path) -> None:
 
 
 def test_cap_that_the_call_alone_exceeds_refuses_and_asks_nobody(tmp_path: Path) -> None:
-    prices = Prices(date=THEN.date(), models={"openai/stub": price(1.0, 1.0, 1.0)})
     script, store = Script(), tmp_path / "run" / "replies.sqlite"
     with pytest.raises(PreflightError, match="model stub: the budget of "):
-        preflight({"stub": model()}, source(script, store, prices=prices, max_usd=1e-6))
+        preflight({"stub": model()}, source(script, store, prices=prices(1.0, 1.0), max_usd=1e-6))
     assert not script.asked
     assert not list(store.parent.iterdir())
 
@@ -188,13 +185,16 @@ def test_model_without_a_price_is_refused_under_a_cap_as_ever(tmp_path: Path) ->
 
 
 def test_user_can_stop_it() -> None:
+    is_asked = asyncio.Event()
+
     async def hanging(_request: Request, _endpoint: Endpoint) -> Completion:
+        is_asked.set()
         await asyncio.Event().wait()
         raise AssertionError
 
-    asking = source(hanging, None, "live")
+    asking = source(hanging, None, "live", is_stopping=is_asked.is_set)
     with pytest.raises(StoppedError):
-        preflight({"stub": model()}, asking, is_stopping=lambda: True)
+        preflight({"stub": model()}, asking)
 
 
 TOKENS = (TokenLogprob("fine", -0.1),)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from calbench.errors import FileError, OutputError
 from calbench.llm.replies import database, schema
 from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.ledger import Presence
 from calbench.llm.replies.record import named
 from calbench.llm.replies.schema import STORE_VERSION, Extent, read_mark
 from calbench.llm.replies.shards import merge, open_replies
@@ -40,14 +41,14 @@ def test_reply_is_found_again_as_it_was_after_the_file_was_closed(tmp_path: Path
 def test_somebody_else_may_be_there_where_locks_tell_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with database.Presence(tmp_path / "r.sqlite") as ours:
+    with Presence(tmp_path / "r.sqlite") as ours:
         assert ours.is_alone()
-        with database.Presence(tmp_path / "r.sqlite") as theirs:
+        with Presence(tmp_path / "r.sqlite") as theirs:
             assert not ours.is_alone()
             assert not theirs.is_alone()
         assert ours.is_alone()
     monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
-    with database.Presence(tmp_path / "r.sqlite") as ours:
+    with Presence(tmp_path / "r.sqlite") as ours:
         assert not ours.is_alone()
 
 

@@ -12,7 +12,7 @@ from calbench.errors import CalbenchError
 from calbench.facts.storage import FactsWriter
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.runs import play as runs
-from calbench.runs.play import MeasuringStore
+from calbench.runs.measuring import MeasuringStore
 from calbench.traces.models import Trace
 from calbench.traces.storage import write_trace
 from calbench.traces.store import FILES, Batch

@@ -19,6 +19,7 @@ from calbench.llm.replies.schema import (
     WITHOUT_DIGESTS,
     Extent,
     create_tables,
+    damaged_rows,
     log_path,
     mark_path,
     open_mark,
@@ -45,50 +46,8 @@ BESIDE = ("", "-wal", "-shm", "-journal", "-mark", ".lock")
 """Ends of the names of all files that belong to a store."""
 
 
-class Presence:
-    """A shared lock beside a store while it is recorded into: by it others are noticed.
-
-    Where there are no such locks, somebody else may always be there.
-    """
-
-    def __init__(self, store: Path) -> None:
-        """Take the lock of a store, by whatever name it is opened.
-
-        Raises:
-            OutputError: if there can be none.
-        """
-        place = Path(os.path.realpath(store))
-        try:
-            self._lock = os.open(place.with_name(f"{place.name}.lock"), os.O_RDWR | os.O_CREAT)
-        except OSError as error:
-            raise OutputError(f"{store}: cannot be locked ({error.strerror})") from error
-        self._is_held = self._hold("LOCK_SH")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._lock)
-
-    def is_alone(self) -> bool:
-        """Whether no other process records; two that ask at once may both be told so, once."""
-        if not self._is_held:
-            return False
-        try:
-            return self._hold("LOCK_EX", "LOCK_NB")
-        finally:
-            self._hold("LOCK_SH")
-
-    def _hold(self, *flags: str) -> bool:
-        """Whether the lock could be taken; not on Windows, nor on file systems without locks."""
-        try:
-            import fcntl
-
-            fcntl.flock(self._lock, sum(getattr(fcntl, flag) for flag in flags))
-        except (ImportError, OSError):
-            return False
-        return True
-
+CHANGED = "is not as it was written; the store is damaged, or was changed"
+"""What is said of something whose digest is another."""
 
 _UNSYNCED: list[sqlite3.Connection] = []
 """Readers that keep stores with a failed disk from being tidied up, until the process ends."""
@@ -351,6 +310,13 @@ class ReplyDatabase:
             (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         if said != "ok":
             raise FileError(f"{self}: the reply store is damaged ({printable(str(said))})")
+
+    def _check_rows(self, table: str) -> None:
+        with self._reporting():
+            damaged = damaged_rows(self._connection, table)
+        for name in damaged:
+            which = "a row is lost" if name is None else f"{printable(str(name))}: {CHANGED}"
+            raise FileError(f"{self}: {table}: {which}")
 
 
 def _refuse_emptied(path: Path, *, must_exist: bool) -> None:

@@ -15,7 +15,9 @@ from calbench.domain.canonical import first_difference
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, shorten
 from calbench.llm.completion import ChatMessage
+from calbench.llm.replies.database import CHANGED
 from calbench.llm.replies.games import BegunGames
+from calbench.llm.replies.ledger import Ledger
 from calbench.llm.replies.record import (
     SCHEMA_ROLE,
     Link,
@@ -26,22 +28,13 @@ from calbench.llm.replies.record import (
     link_digest,
     message_digest,
 )
-from calbench.llm.replies.schema import damaged_rows, known_digest, row_digest
+from calbench.llm.replies.schema import known_digest, row_digest
 
 MOST_NEAR = 1000
 """Replies among which the nearest to a missed request is looked for [C]."""
 
-
 MOST_THREADS = 50_000
 """Threads kept in memory after they were read: most others begin as one of them [C]."""
-
-
-ALIKE = 4
-"""By what factor an attempt may be larger than one that was answered, and be like it: the preflight
-is a hundred times smaller than a turn, and says little about its price [C]."""
-
-BEYOND = " beyond its bound"
-"""Behind the name of a model in the ledger: what is reserved because its replies were dearer."""
 
 
 class Stats(NamedTuple):
@@ -57,8 +50,6 @@ class Stats(NamedTuple):
 
 _REPLIES = f"SELECT key, thread, body, {known_digest('replies')} FROM replies"  # noqa: S608 - names of ours
 
-_CHANGED = "is not as it was written; the store is damaged, or was changed"
-
 _FALSE_KEY = "is not that of its request; it was changed"
 
 
@@ -67,7 +58,7 @@ def _body(record: Record) -> str:
     return record.model_dump_json(exclude_none=True)
 
 
-class ReplyStore(BegunGames):
+class ReplyStore(BegunGames, Ledger):
     """Recorded replies in one SQLite file; also the ledger of what they cost.
 
     Several processes may use one file: of two replies to one request the first is kept, and
@@ -78,7 +69,6 @@ class ReplyStore(BegunGames):
     def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:
         super().__init__(path, connection)
         self._threads: dict[str, tuple[ChatMessage, ...]] = {}
-        self._read = 0
 
     without_digest = 0
     """Replies that had no digest where they were read: exported by an earlier version."""
@@ -107,7 +97,7 @@ class ReplyStore(BegunGames):
     def _checked(self, key: Any, thread: Any, body: Any, digest: Any) -> Record:
         """Return a reply from its row, whose values may be anything."""
         if digest != row_digest(key, thread, body):
-            raise FileError(self._place("reply", key, _CHANGED))
+            raise FileError(self._place("reply", key, CHANGED))
         try:
             record = Record.model_validate_json(body)
         except ValidationError as error:
@@ -194,13 +184,13 @@ class ReplyStore(BegunGames):
 
     def _checked_link(self, digest: Any, parent: Any, message: Any) -> Link:
         if not isinstance(digest, str) or digest != link_digest(parent, message):
-            raise FileError(self._place("thread", digest, _CHANGED))
+            raise FileError(self._place("thread", digest, CHANGED))
         return Link(digest, parent, message)
 
     def _checked_message(self, digest: Any, role: Any, content: Any) -> tuple[str, Any, str]:
         is_text = isinstance(role, str) and isinstance(content, str)
         if not is_text or digest != message_digest(role, content):
-            raise FileError(self._place("message", digest, _CHANGED))
+            raise FileError(self._place("message", digest, CHANGED))
         return digest, role, content
 
     def nearest_difference(self, asked: NamedRequest) -> str | None:
@@ -283,13 +273,6 @@ class ReplyStore(BegunGames):
         for table in ("replies", "reservations", "settlements"):
             self._check_rows(table)
 
-    def _check_rows(self, table: str) -> None:
-        with self._reporting():
-            damaged = damaged_rows(self._connection, table)
-        for name in damaged:
-            which = "a row is lost" if name is None else f"{printable(str(name))}: {_CHANGED}"
-            raise FileError(f"{self}: {table}: {which}")
-
     def check_key(self, record: Record) -> str | None:
         """Return what is wrong with the key of a reply, given its request; None: nothing.
 
@@ -327,89 +310,3 @@ class ReplyStore(BegunGames):
         messages = sum(1 for _ in self.messages())
         counts = dict(sorted(by_model.items()))
         return Stats(sum(counts.values()), messages, cost, counts, answered_by)
-
-    # --- the ledger --------------------------------------------------------------------
-
-    def reserve(self, model: str, nano_usd: int) -> int:
-        """Note money before it may be spent; return its number. Inside of :meth:`writing`."""
-        (number,) = self._connection.execute(
-            "SELECT coalesce(max(id), 0) + 1 FROM reservations"
-        ).fetchone()
-        row = (number, model, nano_usd)
-        self._connection.execute(
-            "INSERT INTO reservations VALUES (?, ?, ?, ?)", (*row, row_digest(*row))
-        )
-        self._added = self._added._replace(reservations=number)
-        return int(number)
-
-    def settle(self, number: int, nano_usd: int) -> None:
-        """Note the cost of a reserved attempt; inside of :meth:`writing`."""
-        row = (number, nano_usd)
-        self._connection.execute(
-            "INSERT INTO settlements VALUES (?, ?, ?)", (*row, row_digest(*row))
-        )
-
-    def spent(self) -> int:
-        """Return the nano-dollars spent; what was never settled counts in full.
-
-        Raises:
-            FileError: if an entry is not as it was written.
-        """
-        self._check_rows("reservations")
-        self._check_rows("settlements")
-        with self._reporting():
-            (total,) = self._connection.execute(
-                "SELECT coalesce(sum(coalesce(s.nano_usd, r.nano_usd)), 0)"
-                " FROM reservations r LEFT JOIN settlements s ON s.id = r.id"
-            ).fetchone()
-        return int(total)
-
-    def open_entries(self) -> dict[int, tuple[str, int]]:
-        """Return model and nano-dollars of what was never settled, by its number."""
-        with self._reporting():
-            rows = self._connection.execute(
-                "SELECT id, model, nano_usd FROM reservations"
-                " WHERE id NOT IN (SELECT id FROM settlements)"
-            ).fetchall()
-            (self._read,) = self._connection.execute(
-                "SELECT coalesce(max(id), 0) FROM reservations"
-            ).fetchone()
-        return {int(number): (str(model), int(nano_usd)) for number, model, nano_usd in rows}
-
-    def others_reservations(self) -> list[tuple[int, str, int]]:
-        """Return number, model and nano-dollars of what others reserved since the last look."""
-        with self._reporting():
-            rows = self._connection.execute(
-                "SELECT id, model, nano_usd FROM reservations WHERE id > ? ORDER BY id",
-                (max(self._read, self._added.reservations),),
-            ).fetchall()
-        if rows:
-            self._read = int(rows[-1][0])
-        return [(int(number), str(model), int(nano_usd)) for number, model, nano_usd in rows]
-
-    def settlements(self, numbers: Sequence[int]) -> list[tuple[int, int]]:
-        """Return number and nano-dollars of those of some reservations that are settled."""
-        query = "SELECT id, nano_usd FROM settlements WHERE id = ?"
-        with self._reporting():
-            found = [self._connection.execute(query, (each,)).fetchone() for each in numbers]
-        return [(int(row[0]), int(row[1])) for row in found if row is not None]
-
-    def learnt(self, model: str) -> tuple[int, int, int]:
-        """Return what answered attempts of a model show of its replies.
-
-        The most that one cost beyond its reservation, and the largest reservation, in nano-dollars;
-        how many like that one came after the dearest. All 0 if there are none. An attempt that
-        cost nothing, or just what was reserved, may have had no answer.
-        """
-        with self._reporting():
-            answered = self._connection.execute(
-                "SELECT s.nano_usd - r.nano_usd, r.nano_usd FROM reservations r"
-                " JOIN settlements s ON s.id = r.id"
-                " WHERE r.model = ? AND s.nano_usd NOT IN (0, r.nano_usd) ORDER BY r.id",
-                (model,),
-            ).fetchall()
-        excess = max((each for each, _ in answered), default=0)
-        largest = max((bound for _, bound in answered), default=0)
-        dearest = max((i for i, (each, _) in enumerate(answered) if 0 < each == excess), default=-1)
-        like = sum(bound * ALIKE >= largest for _, bound in answered[dearest + 1 :])
-        return max(0, int(excess)), int(largest), like

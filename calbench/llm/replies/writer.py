@@ -54,7 +54,6 @@ class ReplyWriter:
         self._on_disk: asyncio.Future[None]
         self._synced_version: int | None = None
         self._read_version: int | None = None
-        self._is_writing = self._has_looked = False
 
     def __enter__(self) -> Self:
         self._store.leave_log()
@@ -108,9 +107,6 @@ class ReplyWriter:
             Number, model and nano-dollars of what they reserved; number and nano-dollars of what
             they settled.
         """
-        if self._has_looked:  # in this transaction, in which nobody else writes
-            return [], []
-        self._has_looked = self._is_writing
         version = self._store.others_version()
         if version == self._read_version:
             return [], []
@@ -194,11 +190,7 @@ class ReplyWriter:
         later = [each for each in self._settled if not each[0].done()]
         has_replies = any(note.is_reply for note in notes)
         with self._store.writing(is_synced=has_replies and not self._store.has_log):
-            self._is_writing = True
-            try:
-                found = [note.write(self._store) for note in notes]
-            finally:
-                self._is_writing = self._has_looked = False
+            found = [note.write(self._store) for note in notes]
             for entry, nano_usd in ready:
                 if not entry.cancelled() and entry.exception() is None:
                     number = entry.result()

@@ -1,0 +1,149 @@
+"""The ledger beside replies: what is reserved before it may be spent, and what it cost."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from calbench.errors import OutputError
+from calbench.llm.replies.database import ReplyDatabase
+from calbench.llm.replies.schema import row_digest
+
+ALIKE = 4
+"""By what factor an attempt may be larger than one that was answered, and be like it: the preflight
+is a hundred times smaller than a turn, and says little about its price [C]."""
+
+
+class Presence:
+    """A shared lock beside a store while it is recorded into: by it others are noticed.
+
+    Where there are no such locks, somebody else may always be there.
+    """
+
+    def __init__(self, store: Path) -> None:
+        """Take the lock of a store, by whatever name it is opened.
+
+        Raises:
+            OutputError: if there can be none.
+        """
+        place = Path(os.path.realpath(store))
+        try:
+            self._lock = os.open(place.with_name(f"{place.name}.lock"), os.O_RDWR | os.O_CREAT)
+        except OSError as error:
+            raise OutputError(f"{store}: cannot be locked ({error.strerror})") from error
+        self._is_held = self._hold("LOCK_SH")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._lock)
+
+    def is_alone(self) -> bool:
+        """Whether no other process records; two that ask at once may both be told so, once."""
+        if not self._is_held:
+            return False
+        try:
+            return self._hold("LOCK_EX", "LOCK_NB")
+        finally:
+            self._hold("LOCK_SH")
+
+    def _hold(self, *flags: str) -> bool:
+        """Whether the lock could be taken; not on Windows, nor on file systems without locks."""
+        try:
+            import fcntl
+
+            fcntl.flock(self._lock, sum(getattr(fcntl, flag) for flag in flags))
+        except (ImportError, OSError):
+            return False
+        return True
+
+
+class Ledger(ReplyDatabase):
+    """What attempts may cost and did, of all processes that use one file."""
+
+    _read = 0
+
+    def reserve(self, model: str, nano_usd: int) -> int:
+        """Note money before it may be spent; return its number. Inside of :meth:`writing`."""
+        (number,) = self._connection.execute(
+            "SELECT coalesce(max(id), 0) + 1 FROM reservations"
+        ).fetchone()
+        row = (number, model, nano_usd)
+        self._connection.execute(
+            "INSERT INTO reservations VALUES (?, ?, ?, ?)", (*row, row_digest(*row))
+        )
+        self._added = self._added._replace(reservations=number)
+        return int(number)
+
+    def settle(self, number: int, nano_usd: int) -> None:
+        """Note the cost of a reserved attempt; inside of :meth:`writing`."""
+        row = (number, nano_usd)
+        self._connection.execute(
+            "INSERT INTO settlements VALUES (?, ?, ?)", (*row, row_digest(*row))
+        )
+
+    def spent(self) -> int:
+        """Return the nano-dollars spent; what was never settled counts in full.
+
+        Raises:
+            FileError: if an entry is not as it was written.
+        """
+        self._check_rows("reservations")
+        self._check_rows("settlements")
+        with self._reporting():
+            (total,) = self._connection.execute(
+                "SELECT coalesce(sum(coalesce(s.nano_usd, r.nano_usd)), 0)"
+                " FROM reservations r LEFT JOIN settlements s ON s.id = r.id"
+            ).fetchone()
+        return int(total)
+
+    def open_entries(self) -> dict[int, tuple[str, int]]:
+        """Return model and nano-dollars of what was never settled, by its number."""
+        with self._reporting():
+            rows = self._connection.execute(
+                "SELECT id, model, nano_usd FROM reservations"
+                " WHERE id NOT IN (SELECT id FROM settlements)"
+            ).fetchall()
+            (self._read,) = self._connection.execute(
+                "SELECT coalesce(max(id), 0) FROM reservations"
+            ).fetchone()
+        return {int(number): (str(model), int(nano_usd)) for number, model, nano_usd in rows}
+
+    def others_reservations(self) -> list[tuple[int, str, int]]:
+        """Return number, model and nano-dollars of what others reserved since the last look."""
+        with self._reporting():
+            rows = self._connection.execute(
+                "SELECT id, model, nano_usd FROM reservations WHERE id > ? ORDER BY id",
+                (max(self._read, self._added.reservations),),
+            ).fetchall()
+        if rows:
+            self._read = int(rows[-1][0])
+        return [(int(number), str(model), int(nano_usd)) for number, model, nano_usd in rows]
+
+    def settlements(self, numbers: Sequence[int]) -> list[tuple[int, int]]:
+        """Return number and nano-dollars of those of some reservations that are settled."""
+        query = "SELECT id, nano_usd FROM settlements WHERE id = ?"
+        with self._reporting():
+            found = [self._connection.execute(query, (each,)).fetchone() for each in numbers]
+        return [(int(row[0]), int(row[1])) for row in found if row is not None]
+
+    def learnt(self, model: str) -> tuple[int, int, int]:
+        """Return what answered attempts of a model show of its replies.
+
+        The most that one cost beyond its reservation, and the largest reservation, in nano-dollars;
+        how many like that one came after the dearest. All 0 if there are none. An attempt that
+        cost nothing, or just what was reserved, may have had no answer.
+        """
+        with self._reporting():
+            answered = self._connection.execute(
+                "SELECT s.nano_usd - r.nano_usd, r.nano_usd FROM reservations r"
+                " JOIN settlements s ON s.id = r.id"
+                " WHERE r.model = ? AND s.nano_usd NOT IN (0, r.nano_usd) ORDER BY r.id",
+                (model,),
+            ).fetchall()
+        excess = max((each for each, _ in answered), default=0)
+        largest = max((bound for _, bound in answered), default=0)
+        dearest = max((i for i, (each, _) in enumerate(answered) if 0 < each == excess), default=-1)
+        like = sum(bound * ALIKE >= largest for _, bound in answered[dearest + 1 :])
+        return max(0, int(excess)), int(largest), like
