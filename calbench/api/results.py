@@ -14,25 +14,14 @@ from calbench.api.players import Player, named_team, player_name, team_of_player
 from calbench.console import quiet
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import printable, shorten, user_path
-from calbench.runs.results import Results, read_results, read_run, temporary
+from calbench.runs.results import (
+    Results,
+    read_results,  # noqa: F401 - `calbench` has it from here
+    read_run,
+    temporary,
+)
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Limits, Trace
-
-__all__ = [
-    "compare",
-    "evaluate",
-    "players",
-    "plot_intervals",
-    "plot_plane",
-    "read_results",
-    "read_run",
-    "read_trace",
-    "rescore",
-    "suites",
-    "teams",
-    "verify",
-    "write_trace",
-]
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
