@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from calbench.api.games import game_config, load_suite, play_configured
 from calbench.api.players import Player, named_team, player_name, team_of_players
 from calbench.console import quiet
-from calbench.errors import ConfigError, FileError, OutputError
+from calbench.errors import ConfigError, OutputError
 from calbench.files import printable, shorten, user_path
 from calbench.runs.results import (
     Results,
@@ -257,11 +257,8 @@ def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
 
     if isinstance(game, Trace):
         return verify_trace(game)
-    path = user_path(game)
-    if not path.exists():
-        raise FileError(f"{path}: cannot be read (No such file or directory)")
-    reader = TraceReader()
-    return sum((verify_file(each, None, reader) for each in trace_paths(path)), Verified())
+    reader, paths = TraceReader(), trace_paths(user_path(game))
+    return sum((verify_file(each, None, reader) for each in paths), Verified())
 
 
 def compare(

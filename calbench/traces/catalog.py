@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
+from errno import ENOENT
 from pathlib import Path
 from typing import NamedTuple
 
@@ -181,7 +182,7 @@ class Catalog:
         A game in a shard has the path that its file would have.
 
         Raises:
-            FileError: the folder holds none, or its shards do not fit.
+            FileError: there is none, or the shards of its folder do not fit.
         """
         if path.is_symlink() and path.is_file():
             path = path.resolve()  # a link that the user names is his to follow
@@ -191,6 +192,8 @@ class Catalog:
             yield from sorted(path.parent / name for name in names)
             return
         if not path.is_dir():
+            if not (path.exists() or self.holds_traces(path)):
+                raise FileError(f"{printable(str(path))}: cannot be read ({os.strerror(ENOENT)})")
             yield from self._of_team(path) or [path]
             return
         found = sorted(self._below(path))
