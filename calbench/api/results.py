@@ -185,12 +185,13 @@ def _play_missing(games: "Sequence[tuple[Job, Sequence[Player]]]", jobs: int) ->
                 f"{job.path}: an earlier state of your code may have played it; choose another out"
             )
 
-    def play(job: "Job", players: Sequence[Player]) -> None:
-        write_trace(job.path, play_configured(job.scenario, job.config, players))
+    def play(game: "tuple[Job, Sequence[Player]]") -> None:
+        job, players = game
+        if job.path in missing:
+            write_trace(job.path, play_configured(job.scenario, job.config, players))
 
     with ThreadPoolExecutor(jobs) as threads:
-        for _ in threads.map(lambda game: play(*game), [g for g in games if g[0].path in missing]):
-            pass
+        list(threads.map(play, games))
 
 
 def _write_tables(paths: Sequence[Path], out: Path) -> None:
