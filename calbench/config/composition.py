@@ -209,18 +209,17 @@ def initialized(config_dir: Path | None = None) -> Iterator[tuple[ConfigLoader, 
         state.clear()
         try:
             with initialize_config_dir(str(CONF), version_base="1.3"):
-                more = (
-                    [] if config_dir is None else [f"hydra.searchpath=[{_quoted_url(config_dir)}]"]
-                )
-                yield GlobalHydra.instance().config_loader(), more
+                yield GlobalHydra.instance().config_loader(), _search_path(config_dir)
         finally:
             GlobalHydra.set_instance(state)
             state.hydra, base.version_base = hydra_before, base_before
 
 
-def _quoted_url(folder: Path) -> str:
-    path = str(folder.absolute()).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'file://{path}'"
+def _search_path(config_dir: Path | None) -> list[str]:
+    if config_dir is None:
+        return []
+    path = str(config_dir.absolute()).replace("\\", "\\\\").replace("'", "\\'")
+    return [f"hydra.searchpath=['file://{path}']"]
 
 
 def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictConfig:
