@@ -64,16 +64,14 @@ __all__ = [
     "write_trace",
 ]
 
-_OF_GAMES = ("load_suite", "play", "play_game", "score_game")
-
 
 def __getattr__(name: str) -> object:
     """Load the public functions on first use, so that ``--help`` stays quick."""
-    if name in _OF_GAMES:
+    if name in __all__:
         from calbench.api import games
 
-        return getattr(games, name)
-    if name in __all__:
+        if hasattr(games, name):  # those of results load more
+            return getattr(games, name)
         from calbench.api import results
 
         return getattr(results, name)

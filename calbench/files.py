@@ -61,29 +61,26 @@ def written_atomically(path: Path, *, is_synced: bool = True) -> Iterator[Path]:
         OutputError: naming the place, if it cannot be written, or another command writes it.
     """
     beside = path.with_name(f".{path.name}.part")
-    is_held = False
 
     def remove() -> None:
         with suppress(OSError):
-            if is_held:
-                beside.unlink()
+            beside.unlink()
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if beside.is_symlink() or beside.is_fifo():  # in a stranger's folder, to lead anywhere
             beside.unlink()
-        with undone(remove), held(beside, os.O_RDWR | os.O_CREAT):
-            is_held = True
-            yield beside
-            if is_synced:
-                with beside.open("rb") as file:
-                    os.fsync(file.fileno())
-            beside.replace(path)
-            is_held = False
-    except BaseException as error:
-        remove()
-        if not isinstance(error, OSError):
-            raise
+        with held(beside, os.O_RDWR | os.O_CREAT), undone(remove):
+            try:
+                yield beside
+                if is_synced:
+                    with beside.open("rb") as file:
+                        os.fsync(file.fileno())
+                beside.replace(path)
+            except BaseException:
+                remove()
+                raise
+    except OSError as error:
         raise OutputError(
             f"{path}: cannot be written ({error.strerror or error}); choose another folder"
         ) from error

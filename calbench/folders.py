@@ -8,10 +8,11 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 
-from calbench.endings import removed, undone
+from calbench.endings import pruned, removed, undone
 from calbench.errors import OutputError
 from calbench.files import held
 
@@ -88,15 +89,7 @@ def replaced(
     for folder in (beside, old):
         if folder.is_symlink() or not is_own(folder):
             raise OutputError(f"{folder}: holds other files; move it away")
-    made = [folder for folder in out.parents if not folder.exists()]
-
-    def remove() -> None:
-        remove_own(beside)
-        for folder in made:
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
-
-    with claimed(beside), undone(remove):
+    with pruned(out.parent), claimed(beside), undone(partial(remove_own, beside)):
         try:
             recover(out)
             check()
@@ -105,7 +98,7 @@ def replaced(
             yield beside
             _swap(out, beside, old)
         except BaseException:
-            remove()
+            remove_own(beside)
             raise
         remove_own(old)
     if not is_marked:

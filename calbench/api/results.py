@@ -12,27 +12,16 @@ from typing import TYPE_CHECKING, Any
 from calbench.api.games import game_config, load_suite, play_configured
 from calbench.api.players import Player, named_team, player_name, team_of_players
 from calbench.console import quiet
-from calbench.errors import ConfigError, FileError, OutputError
+from calbench.errors import ConfigError, OutputError
 from calbench.files import printable, shorten, user_path
-from calbench.runs.results import Results, read_results, read_run, temporary
+from calbench.runs.results import (
+    Results,
+    read_results,  # noqa: F401 - `calbench` has it from here
+    read_run,
+    temporary,
+)
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Limits, Trace
-
-__all__ = [
-    "compare",
-    "evaluate",
-    "players",
-    "plot_intervals",
-    "plot_plane",
-    "read_results",
-    "read_run",
-    "read_trace",
-    "rescore",
-    "suites",
-    "teams",
-    "verify",
-    "write_trace",
-]
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -196,12 +185,13 @@ def _play_missing(games: "Sequence[tuple[Job, Sequence[Player]]]", jobs: int) ->
                 f"{job.path}: an earlier state of your code may have played it; choose another out"
             )
 
-    def play(job: "Job", players: Sequence[Player]) -> None:
-        write_trace(job.path, play_configured(job.scenario, job.config, players))
+    def play(game: "tuple[Job, Sequence[Player]]") -> None:
+        job, players = game
+        if job.path in missing:
+            write_trace(job.path, play_configured(job.scenario, job.config, players))
 
     with ThreadPoolExecutor(jobs) as threads:
-        for _ in threads.map(lambda game: play(*game), [g for g in games if g[0].path in missing]):
-            pass
+        list(threads.map(play, games))
 
 
 def _write_tables(paths: Sequence[Path], out: Path) -> None:
@@ -268,11 +258,8 @@ def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
 
     if isinstance(game, Trace):
         return verify_trace(game)
-    path = user_path(game)
-    if not path.exists():
-        raise FileError(f"{path}: cannot be read (No such file or directory)")
-    reader = TraceReader()
-    return sum((verify_file(each, None, reader) for each in trace_paths(path)), Verified())
+    reader, paths = TraceReader(), trace_paths(user_path(game))
+    return sum((verify_file(each, None, reader) for each in paths), Verified())
 
 
 def compare(

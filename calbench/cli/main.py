@@ -83,31 +83,28 @@ def status_of(command: Callable[[], int]) -> int:
     except BrokenPipeError:  # the reader of the output, such as `head`, has enough
         _drop_output()
         return Status.PIPE_CLOSED
-    except (OSError, MemoryError) as error:
-        return _of_machine(error)
-    except Exception:  # noqa: BLE001 - a status that no check has
+    except Exception as error:  # noqa: BLE001 - a status that no check has
+        if line := _of_machine(error):
+            alert(f"error: {line}")
+            return Status.MISTAKEN
         traceback.print_exc()
         return Status.BROKEN
     return status
 
 
-def _of_machine(error: OSError | MemoryError) -> int:
-    """Return the status after an error that may be one of the machine, in one line if it is."""
-    from calbench.cli.words import Status
-    from calbench.console import alert
-
+def _of_machine(error: Exception) -> str:
+    """Return the line about an error of the machine; of any other one, nothing."""
     if isinstance(error, MemoryError):
-        alert("error: the machine has too little memory; try jobs=1, or a part of it")
-        return Status.MISTAKEN
+        return "the machine has too little memory; try jobs=1, or a part of it"
+    if not isinstance(error, OSError):
+        return ""
     is_output = error.filename is None and error.errno in UNWRITTEN
     if is_output:
         _drop_output()
     if is_output or error.errno in SCARCE:
         where = "standard output" if is_output else error.filename or "this machine"
-        alert(f"error: {where}: {error.strerror}; make room, or write elsewhere")
-        return Status.MISTAKEN
-    traceback.print_exc()
-    return Status.BROKEN
+        return f"{where}: {error.strerror}; make room, or write elsewhere"
+    return ""
 
 
 def _drop_output() -> None:

@@ -1,5 +1,6 @@
 """``calbench site`` and ``calbench view``: runs of one's own on pages."""
 
+import os
 import secrets
 import threading
 import webbrowser
@@ -151,9 +152,10 @@ class _Handler(SimpleHTTPRequestHandler):
         if file is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
-        if file.name == "index.html" and not self.path.partition("?")[0].endswith(("/", ".html")):
+        path = self.path.partition("?")[0]
+        if file.name == "index.html" and not path.endswith(("/", ".html")):
             self.send_response(HTTPStatus.MOVED_PERMANENTLY)
-            self.send_header("Location", f"{self.path.partition('?')[0].rpartition('/')[2]}/")
+            self.send_header("Location", f"{path.rpartition('/')[2]}/")
             self.send_header("Content-Length", "0")
             self.end_headers()
             return None
@@ -161,7 +163,7 @@ class _Handler(SimpleHTTPRequestHandler):
             found = opened(file, is_found=True)
             self.send_response(HTTPStatus.OK)
             self.send_header("Content-Type", self.guess_type(file))
-            self.send_header("Content-Length", str(file.stat().st_size))
+            self.send_header("Content-Length", str(os.fstat(found.fileno()).st_size))
             self.end_headers()
             return found
         self.send_error(HTTPStatus.NOT_FOUND)

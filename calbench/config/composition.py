@@ -93,13 +93,10 @@ def with_players(
         overrides: of a run.
         open_seats: says for which groups the teams of some overrides have open seats.
     """
-    placed = [_in_place(override) for override in overrides]
-    if any(len(words) > 1 for words in placed):  # its keys are those of its class, in no file
-        placed = [
-            [_OWN_KEY.sub("++protocol.", words[0])] if len(words) == 1 else words
-            for words in placed
-        ]
-    overrides = [word for words in placed for word in words]
+    placed = [word for override in overrides for word in _in_place(override)]
+    if len(placed) > len(overrides):  # its keys are those of its class, in no file
+        placed = [_OWN_KEY.sub("++protocol.", word) for word in placed]
+    overrides = placed
     keys = [override.partition("=")[0].lstrip("+~") for override in overrides]
     chosen = frozenset(
         group for group in ("model", "protocol") for key in keys if key.split(".")[0] == group
@@ -212,18 +209,17 @@ def initialized(config_dir: Path | None = None) -> Iterator[tuple[ConfigLoader, 
         state.clear()
         try:
             with initialize_config_dir(str(CONF), version_base="1.3"):
-                more = (
-                    [] if config_dir is None else [f"hydra.searchpath=[{_quoted_url(config_dir)}]"]
-                )
-                yield GlobalHydra.instance().config_loader(), more
+                yield GlobalHydra.instance().config_loader(), _search_path(config_dir)
         finally:
             GlobalHydra.set_instance(state)
             state.hydra, base.version_base = hydra_before, base_before
 
 
-def _quoted_url(folder: Path) -> str:
-    path = str(folder.absolute()).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'file://{path}'"
+def _search_path(config_dir: Path | None) -> list[str]:
+    if config_dir is None:
+        return []
+    path = str(config_dir.absolute()).replace("\\", "\\\\").replace("'", "\\'")
+    return [f"hydra.searchpath=['file://{path}']"]
 
 
 def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictConfig:

@@ -23,7 +23,7 @@ from calbench.facts.frames import read_csv
 from calbench.facts.storage import SPOOL
 from calbench.files import check_no_link_out, printable
 from calbench.runs.results import TABLES_FOLDER
-from calbench.traces.catalog import TRACES_FOLDER
+from calbench.traces.catalog import LOCK, TRACES_FOLDER
 from calbench.traces.shards import EARLIER_GLOB, SHARD_GLOB
 
 JOB = text("job", "folder of the run: the settings that distinguish it from the others")
@@ -71,8 +71,6 @@ def write_sweep_table(folder: Path) -> Path:
     write_frames(path, [pd.concat(filled, ignore_index=True)], SWEEP_COLUMNS)
     return path
 
-
-LOCK = ".lock"
 
 KEPT = frozenset(
     {

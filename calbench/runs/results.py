@@ -1,15 +1,16 @@
 """Results as frames: tables and games of a run, or the published ones."""
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from html import escape
+from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import finalize
 
 from calbench.errors import ConfigError, FileError
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 TABLES_FOLDER, SUMMARY_FOLDER = "tables", "summary"
 """Folders of the tables of a run, and of those over several experiments."""
+
+DESCRIBED = ("unit", "meaning", "denominator", "origin")
+"""What the ``attrs`` of a frame say of every column."""
 
 
 @dataclass(frozen=True)
@@ -146,36 +150,24 @@ def _of_jobs(frames: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame":
 
     from calbench.runs.folder import JOB
 
-    parts_by_job = {job: [part.split("=", 1) for part in job.split(",")] for job in frames}
-    keys = {job: dict(p for p in parts if len(p) == 2) for job, parts in parts_by_job.items()}
+    pairs = {job: [part.split("=", 1) for part in job.split(",") if "=" in part] for job in frames}
+    keys = {job: dict(each) for job, each in pairs.items()}
     first = next(iter(frames.values()))
-    known = [*first.columns]
-    every = dict.fromkeys(key for each in keys.values() for key in each)
-    swept = [key for key in every if key not in known]
-    parts = []
+    swept = [key for key in dict.fromkeys(chain(*keys.values())) if key not in first.columns]
     for job, frame in frames.items():
         told = {JOB.name: job, **{key: keys[job].get(key) for key in swept}}
         for place, (key, value) in enumerate(told.items()):
             frame.insert(place, key, value)
-        parts.append(frame)
-    together = pd.concat(parts, ignore_index=True)
+    together = pd.concat(frames.values(), ignore_index=True)
     for key in swept:
         numbers = pd.to_numeric(together[key], errors="coerce")
         together[key] = numbers if numbers.notna().all() else together[key]
-    return _with_job(together, first.attrs, JOB)
-
-
-def _with_job(
-    frame: "pd.DataFrame", attrs: Mapping[Hashable, Any], job: "Column"
-) -> "pd.DataFrame":
-    """Return a frame with the description of another one, and of its column of jobs."""
-    parts = ("unit", "meaning", "denominator", "origin")
-    frame.attrs = {
-        **attrs,
-        "key": [job.name, *attrs["key"]],
-        **{part: {job.name: getattr(job, part), **attrs[part]} for part in parts},
+    together.attrs = {
+        **first.attrs,
+        "key": [JOB.name, *first.attrs["key"]],
+        **{part: {JOB.name: getattr(JOB, part), **first.attrs[part]} for part in DESCRIBED},
     }
-    return frame
+    return together
 
 
 def read_run(path: str | os.PathLike[str]) -> Results:
@@ -326,9 +318,6 @@ def _described(
     frame.attrs = {
         "about": about,
         "key": list(key),
-        **{
-            part: {column.name: getattr(column, part) for column in columns}
-            for part in ("unit", "meaning", "denominator", "origin")
-        },
+        **{part: {column.name: getattr(column, part) for column in columns} for part in DESCRIBED},
     }
     return frame

@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
+from errno import ENOENT
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,8 +26,11 @@ from calbench.traces.shards import (
     unpacked,
 )
 
-PAGES = "site/.calbench-site"
-"""Marks the pages of a run in its folder; they have JSON files, too."""
+OTHERS = (".calbench-site", "datapackage.json")
+"""Mark a folder of pages and one of tables, which have JSON files, too."""
+
+LOCK = ".lock"
+"""Marks the folder of a run, or of a judge: its own JSON files are notes."""
 
 TRACES_FOLDER = "traces"
 """Folder of the traces in that of a run."""
@@ -178,7 +182,7 @@ class Catalog:
         A game in a shard has the path that its file would have.
 
         Raises:
-            FileError: the folder holds none, or its shards do not fit.
+            FileError: there is none, or the shards of its folder do not fit.
         """
         if path.is_symlink() and path.is_file():
             path = path.resolve()  # a link that the user names is his to follow
@@ -188,6 +192,8 @@ class Catalog:
             yield from sorted(path.parent / name for name in names)
             return
         if not path.is_dir():
+            if not (path.exists() or self.holds_traces(path)):
+                raise FileError(f"{printable(str(path))}: cannot be read ({os.strerror(ENOENT)})")
             yield from self._of_team(path) or [path]
             return
         found = sorted(self._below(path))
@@ -214,19 +220,17 @@ class Catalog:
 
     def _below(self, path: Path) -> set[Path]:
         folder = traces_folder(path)
-        pages = folder / "site" if (folder / PAGES).is_file() else None
-        files = {
-            file
-            for file in folder.rglob("*.json")
-            if not file.name.startswith(".")
-            and file != folder / CODE_NOTE
-            and (pages is None or pages not in file.parents)
-        }
-        # Of a folder with runs in it, such as a sweep, the tables are JSON too.
-        of_runs = {each for each in files if TRACES_FOLDER in each.relative_to(folder).parts[:-2]}
-        files = of_runs or files
-        folders = {shard.parent for shard in folder.rglob(SHARD_GLOB)}
-        return files | {each / name for each in folders for name in self.games(each)}
+        return set(self._inside(folder)) - {folder / CODE_NOTE}
+
+    def _inside(self, folder: Path) -> Iterator[Path]:
+        """Yield the traces in a folder and below it; of a run that is there, those of its games."""
+        if not (folder / LOCK).exists():
+            yield from (file for file in folder.glob("*.json") if not file.name.startswith("."))
+        if any(folder.glob(SHARD_GLOB)):
+            yield from (folder / name for name in self.games(folder))
+        for inside in folder.glob("*/"):
+            if not (inside.is_symlink() or any((inside / mark).exists() for mark in OTHERS)):
+                yield from self._inside(traces_folder(inside))
 
 
 def _folder_and_name(path: Path) -> tuple[str, str]:

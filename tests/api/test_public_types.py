@@ -12,7 +12,9 @@ import pytest
 import calbench
 import calbench.errors
 import calbench.types
+from calbench.cli.main import answer
 from calbench.runs.folder import locked
+from calbench.traces.catalog import Catalog
 from calbench.types import Observation, Results, Trace, Turn
 from tests.cli.runs import REPO
 from tests.factories import make_scenario
@@ -170,6 +172,11 @@ def test_kept_games_are_not_played_again_and_others_in_their_places_are_refused(
     first = calbench.evaluate("imap", [SCENARIO], out="~/known")
     again = calbench.evaluate("imap", [SCENARIO], out="~/known")
     assert again.to_frame().equals(first.to_frame())
+    assert answer(["-q", "traces", "pack", "~/known", "out=~/packed"]) == 0
+    (packed,) = Catalog().paths(tmp_path / "packed")
+    assert calbench.verify(packed) == calbench.verify("~/known")
+    with pytest.raises(calbench.errors.FileError, match=r"none\.json: cannot be read \(No such"):
+        calbench.verify(packed.with_name("none.json"))
     other = SCENARIO.updated(seed=SCENARIO.seed + 1)
     for players, scenario, limits in (
         (["silent", *team], SCENARIO, None),

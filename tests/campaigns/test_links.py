@@ -79,16 +79,14 @@ def _to_file(place: Path, outside: Path) -> None:
     if not target.exists():
         source = next(outside.glob("run/traces/imap/*.json"))
         shutil.copy(place if place.is_file() else source, target)
-    _replace(place)
-    place.symlink_to(target)
+    _link(place, target)
 
 
 def _to_folder(place: Path, outside: Path) -> None:
     target = outside / "folders" / place.name
     if not target.exists():
         shutil.copytree(place if place.is_dir() else outside / "run", target)
-    _replace(place)
-    place.symlink_to(target)
+    _link(place, target)
 
 
 def _to_marked(place: Path, outside: Path) -> None:
@@ -96,33 +94,12 @@ def _to_marked(place: Path, outside: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     (target / ".calbench-site").write_text("mark")
     (target / "kept").write_text("kept")
+    _link(place, target)
+
+
+def _link(place: Path, target: str | Path) -> None:
     _replace(place)
     place.symlink_to(target)
-
-
-def _to_nothing(place: Path, outside: Path) -> None:
-    _replace(place)
-    place.symlink_to(outside / "nowhere" if len(place.name) % 2 else outside / f"new-{place.name}")
-
-
-def _loop(place: Path, _: Path) -> None:
-    _replace(place)
-    place.symlink_to(place.name)
-
-
-def _above(place: Path, _: Path) -> None:
-    _replace(place)
-    place.symlink_to("..")
-
-
-def _to_process(place: Path, _: Path) -> None:
-    _replace(place)
-    place.symlink_to("/proc/self/environ")
-
-
-def _to_device(place: Path, _: Path) -> None:
-    _replace(place)
-    place.symlink_to("/dev/zero")
 
 
 def _pipe(place: Path, _: Path) -> None:
@@ -145,11 +122,13 @@ LAYOUTS: Mapping[str, Layout] = {
     "file": _to_file,
     "folder": _to_folder,
     "marked": _to_marked,
-    "nothing": _to_nothing,
-    "loop": _loop,
-    "above": _above,
-    "process": _to_process,
-    "device": _to_device,
+    "nothing": lambda place, outside: _link(
+        place, outside / ("nowhere" if len(place.name) % 2 else f"new-{place.name}")
+    ),
+    "loop": lambda place, _: _link(place, place.name),
+    "above": lambda place, _: _link(place, ".."),
+    "process": lambda place, _: _link(place, "/proc/self/environ"),
+    "device": lambda place, _: _link(place, "/dev/zero"),
     "pipe": _pipe,
     "socket": _socket,
 }

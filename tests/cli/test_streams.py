@@ -51,26 +51,24 @@ def test_full_output_is_one_line(played: Path, words: str) -> None:
     assert errors.count("\n") == 1
 
 
-@pytest.mark.parametrize("error", [MemoryError(), OSError(24, "Too many open files")])
-def test_what_the_machine_lacks_is_one_line(
-    error: Exception, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (MemoryError(), 2),
+        (OSError(24, "Too many open files"), 2),
+        (ValueError("odd"), 70),
+        (OSError(2, "No such file", "x"), 70),
+    ],
+)
+def test_what_the_machine_lacks_is_one_line_and_an_error_of_our_own_is_told_whole(
+    error: Exception, status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def command() -> int:
         raise error
 
-    assert status_of(command) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
-@pytest.mark.parametrize("error", [ValueError("odd"), OSError(2, "No such file", "x")])
-def test_an_error_of_our_own_has_its_status(
-    error: Exception, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def command() -> int:
-        raise error
-
-    assert status_of(command) == 70
-    assert "Traceback" in capsys.readouterr().err
+    assert status_of(command) == status
+    said = capsys.readouterr().err
+    assert (said.count("\n") == 1, "Traceback" in said) == (status == 2, status == 70)
 
 
 def test_home_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

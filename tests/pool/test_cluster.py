@@ -31,6 +31,10 @@ def pool() -> Iterator[Pool]:
         yield pool
 
 
+def joined(address: str) -> ExecutorSpec:
+    return ExecutorSpec(kind="dask", address=address, is_trusted_network=True)
+
+
 @contextmanager
 def scheduler() -> Iterator[str]:
     """Start a scheduler as a command of Dask's; yield its address."""
@@ -105,9 +109,7 @@ def test_a_task_that_ends_each_worker_is_named(pool: Pool) -> None:
 def test_a_cluster_of_others_is_joined_and_left_running() -> None:
     with scheduler() as address, worker(address, count=2):
         for _ in range(2):
-            with workers(
-                None, ExecutorSpec(kind="dask", address=address, is_trusted_network=True)
-            ) as pool:
+            with workers(None, joined(address)) as pool:
                 assert pool is not None
                 assert pool.size == 2
                 assert list(mapped(str, range(9), pool)) == [str(number) for number in range(9)]
@@ -115,14 +117,14 @@ def test_a_cluster_of_others_is_joined_and_left_running() -> None:
 
 def test_workers_of_several_threads_are_refused() -> None:
     with scheduler() as address, worker(address, threads=3):
-        spec = ExecutorSpec(kind="dask", address=address, is_trusted_network=True)
+        spec = joined(address)
         with pytest.raises(ConfigError, match="have 3 threads each"), workers(None, spec):
             pass
 
 
 def test_a_later_worker_of_several_threads_is_refused() -> None:
     with scheduler() as address:
-        spec = ExecutorSpec(kind="dask", address=address, is_trusted_network=True)
+        spec = joined(address)
         several = pytest.raises(WorkerError, match=r"several threads; .* dask worker --nthreads 1")
         with workers(None, spec) as pool, worker(address, threads=3), several:
             list(mapped(str, range(9), pool))
@@ -135,7 +137,7 @@ def test_a_worker_of_other_code_is_refused(tmp_path: Path, *, is_later: bool) ->
     with (tmp_path / "calbench/metrics/costs.py").open("a") as file:
         file.write("# Edited.\n")
     with scheduler() as address, ExitStack() as stack:
-        spec = ExecutorSpec(kind="dask", address=address, is_trusted_network=True)
+        spec = joined(address)
         if not is_later:
             stack.enter_context(worker(address, path=tmp_path))
             with pytest.raises(ConfigError, match="have other code than this"), workers(None, spec):
@@ -152,9 +154,7 @@ def test_a_scheduler_that_is_gone_is_told_in_one_line() -> None:
         started = stack.enter_context(ExitStack())
         address = started.enter_context(scheduler())
         started.enter_context(worker(address))
-        pool = stack.enter_context(
-            workers(None, ExecutorSpec(kind="dask", address=address, is_trusted_network=True))
-        )
+        pool = stack.enter_context(workers(None, joined(address)))
         assert list(mapped(str, range(3), pool)) == ["0", "1", "2"]
         started.close()
         with pytest.raises(WorkerError, match="the Dask cluster is gone"):
@@ -196,6 +196,6 @@ def test_tls_without_certificates_is_refused() -> None:
 
 
 def test_a_cluster_that_does_not_answer_is_refused() -> None:
-    spec = ExecutorSpec(kind="dask", address="tcp://127.0.0.1:1", is_trusted_network=True)
+    spec = joined("tcp://127.0.0.1:1")
     with pytest.raises(ConfigError, match="no Dask scheduler answers"), workers(None, spec):
         pass

@@ -335,6 +335,22 @@ def test_other_files_beside_shards_are_left_alone(folder: Path, whole: Path) -> 
     assert kept(folder) == kept(whole)
 
 
+def test_below_runs_and_beside_them_all_but_traces_is_left_out(folder: Path, whole: Path) -> None:
+    above = folder.parent.parent
+    games = {"s-1.json", "code/code.json", "job/traces/traces/s-0.json", "job/traces/i/code.json"}
+    others = {"code.json", "job/code.json", "begun/.lock", "begun/code.json", "begun/status.json"}
+    others |= {"run/tables/datapackage.json", "run/tables/metrics.json", "pages/.calbench-site"}
+    others |= {"pages/games/1.json", "tables/datapackage.json", "tables/metrics/s.json"}
+    for name in games | others:
+        (above / name).parent.mkdir(parents=True, exist_ok=True)
+        (above / name).touch()
+    expected = {above / name for name in games} | {folder / name for name in kept(whole)}
+    assert set(Catalog().paths(above)) == expected
+    (above / "begun/traces").symlink_to(folder)
+    with pytest.raises(FileError, match="is a link"):
+        list(Catalog().paths(above))
+
+
 def test_no_ending_of_a_head_looks_like_part_of_a_name() -> None:
     """What tells a whole head from the beginning of one."""
     names = itertools.product(("team", 'a","head_crc32":"00000000"}'), repeat=2)
