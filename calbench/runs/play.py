@@ -231,15 +231,11 @@ def _play(
     store: TraceStore,
     pool: Pool | None,
 ) -> Mapping[str, int]:
-    """Play the missing games, and count those cut short by what ended them.
-
-    Ctrl-C is answered between games, and between calls.
-    """
-    out = Path(spec.out)
+    """Play the missing games until Ctrl-C; count those cut short, by what ended them."""
     halts: Counter[str] = Counter()
-    paths = [job.path for job in jobs]
     kept = len(jobs) - len(missing)
-    with noting_interrupt(lambda: _progress(paths, out)) as is_interrupted:
+    what_is_kept = partial(_progress, [job.path for job in jobs], Path(spec.out))
+    with noting_interrupt(what_is_kept) as is_interrupted:
         replies = replies and replace(replies, is_stopping=is_interrupted)
         try:
             _check_models(missing, spec, replies)
@@ -247,7 +243,7 @@ def _play(
             status = _status(kept, missing, spec, replies)
             with (
                 progress("games", len(jobs), kept, status.line if status else str) as tick,
-                shown(status, None if spec.replies.mode == "live" else out),
+                shown(status, None if spec.replies.mode == "live" else Path(spec.out)),
             ):
 
                 def finished(game: Played) -> None:
@@ -272,7 +268,7 @@ def _play(
         except StoppedError:
             if pool is not None:
                 pool.stop()  # what is under way still counts
-            raise StoppedError(_progress(paths, out)) from None
+            raise StoppedError(what_is_kept()) from None
     return halts
 
 
