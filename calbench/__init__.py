@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         players,
         plot_intervals,
         plot_plane,
+        read_results,
+        read_run,
         read_trace,
         rescore,
         suites,
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
         verify,
         write_trace,
     )
-    from calbench.runs.results import read_results, read_run
 
 __all__ = [
     "__version__",

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from calbench.agents.prompts import PROMPT_VERSION
+from calbench.api.arguments import checked
 from calbench.api.players import Player, named_team, own_agents, team_of_players
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import OutsideGame, play_outside, run, run_async
@@ -30,6 +31,7 @@ from calbench.scenarios.storage import published_suite, read_suite
 from calbench.traces.models import PUBLISHED, GameConfig, Kind, Limits, Seat, Team, Trace
 
 
+@checked
 def load_suite(
     suite: str | os.PathLike[str], *, published: Path | None = None
 ) -> tuple[Scenario, ...]:
@@ -45,7 +47,6 @@ def load_suite(
         ConfigError: if no suite of that name is published; lists those that are.
         FileError: one line naming file, line and field.
     """
-    _check_type("suite", suite, (str, os.PathLike), "'varied' or a file's path")
     if isinstance(suite, str) and not _is_path(suite):
         return completed(published_suite(suite, published))
     return completed(read_suite(suite))
@@ -57,6 +58,7 @@ def _is_path(text: str) -> bool:
     return has_folder or text.endswith((".jsonl", ".jsonl.gz")) or path.is_file()
 
 
+@checked
 def play(
     scenario: Scenario,
     *,
@@ -99,7 +101,6 @@ def play(
         ConfigError: at once, if an argument is invalid.
         AgentError: out of the generator, if an answer is missing or is no turn.
     """
-    _check_scenario(scenario)
     if not isinstance(players, str):
         _check_one_for_each("players", players, scenario)
     if system_prompts:
@@ -126,6 +127,7 @@ def _check_one_for_each(name: str, given: Sequence[object], scenario: Scenario) 
         )
 
 
+@checked
 def play_game(
     scenario: Scenario,
     team: str | Sequence[Player] | Mapping[int, Player],
@@ -168,7 +170,6 @@ def play_game(
             agent; if channels or limits do not fit.
         AgentError: if your code raises, which is then the cause, or returns neither turn nor text.
     """
-    _check_scenario(scenario)
     players: Sequence[Player] = () if isinstance(team, str) else _by_agent(team)
     if isinstance(team, str):
         described = named_team(team)
@@ -203,18 +204,6 @@ def _by_agent(team: Sequence[Player] | Mapping[int, Player]) -> Sequence[Player]
         if agent not in team:
             raise ConfigError(f"agent {agent}: has no player; give one for each")
     return [team[agent] for agent in range(len(team))]
-
-
-def _check_type(name: str, given: object, wanted: type | tuple[type, ...], example: str) -> None:
-    """Refuse an argument of another type, with an example of what is meant."""
-    if not isinstance(given, wanted):
-        shown = printable(shorten(repr(given), 40))
-        kind = type(given).__name__
-        raise ConfigError(f"{name}: {shown} is of type {kind}; give one such as {example}")
-
-
-def _check_scenario(scenario: object) -> None:
-    _check_type("scenario", scenario, Scenario, "load_suite('varied')[0]")
 
 
 def _finished(game: Coroutine[Any, Any, Trace]) -> Trace:
@@ -270,6 +259,7 @@ def _limits(limits: Limits | Mapping[str, Any] | None) -> Limits:
         raise ConfigError("limits: give a mapping of keys and values, or a Limits") from error
 
 
+@checked
 def score_game(trace: Trace, *, measure: MeasureSpec | None = None) -> GameScore:
     """Measure one game: success, cost, talk, fairness and privacy of every agent.
 
@@ -280,5 +270,4 @@ def score_game(trace: Trace, *, measure: MeasureSpec | None = None) -> GameScore
     Raises:
         ConfigError: what is given is no trace.
     """
-    _check_type("trace", trace, Trace, "read_trace(FILE)")
     return scoring.score_game(trace, measure=measure or MeasureSpec())

@@ -9,17 +9,14 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
+from calbench.api.arguments import checked
 from calbench.api.games import game_config, load_suite, play_configured
 from calbench.api.players import Player, named_team, player_name, team_of_players
 from calbench.console import quiet
 from calbench.errors import ConfigError, OutputError
 from calbench.files import printable, shorten, user_path
-from calbench.runs.results import (
-    Results,
-    read_results,  # noqa: F401 - `calbench` has it from here
-    read_run,
-    temporary,
-)
+from calbench.runs import results as of_runs
+from calbench.runs.results import Results, temporary
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Limits, Trace
 
@@ -30,6 +27,8 @@ if TYPE_CHECKING:
     from calbench.engine.jobs import Job
     from calbench.report.tables import Row
     from calbench.runs.verification import Verified
+
+read_run, read_results = checked(of_runs.read_run), checked(of_runs.read_results)
 
 
 def suites() -> tuple[str, ...]:
@@ -57,6 +56,7 @@ def players() -> Mapping[str, str]:
     return {**dict.fromkeys(policy_names(), ""), **described("protocol")}
 
 
+@checked
 def evaluate(
     team: Player | Sequence[Player],
     suite: str | os.PathLike[str] | Sequence[Scenario],
@@ -203,6 +203,7 @@ def _write_tables(paths: Sequence[Path], out: Path) -> None:
         rescored(paths, out, TEAM_ORDER, compose(["jobs=1"]))
 
 
+@checked
 def rescore(*paths: str | os.PathLike[str], out: str | os.PathLike[str]) -> Results:
     """Measure games again from their traces alone; return the tables, which are in ``out``.
 
@@ -219,6 +220,7 @@ def rescore(*paths: str | os.PathLike[str], out: str | os.PathLike[str]) -> Resu
     return read_run(out)
 
 
+@checked
 def read_trace(path: str | os.PathLike[str]) -> Trace:
     """Read one game from its file, also by a link to it, or from the shard that it is in.
 
@@ -231,6 +233,7 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
     return storage.read_trace(named.resolve() if named.is_symlink() else named)
 
 
+@checked
 def write_trace(path: str | os.PathLike[str], trace: Trace) -> None:
     """Write one game as JSON, whole or not at all.
 
@@ -242,6 +245,7 @@ def write_trace(path: str | os.PathLike[str], trace: Trace) -> None:
     storage.write_trace(user_path(path), trace)
 
 
+@checked
 def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
     """Replay games, and recompute all that they say; return how much of them was checked.
 
@@ -262,6 +266,7 @@ def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
     return sum((verify_file(each, None, reader) for each in paths), Verified())
 
 
+@checked
 def compare(
     run_a: Results | str | os.PathLike[str],
     run_b: Results | str | os.PathLike[str],
@@ -298,6 +303,7 @@ def _folder_of(run: Results | str | os.PathLike[str]) -> Path:
     return run.traces[0]
 
 
+@checked
 def plot_plane(results: Results, setting: str | None = None) -> "go.Figure":
     """Return the plane of adjusted excess cost against privacy (paper, Figure 2).
 
@@ -311,9 +317,11 @@ def plot_plane(results: Results, setting: str | None = None) -> "go.Figure":
     """
     from calbench.report.figures.plane import plane_of
 
-    return plane_of(_rows(results, setting, "adjusted_excess_cost"))
+    rows = _rows(results, setting, "adjusted_excess_cost")
+    return plane_of([{**row, "team": _name(row)} for row in rows])
 
 
+@checked
 def plot_intervals(
     results: Results, measure: str = "excess_cost", setting: str | None = None
 ) -> "go.Figure":

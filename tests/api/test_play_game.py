@@ -202,8 +202,8 @@ def test_what_acts_is_an_agent_even_if_it_can_be_called() -> None:
     [
         (["imap"], "1 players for 3 agents: give one for each"),
         ([], "0 players for 3 agents"),
-        (None, "the team is of type NoneType: give a team's id, or a list of players"),
-        (Both(), "the team is of type Both: "),
+        (None, "team: None is of type NoneType; give a name or a list or a mapping"),
+        (Both(), "team: "),
         (["imap", "imapp", "imap"], "agent 1: there is no player 'imapp'; known are candid, "),
         (["imap", "\x1b", "imap"], r"agent 1: there is no player '\\x1b'; "),
         (["mixed-scripted"] * 3, "agent 0: mixed-scripted is a team of 5 seats, not one player"),

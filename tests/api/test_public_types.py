@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -120,9 +120,9 @@ def test_errors_are_one_family() -> None:
     ("call", "said"),
     [
         (lambda: calbench.play_game("varied", "imap"), "scenario: 'varied' is of type str"),  # type: ignore[arg-type]
-        (lambda: calbench.score_game("imap.json"), "give one such as read_trace"),  # type: ignore[arg-type]
-        (lambda: calbench.load_suite(SCENARIO), "give one such as 'varied' or a file's path"),  # type: ignore[arg-type]
-        (lambda: calbench.evaluate("imap", SCENARIO), "suite: give the name of a suite"),  # type: ignore[arg-type]
+        (lambda: calbench.score_game("imap.json"), "give a trace, such as read_trace(FILE)"),  # type: ignore[arg-type]
+        (lambda: calbench.load_suite(SCENARIO), "give a name or a file's path"),  # type: ignore[arg-type]
+        (lambda: calbench.evaluate("imap", SCENARIO), "suite: Scenario"),  # type: ignore[arg-type]
         (lambda: calbench.evaluate("imap", [SCENARIO] * 2), "two scenarios have the id"),
         (lambda: calbench.evaluate("imap", [SCENARIO], jobs=0), "jobs: 0 is no number"),
         *[
@@ -138,6 +138,47 @@ def test_argument_that_does_not_fit_is_told_in_one_line(call: Any, said: str) ->
     with pytest.raises(calbench.errors.CalbenchError, match=re.escape(said)) as told:
         call()
     assert "\n" not in str(told.value)
+
+
+FUNCTIONS = [getattr(calbench, name) for name in calbench.__all__ if name != "__version__"]
+
+ARGUMENTS = [
+    pytest.param(each, argument, wrong, id=f"{each.__name__}-{argument}-{kind}")
+    for each in FUNCTIONS
+    for argument, known in inspect.signature(each).parameters.items()
+    if known.kind is not inspect.Parameter.VAR_POSITIONAL
+    for kind, wrong in (("number", 2.5), ("none", None), ("object", object()))
+    if not (wrong is None and known.default is None)
+]
+"""Every public function, each of its arguments, and what none of them takes."""
+
+
+@pytest.mark.parametrize(("function", "argument", "wrong"), ARGUMENTS)
+def test_every_argument_of_another_type_is_refused_by_name(
+    function: Callable[..., object], argument: str, wrong: object, results: Results, tmp_path: Path
+) -> None:
+    fit = {
+        "scenario": SCENARIO,
+        "team": "imap",
+        "suite": [SCENARIO],
+        "out": tmp_path / "out",
+        "trace": calbench.play_game(SCENARIO, "silent"),
+        "path": tmp_path / "x.json",
+        **dict.fromkeys(("run_a", "run_b", "results"), results),
+    }
+    known = inspect.signature(function).parameters
+    if function is calbench.load_suite:
+        fit["suite"] = "varied"
+    needed = {
+        name: fit[name]
+        for name, each in known.items()
+        if name in fit and each.default is each.empty
+    }
+    with pytest.raises(calbench.errors.CalbenchError) as told:
+        function(**{**needed, argument: wrong})
+    assert "\n" not in str(told.value)
+    named = "agent 0" if (function, argument) == (calbench.evaluate, "team") else argument
+    assert named in str(told.value)
 
 
 def test_own_player_is_evaluated_with_intervals_and_compared(results: Results) -> None:
@@ -231,6 +272,8 @@ def test_sweep_is_read_as_one_run(tmp_path: Path) -> None:
     assert calbench.verify(tmp_path).replies_checked == 0
     assert "of 2 jobs" in repr(sweep)
     assert len(calbench.plot_intervals(sweep).data[0].y) == 2
+    drawn = [trace.name for trace in calbench.plot_plane(sweep).data]
+    assert drawn == ["theta=0.1 imap", "theta=0.25 imap"]
     rmtree(tmp_path / "theta=0.25" / "tables")
     with pytest.raises(calbench.errors.ConfigError, match="25: this job has no table lea"):
         calbench.read_run(tmp_path).to_frame()
