@@ -353,13 +353,16 @@ def take_over(target: Path, store: Path) -> None:
 
 
 def with_model(spec: RunSpec, model: ModelFile) -> RunSpec:
-    """Return an experiment with the teams alone in which a model sits.
+    """Return an experiment with the teams alone in which a model sits, with a variant or without.
 
     Raises:
         ConfigError: if there is none, or if others sit there that would have to be asked as well.
     """
     players = set(model.players)
-    seats = [{seat.player for seat in team.seats if seat.kind == "model"} for team in spec.teams]
+    known = {name: each.player for name, each in spec.models.items()}
+    seats = [
+        {known[seat.player] for seat in team.seats if seat.kind == "model"} for team in spec.teams
+    ]
     mine = [(team, own) for team, own in zip(spec.teams, seats, strict=True) if own & players]
     if not mine:
         raise ConfigError(f"{spec.name}: no team seats {model.name} ({', '.join(model.players)})")

@@ -107,6 +107,17 @@ def test_each_model_of_a_cohort_is_recorded_by_itself(tmp_path: Path) -> None:
         record(spec, stranger, stub.url, SERVER, tmp_path / "c.sqlite")
 
 
+def test_model_with_a_variant_is_recorded_too(tmp_path: Path) -> None:
+    model, name = model_of(b"weights"), "smollm2-nosy"
+    seats = "[{player: small, variant: {name: nosy, version: v2}}, silent, silent]"
+    of_both = "{small: ${teams.smollm2.players.smollm2}, silent: {protocol: silent}}"
+    nosy = f"+teams.{name}={{players: {of_both}, seats: {seats}}}"
+    spec = experiment(tmp_path, "replicates=1", nosy)
+    with serving() as stub:
+        record(spec, model, stub.url, SERVER, tmp_path / "build.sqlite")
+        assert any("Find Out the Reasons" in str(asked) for asked in stub.asked)
+
+
 class BreakingServer(StubServer):
     """Answers so many requests, and then none."""
 
