@@ -53,6 +53,7 @@ NO_PLAYERS = {
     "qwen-small",
     "qwen-large-among-imap",
     "qwen-large-among-speakers",
+    "qwen-large-nosy-among-speakers",
 }
 """Teams of models, or of several seats."""
 

@@ -87,6 +87,7 @@ OPEN = {
     "qwen-small": "qwen-0.5b",
     "qwen-large-among-imap": "qwen-1.5b-among-imap",
     "qwen-large-among-speakers": "qwen-1.5b-among-speakers",
+    "qwen-large-nosy-among-speakers": "qwen-1.5b-nosy-among-speakers",
     "mixed5": "mixed5-gpt-5.4-mini",
 }
 """Ids of teams that are named after who takes their open seats."""
