@@ -106,7 +106,7 @@ def comparison_tables(compared: Comparison, measures: Sequence[str], top: int) -
         yield _table(
             f"{setting}: {team_b} (B) minus {team_a} (A)",
             ("A", "B", "B - A", "interval", "verdict", "scenarios"),
-            [(_title(entry), *_numbers(entry)) for entry in found],
+            [(_title(entry), *numbers_of(entry)) for entry in found],
         )
         driven = [(_title(entry), *_drivers(compared.contributions, entry, top)) for entry in found]
         if top and any(len(row) > 1 for row in driven):
@@ -125,7 +125,8 @@ def _table(title: str | None, heads: Sequence[str], rows: Sequence[Sequence[str]
     return table
 
 
-def _numbers(entry: Mapping[Hashable, Any]) -> Iterator[str]:
+def numbers_of(entry: Mapping[Hashable, Any]) -> Iterator[str]:
+    """Yield a difference's cells: both means, the difference, its interval, verdict and sample."""
     if isnan(entry["difference"]):
         yield from ["-"] * 4
     else:

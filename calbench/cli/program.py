@@ -43,7 +43,7 @@ COMPLETE = "_CALBENCH_COMPLETE"
 RUN = "run"
 """The subcommand that needs no name."""
 
-PLAYING = frozenset({RUN, "estimate", "matchmake"})
+PLAYING = frozenset({RUN, "estimate", "focal", "matchmake"})
 """Subcommands that look up players which the user's configuration names; the others only read."""
 
 RAW = "calbench.arguments"

@@ -40,8 +40,8 @@ def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[st
 
 def _run(spec: RunSpec) -> int:
     summary = execute(spec)
-    _report(spec, summary)
-    status = _status(summary)
+    report(spec, summary)
+    status = status_of(summary)
     verdict(_verdict(spec, summary), is_good=status == Status.DONE)
     return status
 
@@ -52,15 +52,16 @@ def _run_job(spec: RunSpec) -> int:
     for line in _warnings(spec, summary):
         warn(line)
     tell(_verdict(spec, summary))
-    return _status(summary)
+    return status_of(summary)
 
 
-def _status(summary: RunSummary) -> Status:
+def status_of(summary: RunSummary) -> Status:
+    """Return the status of a run: some of its games may be void."""
     is_void = summary.halted or is_nothing_read(summary.tables)
     return Status.EXCLUDED if is_void else Status.DONE
 
 
-def _report(spec: RunSpec, summary: RunSummary) -> None:
+def report(spec: RunSpec, summary: RunSummary) -> None:
     """Print the summary tables and where the results are."""
     show(*summary_tables(summary.tables / "leaderboard.csv", spec.analysis.confidence))
     out = Path(spec.out)
