@@ -52,6 +52,7 @@ OF_OTHERS = (
     "agent_game_counts.csv",
     "answers_by_phase.csv",
     "audit_*.csv",
+    "focal_*.csv",
     "further_slices.csv",
     "judge/metric_comparison.csv",
     "judge/judge_agreement.csv",

@@ -36,6 +36,8 @@ from tests.facts.scored import agent, facts_of_scores, score
 
 FOUND_BY_NO_PLAYER = {
     "difficulty_predictors.csv",
+    "focal_effects.csv",
+    "focal_games.csv",
     "further_slices.csv",
     "judge/judge_more_precise_than_reflection.csv",
     "probe_effects.csv",
