@@ -76,7 +76,7 @@ def tokens(cells: set[str]) -> set[str]:
 
 RESULTS = (
     *("uniform", "varied", "plane", "difficulty", "reproduction", "scale", "language", "erring"),
-    *("smollm2", "probes", "paper", "audits", "regret", "slices"),
+    *("smollm2", "probes", "focal", "paper", "audits", "regret", "slices"),
 )
 """Pages that state many numbers."""
 

@@ -129,8 +129,8 @@ class Pair(NamedTuple):
 
     Attributes:
         setting: of both.
-        team: the later one in the order of tables.
-        base: the other.
+        team: the one whose player is looked at.
+        base: the one that it is compared with.
         seats: where they differ, ``scenario_id`` and ``agent_id``, for every common scenario.
     """
 
@@ -144,12 +144,13 @@ def focal_pairs(agents: pd.DataFrame) -> Iterator[Pair]:
     """Yield all teams of a setting that differ in exactly one seat on every common scenario.
 
     Both play on the same channels within the same limits, and by the same prompts if both speak.
+    The base is the earlier one in the order of tables; teams with a model come behind the others.
     Pairs of teams are compared as arrays: O(teams^2 * scenarios * agents).
 
     Args:
         agents: agent-games with ``setting``, ``team``, ``scenario_id``, ``agent_id``, ``player``,
-            ``settings_digest``, ``uses_language``, and their games' ``rules_digest``, ``channels``
-            and ``limits``.
+            ``settings_digest``, ``kind``, ``uses_language``, and their games' ``rules_digest``,
+            ``channels`` and ``limits``.
     """
     for setting, own in agents.groupby("setting", sort=True):
         scenario, scenarios = pd.factorize(own["scenario_id"], sort=True)
@@ -161,7 +162,8 @@ def focal_pairs(agents: pd.DataFrame) -> Iterator[Pair]:
         rules = own.groupby("team", sort=False)[
             ["channels", "limits", "rules_digest", "uses_language"]
         ].first()
-        for base, other in combinations(range(len(teams)), 2):
+        has_model = own["kind"].eq("model").groupby(team).any()
+        for base, other in combinations(np.argsort(has_model, kind="stable"), 2):
             seats = _focal_seats(seated[base], seated[other])
             if seats is not None and _are_alike(rules.iloc[base], rules.iloc[other]):
                 places = pd.DataFrame(
@@ -192,8 +194,8 @@ def _seats(facts: Facts) -> pd.DataFrame:
     """Return every agent-game with the measures of its agent, as if it were the focal one."""
     agents = facts.of_games("agents", [*KEY, "rules_digest", "channels", "limits"])
     own = measured_values(agents, ["team"])
-    names = [GAME, *KEY, "agent_id", "player", "settings_digest", "uses_language", "rules_digest",
-             "channels", "limits", "cost", "oracle_cost"]  # fmt: skip
+    names = [GAME, *KEY, "agent_id", "player", "settings_digest", "kind", "uses_language",
+             "rules_digest", "channels", "limits", "cost", "oracle_cost"]  # fmt: skip
     names += [REPLICATES] * (REPLICATES in agents)
     rows = agents[names].assign(**{measure.name: own[measure.name] for measure in OWN})
     rows["others_cost"] = rows.groupby(GAME)["cost"].transform("sum") - rows["cost"]
