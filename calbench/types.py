@@ -8,7 +8,7 @@ messages: :class:`Update`, :class:`Told`, :class:`Best`, :class:`Total`.
 
 from calbench.agents.base import CallSite
 from calbench.agents.example import Announcer
-from calbench.agents.own import CompletionFunction, OwnActing
+from calbench.agents.own import CompletionFunction, OwnActing, OwnSpeaking
 from calbench.api.players import Player
 from calbench.domain.actions import (
     PASS,
@@ -26,7 +26,7 @@ from calbench.domain.messages import Message, Own, Text
 from calbench.domain.observations import Briefing, Observation, Phase, Refusal
 from calbench.domain.replies import Beliefs, Reply, Unreadable
 from calbench.domain.usage import Usage
-from calbench.llm.completion import Completion
+from calbench.llm.completion import Completion, TokenLogprob
 from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.privacy.evidence import RoundTalk, Update
 from calbench.protocols.base import Policy
@@ -68,6 +68,7 @@ __all__ = [
     "OracleEntry",
     "Own",
     "OwnActing",
+    "OwnSpeaking",
     "ParticipantMessage",
     "Phase",
     "Player",
@@ -85,6 +86,7 @@ __all__ = [
     "Slot",
     "Team",
     "Text",
+    "TokenLogprob",
     "Told",
     "Total",
     "Trace",

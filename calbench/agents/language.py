@@ -115,7 +115,7 @@ class LanguageAgent:
             raise RuntimeError("a language agent is introduced before it is asked")
         question = self._questions.question(observation)
         completion = await self._complete(observation, question)
-        reply = _replied(observation, question, completion, self.prompts.edition)
+        reply = replied(observation, question, completion, self.prompts.edition)
         if observation.phase is not REFLECTION:
             self.thread = extended(self.thread, question, completion.text)
         self._questions.answered(observation, reply.unreadable)
@@ -192,9 +192,8 @@ def _schema(spec: ModelSpec, observation: Observation, edition: int) -> Schema |
     )
 
 
-def _replied(
-    observation: Observation, question: str, completion: Completion, edition: int
-) -> Reply:
+def replied(observation: Observation, question: str, completion: Completion, edition: int) -> Reply:
+    """Read a completion as the answer to a question: turn or beliefs, or why it has neither."""
     keys = () if completion.key is None else (completion.key,)
     reply = Reply(PASS, question, completion.usage, keys)
     if observation.phase is not REFLECTION:

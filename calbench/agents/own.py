@@ -1,5 +1,8 @@
 """Policies as agents; a user's own object or function as one, with its answers checked.
 
+What may be said to such code it says that it takes, by the names of its parameters: an object's
+``prompt``, a function's ``site``.
+
 Their errors are reported as such and with their traceback. Only the call of the user's code is
 inside :func:`blaming`, so errors of this package are never reported as the user's.
 """
@@ -9,7 +12,7 @@ import functools
 import importlib
 import inspect
 import traceback
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -19,6 +22,8 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from calbench.agents.base import CallSite, place_of
+from calbench.agents.language import Questions, replied
+from calbench.agents.prompts import Prompts
 from calbench.domain.actions import RecordedAction, Turn
 from calbench.domain.observations import Briefing, Observation
 from calbench.domain.replies import Reply
@@ -100,24 +105,59 @@ class OwnActing(Protocol):
         ...
 
 
+Answer = Turn | Reply | str | Completion
+"""Of a user's object that is asked in words: a turn, or what a model would have answered."""
+
+
+class OwnSpeaking(Protocol):
+    """A user's object that sits as a language model does: it is asked in the released words.
+
+    Its ``introduce(briefing, prompt)``, if it has one, is told the system prompt.
+    """
+
+    def act(self, observation: Observation, prompt: str) -> Answer | Awaitable[Answer]:
+        """Return the turn, alone or in a reply, or the text that answers the prompt.
+
+        Args:
+            observation: what the prompt says, as values.
+            prompt: the message that a model would be sent now, in a reflection that which asks
+                for beliefs; the earlier ones are not repeated.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class OwnAgent:
-    """Seats a user's own object; its ``introduce(briefing)``, if it has one, is called too."""
+    """Seats a user's own object; its ``introduce(briefing)``, if it has one, is called too.
 
-    own: OwnActing
+    Attributes:
+        own: the object.
+        questions: words what it is asked, if it takes a ``prompt``.
+    """
+
+    own: OwnActing | OwnSpeaking
+    questions: Questions | None = None
+
+    @classmethod
+    def of(cls, own: OwnActing | OwnSpeaking, prompts: Callable[[], Prompts]) -> "OwnAgent":
+        """Seat an object in a game that has these prompts if it uses language."""
+        is_asked = takes(own.act, "prompt")
+        return cls(own, Questions(prompts(), None) if is_asked else None)
 
     def introduce(self, briefing: Briefing) -> str | None:
-        """Introduce the object, if it can be.
+        """Introduce the object, if it can be; return its system prompt.
 
         Raises:
             AgentError: if it raises, or its answer is not a text.
         """
         place = f"agent {briefing.agent_id}, before the first round"
+        system = None if self.questions is None else self.questions.system(briefing)
         with blaming(place, f"{self._name}.introduce"):
             introduce = getattr(self.own, "introduce", None)
-            prompt = None if introduce is None else introduce(briefing)
+            told = {"prompt": system} if system and takes(introduce, "prompt") else {}
+            prompt = None if introduce is None else introduce(briefing, **told)
         if prompt is None or isinstance(prompt, str):
-            return prompt
+            return system or prompt
         returned = f"{self._name}.introduce returned {type(prompt).__name__}"
         raise AgentError(place, f"{returned}; return a text or None")
 
@@ -127,13 +167,27 @@ class OwnAgent:
         Raises:
             AgentError: if it raises, or answers with neither a turn nor a reply, or with a
                 turn that no trace could hold.
+            UnavailableError: if it says so; the game ends there, unscored.
         """
         place = place_of(observation)
+        question = None if self.questions is None else self.questions.question(observation)
+        told = {} if question is None else {"prompt": question}
         with blaming(place, f"{self._name}.act"):
-            answer: object = self.own.act(observation)
+            answer: object = self.own.act(observation, **told)
             if inspect.isawaitable(answer):
                 answer = await answer
-        return checked_reply(answer, place, f"{self._name}.act returned", "return")
+        if self.questions is None or question is None:
+            return checked_reply(answer, place, f"{self._name}.act returned", "return")
+        if isinstance(answer, str):
+            answer = Completion(text=answer)
+        if isinstance(answer, Completion):
+            completion = replace(answer, key=None)
+            reply = replied(observation, question, completion, self.questions.prompts.edition)
+        else:
+            reply = checked_reply(answer, place, f"{self._name}.act returned", "return")
+            reply = replace(reply, prompt=question)
+        self.questions.answered(observation, reply.unreadable)
+        return reply
 
     @property
     def _name(self) -> str:
@@ -196,15 +250,30 @@ def checked_reply(answer: object, place: str, given: str, give: str) -> Reply:
 def name_of(own: object) -> str:
     """Return what the user's code calls itself.
 
-    That is its attribute ``name``, if it has one; else a function's name, or an object's class.
+    That is its attribute ``name``, or else ``model``, or those of the object whose method it is;
+    else a function's name, or an object's class.
     """
-    given = getattr(own, "name", None)
-    if isinstance(given, str) and given:
+    given = _said(own, "name") or model_of(own)
+    if given:
         return given
-    if isinstance(own, functools.partial):
-        return name_of(own.func)
+    while isinstance(own, functools.partial):
+        own = own.func
     name = getattr(own, "__name__", None)  # objects have none
     return name if isinstance(name, str) else type(own).__name__
+
+
+def model_of(own: object) -> str | None:
+    """Return the model that the user's code says, in its attribute ``model``, that it asks."""
+    return _said(own, "model")
+
+
+def _said(own: object, name: str) -> str | None:
+    """Return a text of this name of what is called, or of that which it is a part of."""
+    given = getattr(own, name, None)
+    if isinstance(given, str) and given:
+        return given
+    within = own.func if isinstance(own, functools.partial) else getattr(own, "__self__", None)
+    return None if within is None else _said(within, name)
 
 
 class _Recorded(BaseModel):
@@ -259,10 +328,10 @@ class CompletionFunction(Protocol):
         ...
 
 
-def _takes_site(function: object) -> bool:
-    """Whether a function has a parameter ``site``."""
+def takes(function: object, name: str) -> bool:
+    """Whether a function has a parameter of a name."""
     try:
-        return callable(function) and "site" in inspect.signature(function).parameters
+        return callable(function) and name in inspect.signature(function).parameters
     except ValueError:  # one without a signature
         return False
 
@@ -286,7 +355,7 @@ class FunctionCompleter:
         place, name = place_of(site), name_of(self.function)
         # New objects each time: the function may change them.
         messages = [message._asdict() for message in request.messages]
-        told = {"site": site} if _takes_site(self.function) else {}
+        told = {"site": site} if takes(self.function, "site") else {}
         with blaming(place, name):
             text: object = self.function(messages, **told)
             if inspect.isawaitable(text):

@@ -163,8 +163,8 @@ def compare_teams(
 
     Args:
         agents_a: seats of the first run's scored games, with ``setting``, ``team``,
-            ``scenario_id``, ``kind`` and ``vps_kind``.
-        agents_b: those of the second run; scenarios are matched by id.
+            ``scenario_id``, ``scenario_digest``, ``kind`` and ``vps_kind``.
+        agents_b: those of the second run; scenarios are matched by id and digest.
         pairs: teams of the first and of the second run.
         spec: confidence.
     """
@@ -175,7 +175,7 @@ def compare_teams(
         for setting, team_a, team_b in cells:
             a = _of_team(agents_a, setting, team_a)
             b = _of_team(agents_b, setting, team_b)
-            common = sorted(set(a["scenario_id"]) & set(b["scenario_id"]))
+            common = [name for name, _ in sorted(_scenarios(a) & _scenarios(b))]
             if common:
                 sums_a, sums_b = _sums(a, common), _sums(b, common)
                 names = {"setting": setting, "team_a": team_a, "team_b": team_b}
@@ -217,6 +217,10 @@ def _are_unlike(kind_a: str | None, kind_b: str | None) -> bool:
 
 def _of_team(agents: pd.DataFrame, setting: str, team: str) -> pd.DataFrame:
     return agents[(agents["setting"] == setting) & (agents["team"] == team)]
+
+
+def _scenarios(agents: pd.DataFrame) -> set[tuple[str, str]]:
+    return set(zip(agents["scenario_id"], agents["scenario_digest"], strict=True))
 
 
 class _TeamSums(NamedTuple):
@@ -332,7 +336,7 @@ def finding(compared: Comparison, measures: Sequence[str], confidence: float) ->
     """
     rows = compared.differences[compared.differences["measure"].isin(measures)]
     different = rows[rows["verdict"] == DIFFERENT]
-    on = f"({100 * round(1 - confidence, 10):g}% level, {_scenarios(rows)})"
+    on = f"({100 * round(1 - confidence, 10):g}% level, {_scenario_words(rows)})"
     rest = "".join(f"; {each}" for each in _others(rows))
     if different.empty:
         return f"No difference is shown in {len(rows)} {_comparisons(len(rows))} {on}{rest}"
@@ -370,7 +374,7 @@ def _detectable(rows: pd.DataFrame) -> str:
     return f"{', '.join(named[:NAMED])}{more}"
 
 
-def _scenarios(rows: pd.DataFrame) -> str:
+def _scenario_words(rows: pd.DataFrame) -> str:
     """Return on how many scenarios some differences are."""
     counts = sorted({int(count) for count in rows["scenarios"].dropna()}) or [0]
     if len(counts) == 1:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 def write_together(table: Declared, paths: Mapping[str, Path], out: Path) -> None:
     """Write the rows of a table of several experiments, with ``experiment`` as first column.
 
+    Every field says what it means, and its unit.
+
     The bytes depend only on the tables and the version of pyarrow. A replicate, which only some
     experiments have, is the last column and absent in the others.
 
@@ -33,7 +35,7 @@ def write_together(table: Declared, paths: Mapping[str, Path], out: Path) -> Non
     for name, path in paths.items():
         rows = _read(table, path)
         named = pa.array([name] * len(rows), pa.string())
-        parts.append(rows.add_column(0, EXPERIMENT.name, named))
+        parts.append(rows.add_column(0, arrow_schema([EXPERIMENT]).field(0), named))
     _write(pa.concat_tables(parts, promote_options="default"), out)
 
 
@@ -55,18 +57,20 @@ def _read(table: Declared, path: Path) -> "pa.Table":
     try:
         if path.suffix == ".parquet":
             return parquet.read_table(path).replace_schema_metadata(None)
-        return csv.read_csv(
+        schema = arrow_schema(table.as_written(header(path)).columns)
+        rows = csv.read_csv(
             path,
             csv.ReadOptions(use_threads=False),
             csv.ParseOptions(newlines_in_values=True),
             csv.ConvertOptions(
-                column_types=arrow_schema(table.as_written(header(path)).columns),
+                column_types=schema,
                 null_values=[""],
                 true_values=["true"],
                 false_values=["false"],
                 strings_can_be_null=True,
             ),
         )
-    except (pa.ArrowException, OSError) as error:
+        return rows.cast(schema)
+    except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise FileError(f"{path}: does not read as the table it should be: {reason}") from error

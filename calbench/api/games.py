@@ -13,9 +13,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from calbench.agents.base import Agent
+from calbench.agents.own import PolicyAgent
 from calbench.agents.prompts import PROMPT_VERSION
 from calbench.api.arguments import checked
 from calbench.api.players import Player, named_team, own_agents, team_of_players
+from calbench.domain.ids import AgentId
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import OutsideGame, play_outside, run, run_async
 from calbench.engine.seating import seat_agents, seat_policies
@@ -24,6 +27,7 @@ from calbench.files import first_problem, printable, shorten
 from calbench.metrics import game as scoring
 from calbench.metrics.game import GameScore
 from calbench.metrics.measure import MeasureSpec
+from calbench.protocols.degenerate import Silent
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.labels import LABEL_BANK
 from calbench.scenarios.models import Scenario
@@ -64,13 +68,14 @@ def play(
     *,
     team: str = "own",
     players: str | Sequence[str] = "own",
+    seats: Mapping[int, Player] | None = None,
     channels: Sequence[Channel] = CHANNELS,
     limits: Limits | Mapping[str, Any] | None = None,
     uses_language: bool = False,
     reflection: bool = False,
     system_prompts: Sequence[str | None] = (),
 ) -> OutsideGame:
-    """Play one game by hand: a generator that asks you for every turn.
+    """Play one game by hand: a generator that asks you for every turn, of all seats or of some.
 
     It yields who is asked with what they see, ``{agent_id: observation}``, is sent the
     answers, ``{agent_id: Turn}``, and returns the trace::
@@ -90,7 +95,9 @@ def play(
     Args:
         scenario: from :func:`load_suite`.
         team: its id on the record.
-        players: who plays on the record: one name for all, or one for each agent.
+        players: who you are on the record: one name for all, or one for each agent.
+        seats: who else plays, by agent id, of the kinds that :func:`play_game` takes; you are
+            asked for the other agents only.
         channels: the open channels; all by default.
         limits: those of the paper's published games; a mapping changes some of them.
         uses_language: whether the agents are shown private labels, as language models are.
@@ -99,15 +106,44 @@ def play(
 
     Raises:
         ConfigError: at once, if an argument is invalid.
-        AgentError: out of the generator, if an answer is missing or is no turn.
+        AgentError: out of the generator, if an answer is missing or is no turn, or a player in
+            ``seats`` raises.
     """
     if not isinstance(players, str):
         _check_one_for_each("players", players, scenario)
     if system_prompts:
         _check_one_for_each("system_prompts", system_prompts, scenario)
-    outside = _outside_team(team, players, uses_language)
+    outside, partners = _outside_team(team, players, uses_language), seats or {}
+    if partners:
+        seated = _seated(outside, partners, scenario.num_agents)
+        outside = team_of_players(seated, uses_language, scenario.num_agents, team)
     config = game_config(outside, channels, limits, reflection=reflection)
-    return play_outside(scenario, config, system_prompts=system_prompts)
+    agents = _partners(partners, scenario, config)
+    return play_outside(scenario, config, agents, system_prompts=system_prompts)
+
+
+def _seated(
+    outside: Team, partners: Mapping[int, Player], num_agents: int
+) -> Sequence[Player | Seat]:
+    """Return who sits where: partners, and the seats of those who are asked from outside."""
+    for agent in partners:
+        if agent not in range(num_agents):
+            shown = printable(shorten(repr(agent)))
+            raise ConfigError(f"seats: {shown} is no agent; known are 0 to {num_agents - 1}")
+    return [partners.get(agent, outside.seat_of(AgentId(agent))) for agent in range(num_agents)]
+
+
+def _partners(
+    partners: Mapping[int, Player], scenario: Scenario, config: GameConfig
+) -> Mapping[AgentId, Agent]:
+    """Return the agents of some seats of a game."""
+    if not partners:
+        return {}
+    own = own_agents(partners, scenario, config)
+    places = map(AgentId, range(scenario.num_agents))
+    absent = {agent: PolicyAgent(Silent()) for agent in places if agent not in partners}
+    agents = seat_agents(scenario, config, own={**absent, **own})
+    return {AgentId(agent): agents[agent] for agent in partners}
 
 
 def _outside_team(team: str, players: str | Sequence[str], uses_language: bool) -> Team:
@@ -145,14 +181,17 @@ def play_game(
 
     - a name: a protocol, a baseline, a scripted speaker or another team of one seat, such as
       ``"imap"``, ``"silent"``, ``"candid"``;
-    - an object with ``act(observation)``, plain or ``async``, that returns a ``Turn``; one
-      object may sit in several places;
+    - an object with ``act(observation)``, plain or ``async``, that returns a ``Turn``, or a
+      ``Reply`` with its ``usage``; one object may sit in several places, of a class each place
+      gets one. With ``act(observation, prompt)`` it sits as a language model does, is told what
+      one would be asked, and may return the text of a model's reply or a ``Completion``;
     - a completion function, plain or ``async``: it takes the conversation so far, a list of
       ``{"role": ..., "content": ...}``, and returns the text of the reply. It sits as a
       language model does, with the released prompts and private labels. It may return a
       ``Completion`` with tokens and log-probabilities, and take a ``site`` (a ``CallSite``).
 
-    On the record it has its attribute ``name``, else its own name. Where an event loop is running
+    On the record it has its attribute ``name``, else its own name. One with an attribute ``model``
+    sits as a language model does and is counted as that model. Where an event loop is running
     already, as in a notebook, the game is played in a thread beside it.
 
     Args:
@@ -192,7 +231,9 @@ def play_configured(scenario: Scenario, config: GameConfig, players: Sequence[Pl
     """
     if not players and not config.team.uses_language:
         return run(scenario, config, seat_policies(config.team, scenario.num_agents, config.limits))
-    agents = seat_agents(scenario, config, own=own_agents(players, scenario, config))
+    agents = seat_agents(
+        scenario, config, own=own_agents(dict(enumerate(players)), scenario, config)
+    )
     return _finished(run_async(scenario, config, agents))
 
 

@@ -13,14 +13,17 @@ from calbench.agents.own import (
     FunctionCompleter,
     OwnActing,
     OwnAgent,
+    OwnSpeaking,
+    blaming,
+    model_of,
     name_of,
+    takes,
 )
-from calbench.agents.prompts import load_prompts
 from calbench.config.composition import compose_team
 from calbench.config.groups import known_names
 from calbench.domain.ids import AgentId
 from calbench.engine.game import game_id
-from calbench.engine.seating import team_of
+from calbench.engine.seating import game_prompts, team_of
 from calbench.errors import ConfigError
 from calbench.extensions import extension_names
 from calbench.files import printable, shorten
@@ -28,19 +31,21 @@ from calbench.protocols.registry import policy_names
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Kind, Seat, Team
 
-Player = str | OwnActing | CompletionFunction
-"""A known player's name; an object with ``act``; a function from messages to a reply's text.
+Own = OwnActing | OwnSpeaking
+Player = str | Own | type[OwnActing] | type[OwnSpeaking] | CompletionFunction
+"""A known player's name; an object with ``act``; its class, of which each seat gets an object; a
+function from messages to a reply's text.
 
 What has ``act`` is an agent, even if it can be called as well."""
 
 
 def team_of_players(
-    players: Sequence[Player], uses_language: bool, num_agents: int, team_id: str = "own"
+    players: Sequence[Player | Seat], uses_language: bool, num_agents: int, team_id: str = "own"
 ) -> Team:
     """Return the team of these players, as traces describe it.
 
     Args:
-        players: one for each agent, by agent id.
+        players: one for each agent, by agent id; or the seat of one who is asked from outside.
         uses_language: whether objects are shown private labels, as language models are.
         num_agents: how many there should be.
         team_id: of the team on the record.
@@ -54,7 +59,7 @@ def team_of_players(
     mediated: list[int] = []
     for agent, player in enumerate(players):
         try:
-            team = _named(player) if isinstance(player, str) else _own(player, uses_language)
+            team = _team_of(player, uses_language)
         except ConfigError as error:
             raise ConfigError(f"agent {agent}: {error}") from error
         seats += team.seats
@@ -76,25 +81,45 @@ def named_team(name: str) -> Team:
 
 
 def own_agents(
-    players: Sequence[Player], scenario: Scenario, config: GameConfig
+    players: Mapping[int, Player], scenario: Scenario, config: GameConfig
 ) -> Mapping[AgentId, Agent]:
-    """Return the agents that the caller brought, by place; known players are left out."""
+    """Return the agents that the caller brought, by place; known players are left out.
+
+    Raises:
+        AgentError: a class raised when an object of it was made.
+    """
     agents: dict[AgentId, Agent] = {}
-    for agent, player in zip(map(AgentId, range(len(players))), players, strict=True):
+    for agent, player in players.items():
         if isinstance(player, str):
             continue
         if _acts(player):
-            agents[agent] = OwnAgent(player)
+            agents[AgentId(agent)] = OwnAgent.of(_made(player, agent), lambda: game_prompts(config))
         else:
-            agents[agent] = LanguageAgent(
+            agents[AgentId(agent)] = LanguageAgent(
                 config.team.seats[agent].player,
                 FunctionCompleter(cast("CompletionFunction", player)),
                 FUNCTION_SPEC,
-                load_prompts(config.prompt_version or "", config.prompt_digest),
+                game_prompts(config),
                 None,
                 game_id(scenario, config),
             )
     return agents
+
+
+def _made(player: Own | type[Own], agent: int) -> Own:
+    """Return an object of one's own, of a class a new one."""
+    if not isinstance(player, type):
+        return player
+    with blaming(f"agent {agent}, before the first round", f"{player.__name__}()"):
+        return player()
+
+
+def _team_of(player: Player | Seat, uses_language: bool) -> Team:
+    """Return the team of one player."""
+    if isinstance(player, str):
+        return _named(player)
+    seat = player if isinstance(player, Seat) else _own(player, uses_language)
+    return Team(team_id=seat.player, seats=(seat,))
 
 
 def _check_players(players: object, num_agents: int) -> None:
@@ -123,26 +148,25 @@ def _named(name: str) -> Team:
     return team
 
 
-def _own(player: OwnActing | CompletionFunction, uses_language: bool) -> Team:
-    name = name_of(player)
-    if inspect.isclass(player):
-        raise ConfigError(f"{printable(name)} is a class: give an object of it, {name}()")
+def _own(player: Player, uses_language: bool) -> Seat:
+    """Return the seat of the user's code, which says what model it asks, if it says so."""
+    model = model_of(player)
+    settings: dict[str, bool | str] = {} if model is None else {"model": model}
+    kind: Kind = "custom"
     if _acts(player):
-        kind: Kind = "custom" if uses_language else "protocol"
-        seat = Seat(player=player_name(player), kind=kind)
-        return Team(team_id=seat.player, seats=(seat,))
-    if not callable(player):
+        if not (settings or uses_language or takes(player.act, "prompt")):
+            kind = "protocol"
+    elif inspect.isclass(player) or not callable(player):
         raise ConfigError(
-            f"{printable(name)} is no player: give a name, an object with act(observation), "
-            "or a function from messages to text"
+            f"{printable(name_of(player))} is no player: give a name, an object with "
+            "act(observation) or its class, or a function from messages to text"
         )
-    # Distinguishes its games from those of an object with the same name.
-    settings = {"is_completion_function": True}
-    seat = Seat(player=player_name(player), kind="custom", settings=settings)
-    return Team(team_id=seat.player, seats=(seat,))
+    else:  # distinguishes its games from those of an object with the same name
+        settings["is_completion_function"] = True
+    return Seat(player=player_name(player), kind=kind, settings=settings)
 
 
-def _acts(player: object) -> TypeGuard[OwnActing]:
+def _acts(player: object) -> TypeGuard[Own | type[Own]]:
     # Asked of the object, not of its class: a proxy may define attributes dynamically.
     return callable(getattr(player, "act", None))
 

@@ -278,9 +278,11 @@ def compare(
 
     Args:
         run_a: of the first team: what :func:`evaluate` or :func:`read_run` returned, the folder of
-            a run, or a published experiment, such as ``"published:varied"``.
+            a run or a sweep, or a published experiment, such as ``"published:varied"``.
         run_b: of the second team, likewise.
-        a: the first team; the teams of one name unless given.
+        a: the first team; the teams of one name unless given. Those of a sweep have their job
+            before the name, ``"theta=0.1 dsm"``; a job means all its teams, a team those of all
+            jobs.
         b: the second.
 
     Raises:
@@ -298,6 +300,8 @@ def compare(
 def _folder_of(run: Results | str | os.PathLike[str]) -> Path:
     if not isinstance(run, Results):
         return user_path(run)
+    if run.jobs:
+        return run.traces[0].parents[1]
     if len(run.traces) != 1:
         raise ConfigError("these results are of several runs; name one, or a published experiment")
     return run.traces[0]
@@ -316,16 +320,19 @@ def plot_plane(results: Results, setting: str | None = None) -> "go.Figure":
             instrument.
     """
     from calbench.report.figures.plane import plane_of
+    from calbench.report.figures.swept import name_of
 
     rows = _rows(results, setting, "adjusted_excess_cost")
-    return plane_of([{**row, "team": _name(row)} for row in rows])
+    return plane_of([{**row, "team": name_of(row)} for row in rows])
 
 
 @checked
 def plot_intervals(
     results: Results, measure: str = "excess_cost", setting: str | None = None
 ) -> "go.Figure":
-    """Return a dot with its interval for every team, or for every job of a sweep.
+    """Return a dot with its interval for every team; of a sweep lines over the key swept.
+
+    Where no number was swept there is a dot for every job.
 
     Args:
         results: with the table ``leaderboard``.
@@ -335,19 +342,9 @@ def plot_intervals(
     Raises:
         ConfigError: there is no such setting or measure.
     """
-    from calbench.report.columns import MEASURE_BY_NAME
-    from calbench.report.figures.charts import Series, dots
+    from calbench.report.figures.swept import swept
 
-    rows = _rows(results, setting, measure)
-    about = MEASURE_BY_NAME[measure]
-    shown = [row for row in rows if row[measure] is not None]
-    series = Series.of(about.title, shown, measure, _name)
-    return dots(list(series.values), [series], f"{about.title} ({about.unit})")
-
-
-def _name(row: "Row") -> str:
-    """Return what a row is of: a team, in a sweep of a job."""
-    return " ".join(str(row[key]) for key in ("job", "team") if key in row)
+    return swept(_rows(results, setting, measure), measure, results.swept)
 
 
 def _rows(results: Results, setting: str | None, measure: str) -> "list[Row]":
@@ -363,6 +360,4 @@ def _rows(results: Results, setting: str | None, measure: str) -> "list[Row]":
     measures = [name.removesuffix("_low") for name in columns if name.endswith("_low")]
     if measure not in measures:
         raise ConfigError(f"measure: there is no {measure!r:.60}; {among(measure, measures)}")
-    rows = frame[frame["setting"] == chosen].astype(object)
-    found = rows.where(rows.notna(), None).to_dict("records")
-    return [{str(key): value for key, value in row.items()} for row in found]
+    return [*of_runs.rows_of(frame[frame["setting"] == chosen])]

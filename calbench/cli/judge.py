@@ -4,6 +4,7 @@ The audit of appendix I: one call for each recipient and round, about the messag
 Without a model the scripted judge answers: fixed rules, no language model.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from calbench.errors import ConfigError, StoppedError
 from calbench.facts.frames import rounded
 from calbench.facts.judged import VERDICT_FACTS, judged_batch
 from calbench.facts.storage import SPOOL, FactsWriter, MeasuredBatch
-from calbench.files import STORE
+from calbench.files import STORE, printable
 from calbench.folders import claimed, scratch_folder
 from calbench.llm.client import Totals
 from calbench.llm.litellm_transport import ask_litellm
@@ -32,7 +33,7 @@ from calbench.llm.prices import read_prices
 from calbench.llm.replies.database import BESIDE
 from calbench.llm.transport import Transport
 from calbench.metrics.judge.cases import Verdict, verdicts_of
-from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, scripted_verdicts
+from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, scripted_verdicts, texts_understood
 from calbench.metrics.measure import MeasureSpec
 from calbench.pool import cut, mapped, workers
 from calbench.report.tables import read_table
@@ -170,6 +171,7 @@ def _judge_by_rules(
     is_stopping: Callable[[], bool],
 ) -> None:
     """Let the scripted judge answer, which takes no time but a processor's."""
+    understood, texts = Counter[str](), Counter[str]()
     work = partial(_judged_by_rules, measure=spec.measure)
     tasks = [[game.path for game in task] for task in cut(games, lambda game: game.seconds)]
     with (
@@ -179,15 +181,31 @@ def _judge_by_rules(
         for batches in mapped(work, tasks, pool):
             if is_stopping():
                 raise StoppedError("Stopped: nothing is kept; the same command starts again")
-            for batch in batches:
+            for team, batch, (read, count) in batches:
                 facts.add(batch)
+                understood[team] += read
+                texts[team] += count
                 tick()
+    if total := texts.total():
+        tell(f"The scripted judge understood {understood.total()} of {total} texts.")
+    for team, count in texts.items():
+        if count and not understood[team]:
+            warn(
+                f"{printable(team)}: of its {count} texts the scripted judge understood none, so "
+                "its numbers say nothing about them; let a model judge, model=ID"
+            )
 
 
-def _judged_by_rules(paths: Sequence[Path], measure: MeasureSpec) -> list[MeasuredBatch]:
-    """Judge games, in a worker."""
+def _judged_by_rules(
+    paths: Sequence[Path], measure: MeasureSpec
+) -> list[tuple[str, MeasuredBatch, tuple[int, int]]]:
+    """Judge games, in a worker; return team, verdicts, and what of its texts is understood."""
     return [
-        judged_batch(trace, scripted_verdicts(trace), SCRIPTED_JUDGE, measure)
+        (
+            trace.config.team.team_id,
+            judged_batch(trace, scripted_verdicts(trace), SCRIPTED_JUDGE, measure),
+            texts_understood(trace),
+        )
         for trace in map(read_trace, paths)
     ]
 

@@ -53,7 +53,7 @@ QUIET = ("-q", "--quiet")
 """The option of every command that leaves its verdict, warnings and errors alone."""
 
 LISTED = {"experiment": "Experiments", "suite": "Suites", "protocol": "Protocols", "teams": "Teams"}
-"""Groups of ``conf/`` whose files ``--help`` describes."""
+"""Groups of ``conf/`` whose files ``calbench help`` describes."""
 
 STATUSES = (
     ("0", "done"),
@@ -68,7 +68,7 @@ STATUSES = (
     ("130", "stopped with Ctrl-C; the same command resumes"),
     ("143", "stopped by the system (SIGTERM), as by Ctrl-C"),
 )
-"""Meanings of the exit statuses in ``--help``."""
+"""Meanings of the exit statuses."""
 
 
 def invoke(arguments: Sequence[str]) -> int:
@@ -180,19 +180,71 @@ class Program(Subcommands):
         formatter.write_usage(ctx.command_path, "SUBCOMMAND ...", " " * len("Usage: "))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show subcommands, options of a run, what can be chosen, and the statuses."""
-        self.format_commands(ctx, formatter)
-        self.commands[RUN].format_options(ctx, formatter)
-        with formatter.section("Often changed (conf/config.yaml has all keys)"):
-            formatter.write_dl(TABLE["commands"][RUN]["keys"].items())
-        for group, title in LISTED.items():
-            with formatter.section(f"{title} ({KEY_BY_GROUP[group]}=NAME)"):
-                formatter.write_dl(list(described(group).items()))
-        with formatter.section("Other choices"):
-            others = [group for group in KEY_BY_GROUP if group not in LISTED]
-            formatter.write_dl([(f"{name}=", ", ".join(known_names(name))) for name in others])
-        with formatter.section("Exit status"):
-            formatter.write_dl(STATUSES)
+        """Name subcommands and topics, so that all fits a screen."""
+        names = [name for name in self.list_commands(ctx) if not self.commands[name].hidden]
+        with formatter.section("Subcommands (calbench NAME --help)"):
+            formatter.write_text(", ".join(names))
+        with formatter.section("Topics (calbench help TOPIC)"):
+            formatter.write_text(f"{', '.join(TOPICS)}; all has everything")
+
+
+Writer = Callable[[Program, click.Context, click.HelpFormatter], None]
+
+
+def _listed(group: str, title: str) -> Writer:
+    """Return what describes the files of a group of ``conf/``."""
+
+    def write(_program: Program, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section(f"{title} ({KEY_BY_GROUP[group]}=NAME)"):
+            formatter.write_dl(list(described(group).items()))
+
+    return write
+
+
+def _write_keys(_program: Program, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    with formatter.section("Often changed (conf/config.yaml has all keys)"):
+        formatter.write_dl(TABLE["commands"][RUN]["keys"].items())
+
+
+def _write_choices(_program: Program, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    with formatter.section("Other choices"):
+        others = [group for group in KEY_BY_GROUP if group not in LISTED]
+        formatter.write_dl([(f"{name}=", ", ".join(known_names(name))) for name in others])
+
+
+def _write_statuses(_program: Program, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    with formatter.section("Exit status"):
+        formatter.write_dl(STATUSES)
+
+
+TOPICS: Mapping[str, Writer] = {
+    "subcommands": lambda program, ctx, formatter: program.format_commands(ctx, formatter),
+    "options": lambda program, ctx, formatter: program.commands[RUN].format_options(ctx, formatter),
+    "keys": _write_keys,
+    **{title.lower(): _listed(group, title) for group, title in LISTED.items()},
+    "choices": _write_choices,
+    "status": _write_statuses,
+}
+"""What ``calbench help`` tells, by topic; ``all`` is every one."""
+
+
+def _show_topic(topic: str | None) -> int:
+    """Print a topic, the help of a subcommand, or what ``--help`` says."""
+    ctx = click.get_current_context().find_root()
+    if topic is None:
+        click.echo(ctx.get_help())
+    elif topic in program.commands:
+        command = program.commands[topic]
+        click.echo(command.get_help(click.Context(command, parent=ctx, info_name=topic)))
+    elif topic in {*TOPICS, "all"}:
+        formatter = ctx.make_formatter()
+        for each in TOPICS if topic == "all" else [topic]:
+            TOPICS[each](program, ctx, formatter)
+        click.echo(formatter.getvalue().strip("\n"))
+    else:
+        hint = among(topic, [*TOPICS, "all", *program.commands])
+        raise ConfigError(f"{printable(topic)}: is not a topic; {hint}")
+    return Status.DONE
 
 
 class Overriding(Talking):
@@ -341,6 +393,22 @@ program = Program(
     params=[_versions()],
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+program.add_command(
+    Talking(
+        "help",
+        callback=_show_topic,
+        params=[
+            click.Argument(
+                ["topic"],
+                required=False,
+                shell_complete=lambda _ctx, _, incomplete: [
+                    CompletionItem(each) for each in (*TOPICS, "all") if each.startswith(incomplete)
+                ],
+            )
+        ],
+        help="Say more: " + ", ".join(TOPICS) + ", all, or a subcommand.",
+    )
 )
 for _name, _about in TABLE["groups"].items():
     program.add_command(Subcommands(_name, help=_about, no_args_is_help=False))

@@ -7,7 +7,7 @@ are read strictly but not replayed, as ``calbench verify`` does.
 from collections.abc import Sequence
 from pathlib import Path
 
-from calbench.cli.run import summary_tables
+from calbench.cli.run import SHOWN, summary_tables
 from calbench.cli.words import Status, Words, names
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
@@ -15,11 +15,12 @@ from calbench.console import show, verdict, warn
 from calbench.runs.faults import excluded_games, faults_of
 from calbench.runs.folder import (
     KEPT,
+    SWEEP_FIGURES,
     SWEEP_KEY,
     SWEEP_TABLE,
     check_folder,
     job_folders,
-    write_sweep_table,
+    write_sweep,
 )
 from calbench.runs.measured import rescore
 from calbench.runs.recorded import TEAM_ORDER
@@ -36,10 +37,10 @@ def main(words: Words) -> int:
     spec = compose(words.settings)
     jobs = job_folders(paths[0]) if len(paths) == 1 else []
     if jobs:
-        kept = [SWEEP_TABLE, *(f"*/{TABLES_FOLDER}/{name}" for name in KEPT)]
+        kept = [SWEEP_TABLE, SWEEP_FIGURES, *(f"*/{TABLES_FOLDER}/{name}" for name in KEPT)]
         check_folder(out, kept, {SWEEP_TABLE: SWEEP_KEY})
         count = sum(_rescored([job], out / job.name / TABLES_FOLDER, teams, spec) for job in jobs)
-        write_sweep_table(out)
+        write_sweep(out, tuple(SHOWN))
         line = f"{count} games of {len(jobs)} jobs scored: {out}/{SWEEP_TABLE} over all jobs"
         verdict(line, is_good=True)
         return Status.DONE

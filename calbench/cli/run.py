@@ -14,7 +14,7 @@ from calbench.config.spec import RunSpec
 from calbench.console import show, tell, verdict, warn
 from calbench.report.tables import Row, read_table
 from calbench.runs.faults import closed_channels, faults_of, is_nothing_read
-from calbench.runs.folder import write_sweep_table
+from calbench.runs.folder import SWEEP_FIGURES, write_sweep
 from calbench.runs.play import RunSummary, execute
 from calbench.terminal import new_table
 from calbench.traces.catalog import TRACES_FOLDER
@@ -137,17 +137,18 @@ def summary_tables(
 
 
 def _show_sweep(sweep: Sweep, status: int) -> None:
-    """Write the table over all jobs of a sweep, and print it."""
-    path = write_sweep_table(sweep.folder)
+    """Write the table over all jobs of a sweep with its figures, and print it."""
+    path = write_sweep(sweep.folder, tuple(SHOWN))
     rows = read_table(path)
     names = ["job", *(["setting"] if len({row["setting"] for row in rows}) > 1 else []), "team"]
     heads = (*(name.capitalize() for name in names), *SHOWN.values())
-    table = new_table("means over scenarios, job by job", heads, left=len(names))
+    interval = f"{100 * sweep.runs[0].analysis.confidence:g}% interval"
+    table = new_table(f"mean and {interval} over scenarios", heads, left=len(names))
     for row in rows:
-        means = (f"{float(row[measure]):.2f}" if row[measure] else "-" for measure in SHOWN)
-        table.add_row(*(row[name] for name in names), *means)
+        table.add_row(*(row[name] for name in names), *(_cell(row, each) for each in SHOWN))
     show(table)
     tell(f"Jobs     {sweep.folder}/<job>, each the folder of a run")
+    tell(f"Figures  {sweep.folder}/{SWEEP_FIGURES}")
     verdict(
         f"{len(sweep.runs)} jobs: {path} has all, with intervals", is_good=status == Status.DONE
     )

@@ -19,7 +19,7 @@ from calbench.files import printable
 
 
 class Status(IntEnum):
-    """The exit statuses of every command; ``--help`` says what they mean."""
+    """The exit statuses of every command; ``calbench help status`` says what they mean."""
 
     DONE = 0
     DIFFERENT = 1

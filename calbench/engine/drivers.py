@@ -4,8 +4,10 @@
 """
 
 import asyncio
-from collections.abc import Coroutine, Generator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from calbench.agents.base import Agent, place_of
 from calbench.agents.own import checked_reply
@@ -20,6 +22,7 @@ from calbench.protocols.base import Policy, first_of
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace
 
+T = TypeVar("T")
 OutsideAnswers = Mapping[AgentId, Turn | Reply]
 OutsideGame = Generator[Asks, OutsideAnswers, Trace]
 
@@ -121,7 +124,9 @@ def _introduced(
     return [agent.introduce(briefing) for agent, briefing in zip(agents, told, strict=True)]
 
 
-async def _answers(agents: Sequence[Agent], asks: Asks) -> dict[AgentId, Reply] | HaltedError:
+async def _answers(
+    agents: Sequence[Agent] | Mapping[AgentId, Agent], asks: Asks
+) -> dict[AgentId, Reply] | HaltedError:
     """Wait for all agents asked; of several unavailable ones, the lowest id halts the game.
 
     No agent is cancelled if another one fails: its reply may already be paid for.
@@ -149,34 +154,71 @@ async def _answers(agents: Sequence[Agent], asks: Asks) -> dict[AgentId, Reply] 
 
 
 def play_outside(
-    scenario: Scenario, config: GameConfig, *, system_prompts: Sequence[str | None] = ()
+    scenario: Scenario,
+    config: GameConfig,
+    agents: Mapping[AgentId, Agent] | None = None,
+    *,
+    system_prompts: Sequence[str | None] = (),
 ) -> OutsideGame:
     """Play one game as :func:`calbench.engine.game.play` does, with answers from any source.
 
     An :class:`UnavailableError` thrown into it ends the game at that point, recorded and
     unscored, as if the first agent asked were unavailable.
 
+    Args:
+        scenario: of the game.
+        config: of the game.
+        agents: who answers for themselves, by agent id, after the others of the same ask.
+        system_prompts: of the others, by agent id; only recorded.
+
     Raises:
         AgentError: there is not exactly one answer for each agent asked, or an answer is
             neither a turn nor a reply, or is a turn that a trace cannot hold; the game is over.
     """
-    game = play(scenario, config, system_prompts=system_prompts)
+    inside = agents or {}
     try:
+        prompts = list(system_prompts or [None] * scenario.num_agents)
+        told = briefings(scenario, config)
+        for agent, seated in inside.items():
+            prompts[agent] = seated.introduce(told[agent])
+        game = play(scenario, config, system_prompts=prompts)
         asks = next(game)
-        while True:
-            try:
-                answers = yield dict(asks)
-            except UnavailableError as error:
-                first = asks[min(asks)]
-                asks = game.throw(HaltedError(first, error.reason, error.detail))
-            else:
-                asks = game.send(_checked(asks, answers))
+        with _waiting() as wait:
+            while True:
+                outside = {agent: asks[agent] for agent in asks if agent not in inside}
+                try:
+                    answers = _checked(outside, (yield dict(outside))) if outside else {}
+                except UnavailableError as error:
+                    first = outside[min(outside)]
+                    asks = game.throw(HaltedError(first, error.reason, error.detail))
+                    continue
+                asked = {agent: asks[agent] for agent in asks if agent in inside}
+                said = wait(_answers(inside, asked)) if asked else {}
+                if isinstance(said, HaltedError):
+                    asks = game.throw(said)
+                else:
+                    asks = game.send({agent: {**answers, **said}[agent] for agent in asks})
     except AgentError as error:
         place = f"team {config.team.team_id}, scenario {scenario.scenario_id}"
-        raise error.within(place) from None
+        raise error.within(place) from error.__cause__
     except StopIteration as end:
         trace: Trace = end.value
         return trace
+
+
+@contextmanager
+def _waiting() -> Iterator[Callable[[Coroutine[Any, Any, T]], T]]:
+    """Provide what waits for a coroutine, all on one event loop in a thread beside this one.
+
+    A client may be bound to the loop that it was used on first, and the caller's thread may have
+    a loop that runs.
+    """
+    runner = asyncio.Runner()
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        try:
+            yield lambda waits: thread.submit(runner.run, waits).result()
+        finally:
+            thread.submit(runner.close).result()
 
 
 def _checked(asks: Asks, answers: object) -> dict[AgentId, Reply]:

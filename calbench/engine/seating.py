@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from calbench.agents.base import Agent, Completer
 from calbench.agents.language import LanguageAgent
 from calbench.agents.own import OwnAgent, OwnPolicy, PolicyAgent, blaming
-from calbench.agents.prompts import load_prompts, load_variant
+from calbench.agents.prompts import Prompts, load_prompts, load_variant
 from calbench.agents.scripted import GOALS, SCRIPTED_SPEC, scripted_speaker
 from calbench.domain.ids import AgentId
 from calbench.domain.randomness import derived_seed
@@ -113,7 +113,7 @@ def seat_agents(
         if agent in made:
             agents.append(made[agent])
         elif seat.kind == "custom":
-            agents.append(_own_agent(config.team, seat, scenario.scenario_id, agent))
+            agents.append(_own_agent(config, seat, scenario.scenario_id, agent))
         elif seat.uses_language:
             source = _source(config.team, seat, scenario, agent, completer)
             text = texts[agent] if agent in texts else variant_text(seat)
@@ -156,9 +156,14 @@ def _source(
 def _speaker(
     config: GameConfig, seat: Seat, source: Completer, game: str, text: str | None
 ) -> LanguageAgent:
-    prompts = load_prompts(config.prompt_version or "", config.prompt_digest)
+    prompts = game_prompts(config)
     spec = SCRIPTED_SPEC if seat.kind == "scripted" else asked_spec(seat, config.replicate)
     return LanguageAgent(seat.player, source, spec, prompts, text, game)
+
+
+def game_prompts(config: GameConfig) -> Prompts:
+    """Return the prompts of a game in which somebody uses language."""
+    return load_prompts(config.prompt_version or "", config.prompt_digest)
 
 
 def variant_text(seat: Seat) -> str | None:
@@ -192,13 +197,14 @@ def asked_spec(seat: Seat, replicate: int) -> ModelSpec:
     return spec.model_copy(update={"replicate": spec.replicate + replicate})
 
 
-def _own_agent(team: Team, seat: Seat, scenario_id: str, agent: AgentId) -> Agent:
+def _own_agent(config: GameConfig, seat: Seat, scenario_id: str, agent: AgentId) -> Agent:
     """Build the user's own agent from its import path ``package.module:name``, or by its name.
 
     This runs the user's code; what names it comes from a configuration, never from a suite or a
     trace.
     """
     path, arguments = seat.settings.get("agent"), seat.settings.get("arguments", {})
+    team = config.team
     named = f"team {team.team_id}: agent {path}"
     if not isinstance(path, str) or path.count(":") > 1 or not isinstance(arguments, Mapping):
         raise ConfigError(f"{named}: write it as package.module:Name, arguments as keys and values")
@@ -216,7 +222,7 @@ def _own_agent(team: Team, seat: Seat, scenario_id: str, agent: AgentId) -> Agen
         if error.__cause__ is not None:
             raise
         raise ConfigError(f"{named}: {error.what}") from None
-    return OwnAgent(own)
+    return OwnAgent.of(own, lambda: game_prompts(config))
 
 
 def _given_agent(named: str, name: str, settings: Mapping[str, Any]) -> Callable[..., Any]:

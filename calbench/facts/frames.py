@@ -231,10 +231,22 @@ def _truth(values: pd.Series) -> pd.Series:
 
 
 def arrow_schema(columns: Sequence[Column]) -> "pa.Schema":
-    """Return the columns as an Arrow schema."""
+    """Return the columns as an Arrow schema, each field with its meaning and its unit, if any."""
     import pyarrow as pa
 
-    return pa.schema([(c.name, pa.type_for_alias(ARROW_TYPES[_kind(c)])) for c in columns])
+    return pa.schema(
+        [
+            pa.field(
+                column.name, pa.type_for_alias(ARROW_TYPES[_kind(column)]), metadata=_about(column)
+            )
+            for column in columns
+        ]
+    )
+
+
+def _about(column: Column) -> dict[str, str]:
+    about = {"meaning": column.meaning, "unit": column.unit}
+    return {name: said for name, said in about.items() if said}
 
 
 def arrow_table(frame: pd.DataFrame, columns: Sequence[Column]) -> "pa.Table":

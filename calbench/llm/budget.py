@@ -10,12 +10,16 @@ from dataclasses import dataclass, field
 from calbench.console import warn
 from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.prices import NANO
-from calbench.llm.replies.ledger import ALIKE, Presence
+from calbench.llm.replies.ledger import Presence
 from calbench.llm.replies.writer import ReplyWriter
 
 CAUTION = 10
 """After n replies within what was reserved, the chance that the next one is dearer counts as this
 over n [C]. That none of n was says with 95% that it is below 3 / n."""
+
+ALIKE = 4
+"""By what factor an attempt may be larger than one that was answered, and be like it: the preflight
+is a hundred times smaller than a turn, and says little about its price [C]."""
 
 BEYOND = " beyond its bound"
 """Behind the name of a model in the ledger: what is reserved because its replies were dearer."""
@@ -192,10 +196,10 @@ class Budget:
 
     def _bill(self, model: str) -> _Bill:
         if model not in self._bills:
-            excess, known, within = (
-                (0, 0, 0) if self._ledger is None else self._ledger.learnt(model)
-            )
-            self._bills[model] = _Bill(excess, known, within, told=excess)
+            bill = self._bills[model] = _Bill()
+            for bound, nano_usd in () if self._ledger is None else self._ledger.answered(model):
+                bill.learn(bound, nano_usd)
+            bill.told = bill.excess
         return self._bills[model]
 
     @property

@@ -13,7 +13,8 @@ class Player(NamedTuple):
         name: in the team.
         kind: typed by protocol, a model, a scripted stand-in, or the user's own code.
         uses_language: whether it speaks in words and is asked to reflect.
-        model: identifier of the model behind it; absent for everything else.
+        model: identifier of the model behind it, also of one that the user's code says it asks;
+            absent for everything else.
         settings_digest: SHA-256 of the settings that define it.
         is_probing: whether its prompt tells it to find out private information (appendix B).
     """
@@ -44,7 +45,7 @@ def players_of(team: Team, num_agents: int) -> tuple[Player, ...]:
 
 
 def _player(seat: Seat) -> Player:
-    model = seat.settings.get("model") if seat.kind == "model" else None
+    model = seat.settings.get("model") if seat.kind in ("model", "custom") else None
     return Player(
         name=seat.player,
         kind=seat.kind,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from html import escape
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
@@ -21,8 +22,8 @@ from calbench.errors import OutputError
 from calbench.facts.columns import text
 from calbench.facts.frames import read_csv
 from calbench.facts.storage import SPOOL
-from calbench.files import check_no_link_out, printable
-from calbench.runs.results import TABLES_FOLDER
+from calbench.files import check_no_link_out, printable, write_atomically
+from calbench.runs.results import TABLES_FOLDER, of_jobs, rows_of, swept_keys
 from calbench.traces.catalog import LOCK, TRACES_FOLDER
 from calbench.traces.shards import EARLIER_GLOB, SHARD_GLOB
 
@@ -35,6 +36,9 @@ SWEEP_KEY = (JOB.name, *TABLES["leaderboard.csv"].key)
 
 SWEEP_TABLE = "leaderboard.csv"
 """Table over all jobs, in the folder of the sweep."""
+
+SWEEP_FIGURES = "leaderboard.html"
+"""Its measures over what was swept, as a page that needs no other file."""
 
 
 def job_folders(folder: Path, holding: str = TRACES_FOLDER) -> list[Path]:
@@ -54,22 +58,58 @@ def _natural(name: str) -> list[tuple[float, str]]:
     return [(float(part), "") if place % 2 else (0.0, part) for place, part in enumerate(parts)]
 
 
-def write_sweep_table(folder: Path) -> Path:
-    """Write the leaderboards of all jobs in the folder of a sweep as one table.
+def write_sweep(folder: Path, measures: Sequence[str]) -> Path:
+    """Write the leaderboards of all jobs in the folder of a sweep as one table, and its figures.
+
+    Args:
+        folder: of the sweep.
+        measures: that are drawn.
+
+    Returns:
+        The path of the table.
 
     Raises:
         FileError: a job's leaderboard cannot be read.
         OutputError: the folder cannot be written.
     """
     columns = TABLES["leaderboard.csv"].columns
-    frames = [
-        read_csv(job / TABLES_FOLDER / "leaderboard.csv", columns).assign(job=job.name)
+    frames = {
+        job.name: read_csv(job / TABLES_FOLDER / "leaderboard.csv", columns)
         for job in job_folders(folder, TABLES_FOLDER)
-    ]
-    filled = [frame for frame in frames if len(frame)] or frames[:1]
+    }
+    filled = {job: frame for job, frame in frames.items() if len(frame)} or frames
+    together = of_jobs(filled)
     path = folder / SWEEP_TABLE
-    write_frames(path, [pd.concat(filled, ignore_index=True)], SWEEP_COLUMNS)
+    write_frames(path, [together], SWEEP_COLUMNS)
+    page = _figures(together, swept_keys(filled), measures)
+    write_atomically(folder / SWEEP_FIGURES, page.encode())
     return path
+
+
+def _figures(together: pd.DataFrame, keys: Collection[str], measures: Sequence[str]) -> str:
+    """Return a page with a figure for each setting and measure, and with what draws them."""
+    from plotly.offline import get_plotlyjs  # only a sweep waits for it
+
+    from calbench.report.figures.swept import swept
+
+    parts = [
+        "<!doctype html>",
+        '<html lang="en">',
+        '<meta charset="utf-8">',
+        "<title>Sweep</title>",
+    ]
+    for setting in together["setting"].unique():
+        rows = rows_of(together[together["setting"] == setting])
+        parts.append(f"<h1>{escape(setting)}</h1>")
+        parts += [
+            swept(rows, measure, [*keys]).to_html(
+                full_html=False, include_plotlyjs=False, div_id=f"{setting}-{measure}"
+            )
+            for measure in measures
+            if any(row[measure] is not None for row in rows)
+        ]
+    parts.insert(4, f"<script>{get_plotlyjs()}</script>")
+    return "\n".join(parts)
 
 
 KEPT = frozenset(

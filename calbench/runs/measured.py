@@ -1,6 +1,7 @@
 """Games measured again from their traces: all tables of some, and two runs compared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from calbench.folders import claimed, scratch_folder
 from calbench.llm.prices import read_prices
 from calbench.pool import workers
 from calbench.runs.faults import excluded_games, unread_replies
-from calbench.runs.folder import KEPT, KEYS, check_folder
+from calbench.runs.folder import KEPT, KEYS, check_folder, job_folders
 from calbench.runs.published import published_facts
 from calbench.runs.recorded import RecordedGame, TraceHead, read_games, recorded_games, team_rank
 from calbench.runs.slices import pooled, told_apart
@@ -36,10 +37,24 @@ SCENARIO = ["setting", "scenario_id"]
 
 
 class _Side(NamedTuple):
-    """One run: its games, and the seats of its scored games."""
+    """One run, or all jobs of a sweep: its games, and the seats of its scored games.
+
+    Both have in ``team`` the job before the team; which these are is in ``names``, by both.
+    """
 
     games: pd.DataFrame
     agents: pd.DataFrame
+    names: Mapping[str, tuple[str, str]]
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether there are jobs."""
+        return any(job for job, _ in self.names.values())
+
+    def called(self, name: str) -> list[str]:
+        """Return the teams that a name means: one, all of a job, or one in all jobs."""
+        found = [team for team, names in self.names.items() if name in names]
+        return [name] if name in self.names else found
 
 
 def compare_runs(
@@ -52,11 +67,14 @@ def compare_runs(
 ) -> Comparison:
     """Compare two runs by every measure, team by team and setting by setting.
 
+    In a sweep every team of every job is one of its own, called by both names, such as
+    ``"theta=0.1 dsm"``.
+
     Args:
-        run_a: a folder of a run or of traces, or ``published:EXPERIMENT``.
+        run_a: a folder of a run, of a sweep or of traces, or ``published:EXPERIMENT``.
         run_b: the other; it may be the same where two teams are named.
         spec: its settings of metrics and estimates, and its workers, count.
-        team_a: this team of the first run ...
+        team_a: this team of the first run, of a sweep also a job or a team in all of them ...
         team_b: ... with this one of the second; teams of one name unless given.
 
     Raises:
@@ -68,8 +86,9 @@ def compare_runs(
     for run, side in ((run_a, a), (run_b, b))[: 1 if a is b else 2]:
         for line in (*unread_replies(side.agents), *excluded_games(side.games)):
             warn(f"{run}: {line}")
-    agents_a, agents_b = _alike(a, b)
-    compared = compare_teams(agents_a, agents_b, pairs, spec.analysis)
+    if unlike := _unlike(a, b, pairs):
+        warn(f"{unlike} scenarios mean something else in the two runs and are left out")
+    compared = compare_teams(a.agents, b.agents, pairs, spec.analysis)
     if compared.differences.empty:
         raise ConfigError(f"{run_a} and {run_b}: no scenario was played to the end in both")
     return compared
@@ -81,6 +100,15 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
         with scratch_folder("published") as scratch:
             facts = published_facts(name.removeprefix(PUBLISHED), scratch)
             return _side(facts, spec)
+    if jobs := job_folders(run):
+        sides = [_of_job(job.name, _measured(job, spec)) for job in jobs]
+        games, agents = (
+            pd.concat(frames, ignore_index=True)
+            for frames in zip(*((side.games, side.agents) for side in sides), strict=True)
+        )
+        return _Side(
+            games, agents, {team: each for side in sides for team, each in side.names.items()}
+        )
     with (
         workers(spec.jobs, spec.executor, games=len(list(trace_paths(run)))) as pool,
         scratch_folder("compare") as scratch,
@@ -94,42 +122,59 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
 
 
 def _side(facts: Facts, spec: RunSpec) -> _Side:
-    agents = facts.of_games("agents")
+    games, agents = facts.games, facts.of_games("agents")
     exact = exact_values(facts, agents, spec.measure.vps_floor).add_prefix(EXACT)
-    return _Side(facts.games, agents.join(exact))
+    place = ["setting", "team", "scenario_id"]
+    digests = games.drop_duplicates(place).set_index(place)["scenario_digest"]
+    agents = agents.join(exact).join(digests, on=place)
+    return _Side(games, agents, {team: ("", team) for team in games["team"].unique()})
 
 
-def _alike(a: _Side, b: _Side) -> Iterator[pd.DataFrame]:
-    """Yield the seats of both runs, without scenarios that share a name and are not the same."""
-    digests = [
-        side.games.drop_duplicates(SCENARIO).set_index(SCENARIO)["scenario_digest"]
-        for side in (a, b)
-    ]
-    both = pd.concat(digests, axis="columns", join="inner", keys=["a", "b"])
-    unlike = both.index[both["a"] != both["b"]]
-    if len(unlike):
-        warn(f"{len(unlike)} scenarios mean something else in the two runs and are left out")
-    for agents in (a.agents, b.agents):
-        yield agents[~agents.set_index(SCENARIO).index.isin(unlike)]
+def _of_job(job: str, side: _Side) -> _Side:
+    """Return the games of a job with its name before that of every team."""
+    games, agents = (each.assign(team=f"{job} " + each["team"]) for each in side[:2])
+    return _Side(games, agents, {f"{job} {team}": (job, team) for team in side.names})
+
+
+def _unlike(a: _Side, b: _Side, pairs: Sequence[tuple[str, str]]) -> int:
+    """Return how many scenarios share a name in the two runs and are not the same."""
+    found: set[tuple[str, str]] = set()
+    for team_a, team_b in pairs:
+        first, second = (
+            side.games[side.games["team"] == team].set_index(SCENARIO)["scenario_digest"]
+            for side, team in ((a, team_a), (b, team_b))
+        )
+        both = (
+            first[~first.index.duplicated()]
+            .to_frame("a")
+            .join(second[~second.index.duplicated()].rename("b"), how="inner")
+        )
+        found.update(both.index[both["a"] != both["b"]])
+    return len(found)
 
 
 def _team_pairs(
     a: _Side, b: _Side, team_a: str | None, team_b: str | None
 ) -> list[tuple[str, str]]:
-    teams_a, teams_b = (sorted(side.games["team"].unique()) for side in (a, b))
     if team_a is None and team_b is None:
-        pairs = [(team, team) for team in teams_a if team in teams_b]
+        # Of a sweep and a run those are compared that play the same team.
+        name = 1 if a.is_sweep != b.is_sweep else slice(None)
+        pairs = [
+            (one, other)
+            for one, other in product(a.names, b.names)
+            if a.names[one][name] == b.names[other][name]
+        ]
         if not pairs:
             raise ConfigError(
-                f"no team is in both runs ({', '.join(teams_a)}; {', '.join(teams_b)}); name two "
+                f"no team is in both runs ({', '.join(a.names)}; {', '.join(b.names)}); name two "
                 "with a=TEAM b=TEAM"
             )
         return pairs
     first, second = team_a or team_b or "", team_b or team_a or ""
-    for key, team, teams in (("a", first, teams_a), ("b", second, teams_b)):
-        if team not in teams:
-            raise ConfigError(f"{key}={team}: there is no such team; {among(team, teams)}")
-    return [(first, second)]
+    for key, team, side in (("a", first, a), ("b", second, b)):
+        if not side.called(team):
+            raise ConfigError(f"{key}={team}: there is no such team; {among(team, [*side.names])}")
+    return list(product(a.called(first), b.called(second)))
 
 
 def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpec) -> int:

@@ -1,16 +1,15 @@
 """Results as frames: tables and games of a run, or the published ones."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
 from html import escape
-from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from calbench.errors import ConfigError, FileError
@@ -69,6 +68,11 @@ class Results:
         """The names of the tables."""
         return tuple(self.readers)
 
+    @property
+    def swept(self) -> tuple[str, ...]:
+        """The keys whose values distinguish the jobs of a sweep."""
+        return tuple(swept_keys(self.jobs))
+
     def to_frame(self) -> "pd.DataFrame":
         """Return the table ``leaderboard``: a row for each setting and team, with intervals."""
         return self.table("leaderboard")
@@ -120,7 +124,7 @@ class Results:
         from calbench.runs.events import SAID, message_frame
 
         if self.jobs:
-            return _of_jobs({name: each.messages() for name, each in self.jobs.items()})
+            return of_jobs({name: each.messages() for name, each in self.jobs.items()})
         return _described(message_frame(self._paths()), SAID, "Every message, with its text.")
 
     def events(self) -> "pd.DataFrame":
@@ -132,7 +136,7 @@ class Results:
         from calbench.runs.events import EVENTS, event_frame
 
         if self.jobs:
-            return _of_jobs({name: each.events() for name, each in self.jobs.items()})
+            return of_jobs({name: each.events() for name, each in self.jobs.items()})
         return _described(event_frame(self._paths()), EVENTS, "Every event, as JSON.")
 
     def _paths(self) -> Iterator[Path]:
@@ -144,30 +148,47 @@ class Results:
             yield from trace_paths(folder)
 
 
-def _of_jobs(frames: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame":
+def swept_keys(jobs: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
+    """Return the values of what distinguishes jobs, by key and job."""
+    found: dict[str, dict[str, str]] = {}
+    for job in jobs:
+        for part in job.split(","):
+            key, sign, value = part.partition("=")
+            if sign:
+                found.setdefault(key, {})[job] = value
+    return found
+
+
+def of_jobs(frames: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame":
     """Return the frames of jobs as one, with what distinguishes the jobs."""
     import pandas as pd
 
     from calbench.runs.folder import JOB
 
-    pairs = {job: [part.split("=", 1) for part in job.split(",") if "=" in part] for job in frames}
-    keys = {job: dict(each) for job, each in pairs.items()}
     first = next(iter(frames.values()))
-    swept = [key for key in dict.fromkeys(chain(*keys.values())) if key not in first.columns]
+    found = {key: each for key, each in swept_keys(frames).items() if key not in first.columns}
     for job, frame in frames.items():
-        told = {JOB.name: job, **{key: keys[job].get(key) for key in swept}}
+        told = {JOB.name: job, **{key: each.get(job) for key, each in found.items()}}
         for place, (key, value) in enumerate(told.items()):
             frame.insert(place, key, value)
     together = pd.concat(frames.values(), ignore_index=True)
-    for key in swept:
+    for key in found:
         numbers = pd.to_numeric(together[key], errors="coerce")
         together[key] = numbers if numbers.notna().all() else together[key]
-    together.attrs = {
-        **first.attrs,
-        "key": [JOB.name, *first.attrs["key"]],
-        **{part: {JOB.name: getattr(JOB, part), **first.attrs[part]} for part in DESCRIBED},
-    }
+    if first.attrs:
+        together.attrs = {
+            **first.attrs,
+            "key": [JOB.name, *first.attrs["key"]],
+            **{part: {JOB.name: getattr(JOB, part), **first.attrs[part]} for part in DESCRIBED},
+        }
     return together
+
+
+def rows_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Return the rows of a table, absent cells as ``None``."""
+    held = frame.astype(object)
+    found = held.where(held.notna(), None).to_dict("records")
+    return [{str(key): value for key, value in row.items()} for row in found]
 
 
 def read_run(path: str | os.PathLike[str]) -> Results:
@@ -208,7 +229,7 @@ def read_run(path: str | os.PathLike[str]) -> Results:
 
 
 def _table_of_jobs(jobs: Mapping[str, Results], name: str) -> "pd.DataFrame":
-    return _of_jobs({job: each.table(name) for job, each in jobs.items()})
+    return of_jobs({job: each.table(name) for job, each in jobs.items()})
 
 
 def read_results(data: str | os.PathLike[str] = DATA) -> Results:

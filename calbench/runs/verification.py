@@ -17,7 +17,7 @@ from typing import Literal
 
 from calbench.agents.base import Agent, Completer
 from calbench.agents.language import Questions
-from calbench.agents.prompts import Prompts, load_prompts, load_variant
+from calbench.agents.prompts import load_variant
 from calbench.agents.prompts.folder import own_templates, variants
 from calbench.agents.recorded import RecordedAgent, RecordedSpeaker
 from calbench.agents.scripted import STYLES
@@ -27,7 +27,7 @@ from calbench.engine.drivers import run
 from calbench.engine.game import briefings, game_id
 from calbench.engine.jobs import is_open
 from calbench.engine.replay import compare_events, recorded_agents, replay_with
-from calbench.engine.seating import asked_spec, seat_agents, seat_policies
+from calbench.engine.seating import asked_spec, game_prompts, seat_agents, seat_policies
 from calbench.errors import CalbenchError, FileError, ReplayError
 from calbench.files import printable
 from calbench.protocols.registry import POLICIES, has_trait
@@ -251,7 +251,7 @@ def _played_again(trace: Trace, replies: Completer | None) -> Trace:
     for agent, recorded in repeating.items():
         seat = team.seat_of(agent)
         if seat.variant is not None and _is_asked(seat, trace.config):
-            base = _prompts(trace.config).system(told[agent])
+            base = game_prompts(trace.config).system(told[agent])
             texts[agent] = _variant_text(seat, base, recorded.system_prompt)
         if _plays_again(seat, trace.config):
             tireless.append(agent)
@@ -271,10 +271,6 @@ def has_prompts(config: GameConfig) -> bool:
     return config.prompt_digest is None or own_templates(config.prompt_digest) is not None
 
 
-def _prompts(config: GameConfig) -> Prompts:
-    return load_prompts(config.prompt_version or "", config.prompt_digest)
-
-
 def _is_asked(seat: Seat, config: GameConfig) -> bool:
     """Whether the seat is asked with prompts that are known, whoever answers."""
     is_function = seat.kind == "custom" and seat.settings.get("is_completion_function") is True
@@ -285,7 +281,7 @@ def _answering(trace: Trace, seat: Seat, recorded: RecordedAgent, text: str | No
     """Return who answers as the trace says: asked anew, unless it has words of its own."""
     if not _is_asked(seat, trace.config):
         return recorded
-    questions = Questions(_prompts(trace.config), text)
+    questions = Questions(game_prompts(trace.config), text)
     spec = asked_spec(seat, trace.config.replicate) if seat.kind == "model" else None
     return RecordedSpeaker(questions, spec, recorded.replies)
 

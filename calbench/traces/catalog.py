@@ -5,6 +5,7 @@ A game is always named by the path that its file has or would have.
 
 import hashlib
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from errno import ENOENT
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from calbench.console import warn
 from calbench.errors import FileError
-from calbench.files import STORE, check_no_link, printable, read_bytes
+from calbench.files import STORE, check_no_link, opened, printable, read_bytes
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.outlines import Outline, outline
 from calbench.traces.shards import (
@@ -38,6 +39,9 @@ TRACES_FOLDER = "traces"
 CODE_NOTE = "code.json"
 """Note of the code of a run's seats, in its folder."""
 
+# e.g. '{"schema_version":1,'; not '{"name": "x", "schema_version": 1'
+_BEGINNING = re.compile(rb'\s*\{\s*"schema_version"')
+
 MOST_HELD = 2**26
 """Bytes of unpacked frames that a catalogue keeps [C]: those of 25 teams, of which each scenario is
 read in turn."""
@@ -58,10 +62,12 @@ class Catalog:
     Attributes:
         tails: shards with bytes that a stopped writer left behind, and how many; they count for
             nothing.
+        others: JSON files that are no traces, in folders that are not one of a run's traces.
     """
 
     def __init__(self) -> None:
         self.tails: dict[Path, int] = {}
+        self.others: set[Path] = set()
         self._kept_by_folder: dict[str, dict[str, Kept]] = {}
         self._held: OrderedDict[tuple[Path, int], bytes] = OrderedDict()
 
@@ -99,7 +105,10 @@ class Catalog:
         return found
 
     def tell(self) -> None:
-        """Warn of what stopped writers left behind in shards, a line each."""
+        """Warn of what stopped writers left behind in shards, and of files that are no traces."""
+        if self.others:
+            count, first = len(self.others), printable(str(min(self.others)))
+            warn(f"{count} JSON files are no traces and were not read, such as {first}")
         for shard, size in self.tails.items():
             warn(f"{shard}: its last {size} bytes, left by a run that was stopped, are not read")
 
@@ -225,12 +234,27 @@ class Catalog:
     def _inside(self, folder: Path) -> Iterator[Path]:
         """Yield the traces in a folder and below it; of a run that is there, those of its games."""
         if not (folder / LOCK).exists():
-            yield from (file for file in folder.glob("*.json") if not file.name.startswith("."))
+            files = (file for file in folder.glob("*.json") if not file.name.startswith("."))
+            if TRACES_FOLDER in {folder.name, folder.parent.name}:
+                yield from files
+            else:
+                yield from (file for file in files if self._is_trace(file))
         if any(folder.glob(SHARD_GLOB)):
             yield from (folder / name for name in self.games(folder))
         for inside in folder.glob("*/"):
             if not (inside.is_symlink() or any((inside / mark).exists() for mark in OTHERS)):
                 yield from self._inside(traces_folder(inside))
+
+    def _is_trace(self, file: Path) -> bool:
+        """Whether a JSON file of any folder begins as traces do; notes those that do not."""
+        try:
+            with opened(file, MOST_TRACE_BYTES, is_found=True) as stream:
+                begins = _BEGINNING.match(stream.read(64)) is not None
+        except FileError:
+            return True  # who reads it says why it cannot be read
+        if not begins:
+            self.others.add(file)
+        return begins
 
 
 def _folder_and_name(path: Path) -> tuple[str, str]:

@@ -41,6 +41,7 @@ def seats(costs: Costs, team: str = "x", setting: str = "test", **columns: float
             "setting": setting,
             "team": team,
             "scenario_id": scenario,
+            "scenario_digest": f"digest of {scenario}",
             "assigned": 4,
             "scheduled": 2,
             "excess_cost": cost,
@@ -251,6 +252,13 @@ def test_instruments_are_those_of_the_scenarios_that_are_compared() -> None:
     )
     found = compare_teams(both, leaking("protocol", 5.0, "y"), [("x", "y")], SPEC)
     assert cost_row(found, "excess_vps")["difference"] == 2
+
+
+def test_scenarios_that_only_share_a_name_are_told_apart_team_by_team() -> None:
+    a, b = seats({"s": [1], "t": [1]}), seats({"s": [2], "t": [2]}, "y")
+    other = seats({"s": [5], "t": [5]}, "z").assign(scenario_digest="of others")
+    found = compare_teams(a, pd.concat([b, other]), [("x", "y"), ("x", "z")], SPEC)
+    assert set(found.differences["team_b"]) == {"y"}
 
 
 def test_runs_without_a_common_scenario_have_empty_tables() -> None:

@@ -18,7 +18,9 @@ from calbench.domain.observations import Observation, Phase
 from calbench.domain.replies import Beliefs, Reply
 from calbench.domain.usage import Usage
 from calbench.engine.drivers import OutsideGame
+from calbench.engine.replay import recorded_agents
 from calbench.errors import AgentError, ConfigError, UnavailableError
+from calbench.llm.completion import Completion, TokenLogprob
 from calbench.protocols.imap import Imap
 from calbench.runs.verification import verify_trace
 from calbench.traces.events import AgentRegistered, GameHalted, Reflection, TurnEnd
@@ -210,7 +212,7 @@ def test_what_acts_is_an_agent_even_if_it_can_be_called() -> None:
         (["mixed-scripted"] * 3, "agent 0: mixed-scripted is a team of 5 seats, not one player"),
         (["imap", "imap", "smollm2"], "agent 2: smollm2 is a model, which only a run can ask"),
         (["my-model"] * 3, "agent 0: .*say which model"),
-        (["imap", Both, "imap"], r"agent 1: Both is a class: give an object of it, Both\(\)"),
+        (["imap", int, "imap"], "agent 1: int is no player: give a name, an object with act"),
         (["imap", 5, "imap"], "agent 1: int is no player: give a name, an object with act"),
         (
             ["candid", "imap", "mediator"],
@@ -223,6 +225,99 @@ def test_team_that_does_not_fit_is_told_in_one_line(team: Sequence[Player], said
     with pytest.raises(ConfigError, match=f"^{said}") as told:
         play_game(SCENARIO, team)
     assert str(told.value).isprintable()
+
+
+def test_each_seat_of_a_class_gets_an_object_of_its_own() -> None:
+    made: list[Any] = []
+
+    class Counted(Watcher):
+        def __init__(self) -> None:
+            super().__init__()
+            made.append(self)
+
+    class Broken(Both):
+        def __init__(self, _wanted: int) -> None: ...
+
+    trace = played(Counted, "imap", Counted)
+    assert [seat.player for seat in trace.config.team.seats] == ["Counted", "imap", "Counted"]
+    assert [{seen.agent_id for seen in each.seen} for each in made] == [{0}, {2}]
+    with pytest.raises(AgentError, match=r"agent 1, before the first .*Broken\(\) raised TypeErr"):
+        played("imap", Broken, "imap")
+
+
+TOKENS = Usage(input_tokens=9, cached_tokens=1, output_tokens=2)
+
+
+class Framework:
+    """A model behind a framework: it is asked in words, and answers with a completion."""
+
+    model = "vendor/model-7"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def introduce(self, _briefing: object, prompt: str) -> None:
+        self.asked.append(prompt)
+
+    async def act(self, observation: Observation, prompt: str) -> Completion:
+        await asyncio.sleep(0)
+        self.asked.append(prompt)
+        text = speaker([])
+        if observation.phase is Phase.REFLECTION:
+            beliefs = {str(agent): [0] * 4 for agent in (0, 1, 2) if agent != observation.agent_id}
+            text = json.dumps({"beliefs": beliefs})
+        tokens = tuple(TokenLogprob(each, 0.0, ((each, 0.0),)) for each in text)
+        return Completion(text=text, usage=TOKENS, logprobs=tokens)
+
+    def complete(self, _messages: list[dict[str, str]]) -> Completion:
+        return Completion(text=speaker([]), usage=TOKENS)
+
+
+def test_object_that_takes_a_prompt_is_told_what_a_function_is_told() -> None:
+    told: list[str] = []
+
+    def function(messages: list[dict[str, str]]) -> str:
+        told.extend(each["content"] for each in messages[:1] if len(messages) == 2)
+        told.append(messages[-1]["content"])
+        return speaker(messages)
+
+    framework = Framework()
+    trace = played(framework, "imap", "candid")
+    played(function, "imap", "candid")
+    recorded = recorded_agents(trace)[AgentId(0)]
+    assert framework.asked == told
+    assert framework.asked == [recorded.system_prompt, *(each.prompt for each in recorded.replies)]
+
+
+def test_model_of_a_framework_is_counted_as_that_model_by_the_tokens_that_it_says() -> None:
+    framework = Framework()
+    trace = played(framework, framework.complete, "imap", reflection=True)
+    seats = trace.config.team.seats
+    assert [(seat.player, seat.kind) for seat in seats[:2]] == [("vendor-model-7", "custom")] * 2
+    assert seats[0].settings != seats[1].settings
+    for agent in score_game(trace).agents[:2]:
+        calls = agent.tokens.calls
+        assert agent.player.model == "vendor/model-7"
+        assert (agent.tokens.input_tokens, agent.tokens.estimated_calls) == (9 * calls, 0)
+        reflections = [reply.beliefs for reply in recorded_agents(trace)[agent.agent_id].replies]
+        if agent.agent_id == 0:
+            assert any(beliefs and beliefs.expected for beliefs in reflections)
+        else:
+            assert not any(reflections)
+
+
+def test_object_that_takes_a_prompt_may_answer_with_a_turn_or_a_text() -> None:
+    class Passing(Both):
+        def act(self, observation: Observation, prompt: str = "") -> Any:
+            assert prompt
+            return Turn() if observation.agent_id == 0 else "no json"
+
+    trace = played(Passing(), Passing(), "imap")
+    problems = [
+        {reply.unreadable and reply.unreadable.problem for reply in recorded.replies}
+        for recorded in recorded_agents(trace).values()
+    ]
+    assert problems == [{None}, {"not_json"}, {None}]
 
 
 def test_object_without_letters_in_its_name_is_still_recorded() -> None:
@@ -293,6 +388,65 @@ def test_reply_is_recorded_with_how_it_came_about() -> None:
     assert {event.usage for event in trace.events if isinstance(event, TurnEnd)} == {usage}
     assert sum(isinstance(event, Reflection) for event in trace.events) == 6
     verify_trace(trace)
+
+
+def test_partners_answer_for_themselves_and_you_for_the_others() -> None:
+    def with_partners(seats: Mapping[int, Player]) -> Trace:
+        def answer(seen: Observation) -> Turn:
+            assert seen.agent_id not in seats
+            return Imap().act(seen)
+
+        trace = driven(play(SCENARIO, players="imap", seats=seats), answer)
+        verify_trace(trace)
+        return trace
+
+    loops = []
+
+    class Waiting:
+        async def act(self, observation: Observation) -> Turn:
+            loops.append(asyncio.get_running_loop())
+            await asyncio.sleep(0)
+            return Imap().act(observation)
+
+    def heard(trace: Trace) -> list[dict[str, Any]]:
+        events = json.loads(trace_bytes(trace))["events"]
+        return [{**event, "player": None} for event in events]
+
+    whole = heard(play_game(SCENARIO, "imap"))
+    for seats in ({1: "imap"}, {0: Waiting(), 2: Imap()}, {0: Waiting, 1: "imap", 2: Waiting}):
+        trace = with_partners(seats)  # type: ignore[arg-type]
+        assert heard(trace) == whole
+        assert len(set(map(id, loops))) <= 1  # a client may be bound to its first loop
+        loops.clear()
+    assert [(seat.player, seat.kind) for seat in trace.config.team.seats] == [
+        ("Waiting", "protocol"),
+        ("imap", "protocol"),
+        ("Waiting", "protocol"),
+    ]
+
+    async def notebook() -> Trace:
+        return with_partners({0: Waiting()})
+
+    assert heard(asyncio.run(notebook())) == whole
+
+
+def test_partner_that_cannot_answer_ends_the_game_where_it_stands() -> None:
+    def gone(_messages: object) -> str:
+        raise UnavailableError("provider_fault", "no route")
+
+    def wrong(_messages: object) -> str:
+        raise KeyError("mine")
+
+    trace = driven(play(SCENARIO, seats={1: gone, 2: "candid"}), lambda _: Turn())
+    assert trace.halt is not None
+    assert (trace.halt.agent_id, trace.halt.detail) == (1, "no route")
+    with pytest.raises(AgentError, match="agent 1, round 0") as told:
+        driven(play(SCENARIO, seats={1: wrong}), lambda _: Turn())
+    assert isinstance(told.value.__cause__, KeyError)
+    with pytest.raises(ConfigError, match=r"^seats: 3 is no agent; known are 0 to 2$"):
+        play(SCENARIO, seats={3: "imap"})
+    with pytest.raises(ConfigError, match=r"^agent 2: there is no player 'imapp'"):
+        play(SCENARIO, seats={2: "imapp"})
 
 
 def test_nobody_is_handed_more_than_an_observation_and_asked_for_it_alone() -> None:

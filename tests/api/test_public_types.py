@@ -271,9 +271,23 @@ def test_sweep_is_read_as_one_run(tmp_path: Path) -> None:
     assert sweep.to_frame().attrs["key"][0] == "job"
     assert calbench.verify(tmp_path).replies_checked == 0
     assert "of 2 jobs" in repr(sweep)
-    assert len(calbench.plot_intervals(sweep).data[0].y) == 2
+    (line,) = calbench.plot_intervals(sweep).data
+    assert [list(map(float, line.x)), line.name] == [[0.1, 0.25], "imap"]
+    assert list(line.y) == list(sweep.to_frame()["excess_cost"])
+    assert line.error_y.array is not None
     drawn = [trace.name for trace in calbench.plot_plane(sweep).data]
     assert drawn == ["theta=0.1 imap", "theta=0.25 imap"]
+    same = calbench.compare(sweep, sweep, a="theta=0.1", b="theta=0.25").to_frame()
+    assert set(same["team_a"]) == {"theta=0.1 imap"}
+    assert set(same["team_b"]) == {"theta=0.25 imap"}
+    alone = calbench.evaluate("imap", [SCENARIO])
+    pairs = calbench.compare(sweep, alone).to_frame()[["team_a", "team_b"]]
+    assert sorted(set(pairs.itertuples(index=False, name=None))) == [
+        ("theta=0.1 imap", "imap"),
+        ("theta=0.25 imap", "imap"),
+    ]
+    with pytest.raises(calbench.errors.ConfigError, match=r"^a=theta=0.2: there is no such team"):
+        calbench.compare(sweep, alone, a="theta=0.2", b="imap")
     rmtree(tmp_path / "theta=0.25" / "tables")
     with pytest.raises(calbench.errors.ConfigError, match="25: this job has no table lea"):
         calbench.read_run(tmp_path).to_frame()

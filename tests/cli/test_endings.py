@@ -57,7 +57,7 @@ def test_status_is_what_the_command_returns_or_that_of_its_error(
 
 
 def test_every_status_is_explained(command: Command) -> None:
-    said = command("--help").out.split("Exit status:\n")[1]
+    said = command("help", "status").out.split("Exit status:\n")[1]
     told = [int(number) for number in re.findall(r"^  (\d+) ", said, re.MULTILINE)]
     assert told == [status for status in Status if status is not Status.PIPE_CLOSED]
 

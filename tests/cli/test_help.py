@@ -1,13 +1,14 @@
 """What ``--help`` says of every command, and that saying it needs nothing heavy."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import calbench
-from calbench.cli.program import program
+from calbench.cli.program import TOPICS, program
 from calbench.config.groups import described, known_names
 from calbench.domain.rules import RULES_VERSION
 from calbench.scenarios.models import SCHEMA_VERSION
@@ -15,10 +16,14 @@ from calbench.traces.models import TRACE_SCHEMA_VERSION
 from tests.cli.conftest import Command
 from tests.cli.runs import SMALL, python
 
+SCREEN = 24
+"""Lines of a terminal."""
+
 SUBCOMMANDS = (
     "audit",
     "compare",
     "estimate",
+    "help",
     "judge",
     "matchmake",
     "prove",
@@ -55,9 +60,24 @@ def test_help_is_answered_before_anything_heavy_is_imported(arguments: list[str]
 
 def test_every_subcommand_is_listed_and_the_run_needs_no_name(command: Command) -> None:
     assert set(program.commands) - {"run"} == set(SUBCOMMANDS)
-    said = command("--help").out
+    said = command("help", "subcommands").out
     assert all(f"\n  {name} " in said for name in SUBCOMMANDS)
     assert "\n  run " not in said
+
+
+def test_help_fits_a_screen_and_names_all_topics(command: Command) -> None:
+    said = command("--help").out
+    assert len(said.splitlines()) <= SCREEN
+    told = set(re.findall(r"[a-z]+", said.partition("\nSubcommands")[2]))
+    assert {*SUBCOMMANDS, *TOPICS, "all"} <= told
+    everything = command("help", "all").out
+    for topic in TOPICS:
+        assert command("help", topic).out.strip() in everything
+    assert command("help").out == said
+    assert command("help", "verify").out == command("verify", "--help").out
+    assert command("help", "staus").error_lines == [
+        "error: staus: is not a topic; did you mean status or teams?"
+    ]
 
 
 @pytest.mark.parametrize("arguments", [["-h"], ["teams=[imap]", "--help"], ["run", "--help"]])
@@ -67,7 +87,7 @@ def test_help_of_a_run_is_that_of_the_program(command: Command, arguments: list[
 
 @pytest.mark.parametrize("group", ["experiment", "suite", "protocol", "teams"])
 def test_help_says_of_each_choice_what_it_is(command: Command, group: str) -> None:
-    said = "".join(command("--help").out.split())  # lines break at hyphens, too
+    said = "".join(command("help", "all").out.split())  # lines break at hyphens, too
     choices = described(group)
     assert list(choices) == known_names(group)
     for name, about in choices.items():

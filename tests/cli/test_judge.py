@@ -4,10 +4,12 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from calbench import evaluate, load_suite
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES
 from calbench.cli.judge import main
 from calbench.cli.main import answer, status_of
@@ -68,6 +70,25 @@ def answering(asked: list[Request]) -> Transport:
         return Completion(text=text, finish_reason="stop", usage=usage)
 
     return ask
+
+
+def test_scripted_judge_says_so_where_it_understands_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stranger(_messages: object, site: Any) -> str:
+        said = {"type": "dm", "to": 0 if site.agent_id else 1, "content": "Selamat pagi!"}
+        return json.dumps({"thinking": "", "actions": [said]})
+
+    scenario = load_suite("varied")[0]
+    mixed = [stranger, *["candid"] * (scenario.num_agents - 1)]
+    evaluate(mixed, [scenario], out=tmp_path / "mixed")
+    evaluate(stranger, [scenario], out=tmp_path / "alone")
+    for run, is_told in (("mixed", False), ("alone", True)):
+        capsys.readouterr()
+        assert judged(tmp_path / f"judged-{run}", tmp_path / run) == 0
+        shown = capsys.readouterr()
+        assert ("texts the scripted judge understood none" in shown.err) == is_told
+        assert re.search(r"judge understood \d+ of \d+ texts", shown.out)
 
 
 def test_scripted_judge_and_reflection_agree_on_candid_games_well_above_chance(

@@ -1,10 +1,12 @@
 """Sweeps with ``-m``: a folder for each job, one table over all, and nothing else."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from calbench.cli.jobs import sweep_of
+from calbench.cli.run import SHOWN
 from calbench.errors import ConfigError
 from calbench.runs.folder import job_folders
 from calbench.traces.storage import read_trace
@@ -98,7 +100,12 @@ def test_each_job_is_a_run_and_one_table_has_all(command: Command, tmp_path: Pat
     assert (
         command("rescore", str(out), "teams=[silent,imap]", f"out={again}", SMALL[-1]).status == 0
     )
-    assert (again / "leaderboard.csv").read_bytes() == (out / "leaderboard.csv").read_bytes()
+    for name in ("leaderboard.csv", "leaderboard.html"):
+        assert (again / name).read_bytes() == (out / name).read_bytes()
+    assert re.search(r"mean and 95%\s+interval", ended.out)
+    page = (out / "leaderboard.html").read_text()
+    drawn = [name for name in SHOWN if f'<div id="taste-varied-{name}"' in page]
+    assert drawn == [name for name in SHOWN if any(row[name] for row in table)]
 
 
 @pytest.mark.heavy
@@ -169,6 +176,7 @@ def test_sweep_leaves_nothing_but_its_folder(
         "teams=silent",
         "teams=tell-all",
         "leaderboard.csv",
+        "leaderboard.html",
     }
 
 

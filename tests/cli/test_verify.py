@@ -291,10 +291,27 @@ def test_path_is_refused_when_it_is_no_trace(
 def test_name_of_a_file_is_shown_escaped_when_it_is_hostile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "a\x1b[31m\nb.json").write_text("{}")
+    (tmp_path / "a\x1b[31m\nb.json").write_text('{"schema_version": 1}')
     assert answer(["verify", str(tmp_path)]) == 1
     (line,) = capsys.readouterr().err.splitlines()[:1]
     assert r"a\x1b[31m\nb.json: not a trace" in line
+
+
+def test_other_json_files_of_a_folder_are_told_and_not_read(
+    honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, content in (("package.json", b'{"name": "x"}'), ("web/list.json", b"[]")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "game.json").write_bytes(honest)
+    assert answer(["verify", str(tmp_path)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("1 of 1 traces hold")
+    assert "2 JSON files are no traces and were not read, such as " in shown.err
+    (tmp_path / "traces" / "imap").mkdir(parents=True)
+    (tmp_path / "traces" / "imap" / "damaged.json").write_bytes(b"x" + honest)
+    assert answer(["verify", str(tmp_path)]) == 1
+    assert "damaged.json: not a" in capsys.readouterr().err
 
 
 def test_every_trace_is_looked_at_when_one_is_broken(
@@ -302,8 +319,8 @@ def test_every_trace_is_looked_at_when_one_is_broken(
 ) -> None:
     for source in (finished / "traces" / "imap").iterdir():
         (tmp_path / source.name).write_bytes(source.read_bytes())
-    (tmp_path / "taste-varied-000.json").write_text("{}")
-    (tmp_path / "taste-varied-002.json").write_text("{}")
+    (tmp_path / "taste-varied-000.json").write_text('{"schema_version": 1}')
+    (tmp_path / "taste-varied-002.json").write_text('{"schema_version": 1}')
     assert answer(["verify", str(tmp_path)]) == 1
     said = capsys.readouterr()
     assert said.out == "1 of 3 traces hold\n"
@@ -332,7 +349,7 @@ def test_programs_are_told_everything(recorded: Path, tmp_path: Path, command: C
     trace = json.loads((recorded / "traces" / "a.json").read_bytes())
     event(trace, "turn_end").update(usage=None)
     (tmp_path / "forged.json").write_bytes(as_written(trace))
-    (tmp_path / "none.json").write_text("{}")
+    (tmp_path / "none.json").write_text('{"schema_version": 1}')
     paths = (str(recorded), str(tmp_path))
     ended = command("verify", "--json", "--replies", str(recorded / "replies.sqlite"), *paths)
     assert ended.status == 1

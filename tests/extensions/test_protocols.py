@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from calbench import load_suite, play_game, score_game
-from calbench.config.composition import compose
+from calbench.cli.jobs import sweep_of
+from calbench.config.composition import compose, for_hydra
 from calbench.engine.batch import played
 from calbench.errors import AgentError, CalbenchError, ConfigError
 from calbench.extensions import GROUPS, Group, extension, extension_names, reading
@@ -59,6 +60,11 @@ def test_choice_of_the_command_line_seats_it_everywhere() -> None:
     assert (team.team_id, team.seats[0].player) == ("bid", "bid")
     (team,) = compose(["protocol=bid", "+protocol.first=2"]).teams
     assert team.seats[0].settings["first"] == 2
+    (team,) = compose(["protocol=bid", "protocol.first=2"]).teams
+    assert team.seats[0].settings["first"] == 2
+    swept = sweep_of(for_hydra(["protocol=bid", "protocol.first=0,2"]))
+    assert [swept.name(run) for run in swept.runs] == ["first=0", "first=2"]
+    assert [run.teams[0].seats[0].settings["first"] for run in swept.runs] == [0, 2]
     with pytest.raises(ConfigError, match="there is no 'bidd'; did you mean bid"):
         compose(["protocol=bidd"])
 

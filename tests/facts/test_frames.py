@@ -166,6 +166,17 @@ def test_parquet_has_a_row_group_a_part_and_none_for_an_empty_one(tmp_path: Path
     assert parquet.ParquetFile(tmp_path / "none.parquet").num_row_groups == 0
 
 
+def test_parquet_says_what_its_columns_mean_and_their_units(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    columns = (text("name", "who"), number("mean", "slots", "how much of it"))
+    write_frames(tmp_path / "t.parquet", [cast(frame([("a", 1.5)], columns), columns)], columns)
+    schema = parquet.read_schema(tmp_path / "t.parquet")
+    assert schema.field("name").metadata[b"meaning"] == b"who"
+    about = schema.field("mean").metadata
+    assert (about[b"meaning"], about[b"unit"]) == (b"how much of it", b"slots")
+
+
 def test_what_is_not_declared_is_refused() -> None:
     with pytest.raises(KeyError):
         cast(pd.DataFrame({"name": ["a"]}), COLUMNS)

@@ -247,11 +247,27 @@ def test_resumed_run_reserves_what_was_learnt() -> None:
                 await asyncio.sleep(0)  # what is settled is written
                 await asyncio.sleep(0)
             assert ledger.spent() == 88
-            assert ledger.learnt("m") == (35, 10, 1)
-            assert ledger.learnt("other") == (0, 0, 0)
+            assert ledger.answered("m") == [(10, 2), (10, 30), (10, 45), (10, 11)]
+            assert ledger.answered("other") == []
         return bills
 
     assert asyncio.run(run()) == [10, 10, 30, 45]
+
+
+def test_resumed_run_knows_of_bills_what_the_first_one_knew() -> None:
+    async def run() -> None:
+        with ReplyStore.in_memory() as ledger, ReplyWriter(ledger) as recorder:
+            budget = Budget(10**9 / NANO, recorder)
+            for bound, cost in ((10, 9), (30, 20), (100, 99), (100, 140), (100, 99), (500, 3)):
+                reservation = await budget.reserve(bound, "m")
+                budget.settle(reservation, cost, "m", is_answered=True)
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                first, resumed = budget._bill("m"), Budget(1.0, recorder)._bill("m")
+                assert (resumed.excess, resumed.known) == (first.excess, first.known)
+                assert resumed.within == first.within
+
+    asyncio.run(run())
 
 
 @given(

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from pyarrow.parquet import read_schema
 
-from calbench.analysis.summary import SUMMARY
+from calbench.analysis.summary import EXPERIMENT, SUMMARY
 from calbench.analysis.tables import TABLES
 from calbench.cli.traces import pack
 from calbench.errors import FileError
@@ -153,6 +154,12 @@ def test_parquet_has_the_rows_of_the_table_with_its_experiment(packed: Path) -> 
             assert list(found.columns) == ["experiment", *own.columns]
             assert len(found) == len(own)
             assert {c.name for c in table.columns} <= {*found.columns}
+        if path.is_file():
+            schema = read_schema(path)
+            for column in (EXPERIMENT, *table.columns):
+                about = schema.field(column.name).metadata
+                assert about[b"meaning"].decode() == column.meaning, (name, column.name)
+                assert about.get(b"unit", b"").decode() == column.unit
     frame = pd.read_parquet(packed / "downloads" / "parquet" / "leaderboard.parquet")
     own = pd.read_csv(folder / "leaderboard.csv")
     assert frame["excess_cost"].tolist() == own["excess_cost"].tolist()

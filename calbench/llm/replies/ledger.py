@@ -9,10 +9,6 @@ from calbench.errors import OutputError
 from calbench.llm.replies.database import ReplyDatabase
 from calbench.llm.replies.schema import row_digest
 
-ALIKE = 4
-"""By what factor an attempt may be larger than one that was answered, and be like it: the preflight
-is a hundred times smaller than a turn, and says little about its price [C]."""
-
 
 class Presence:
     """A shared lock beside a store while it is recorded into: by it others are noticed.
@@ -128,22 +124,17 @@ class Ledger(ReplyDatabase):
             found = [self._connection.execute(query, (each,)).fetchone() for each in numbers]
         return [(int(row[0]), int(row[1])) for row in found if row is not None]
 
-    def learnt(self, model: str) -> tuple[int, int, int]:
-        """Return what answered attempts of a model show of its replies.
+    def answered(self, model: str) -> list[tuple[int, int]]:
+        """Return what was reserved for answered attempts of a model, and what they cost, in order.
 
-        The most that one cost beyond its reservation, and the largest reservation, in nano-dollars;
-        how many like that one came after the dearest. All 0 if there are none. An attempt that
-        cost nothing, or just what was reserved, may have had no answer.
+        Both in nano-dollars. An attempt that cost nothing, or just what was reserved, may have had
+        no answer, and is not among them.
         """
         with self._reporting():
-            answered = self._connection.execute(
-                "SELECT s.nano_usd - r.nano_usd, r.nano_usd FROM reservations r"
+            rows = self._connection.execute(
+                "SELECT r.nano_usd, s.nano_usd FROM reservations r"
                 " JOIN settlements s ON s.id = r.id"
                 " WHERE r.model = ? AND s.nano_usd NOT IN (0, r.nano_usd) ORDER BY r.id",
                 (model,),
             ).fetchall()
-        excess = max((each for each, _ in answered), default=0)
-        largest = max((bound for _, bound in answered), default=0)
-        dearest = max((i for i, (each, _) in enumerate(answered) if 0 < each == excess), default=-1)
-        like = sum(bound * ALIKE >= largest for _, bound in answered[dearest + 1 :])
-        return max(0, int(excess)), int(largest), like
+        return [(int(bound), int(nano_usd)) for bound, nano_usd in rows]

@@ -114,9 +114,9 @@ class ReplyWriter:
         reserved = self._store.others_reservations()
         return reserved, self._store.settlements([*entries, *(each[0] for each in reserved)])
 
-    def learnt(self, model: str) -> tuple[int, int, int]:
-        """Return what answered attempts of a model show; see the store."""
-        return self._store.learnt(model)
+    def answered(self, model: str) -> list[tuple[int, int]]:
+        """Return what answered attempts of a model should cost and did; see the store."""
+        return self._store.answered(model)
 
     # --- replies -----------------------------------------------------------------------
 

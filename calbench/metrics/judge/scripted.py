@@ -224,6 +224,17 @@ def scripted_verdicts(trace: Trace) -> tuple[Verdict, ...]:
     )
 
 
+def texts_understood(trace: Trace) -> tuple[int, int]:
+    """Return how many texts of a game tell this judge anything, and how many there are."""
+    texts = {
+        message.content.text
+        for case in cases_of(trace)
+        for message in case.case.messages
+        if isinstance(message.content, Text)
+    }
+    return sum(bool(readings(text)) for text in texts), len(texts)
+
+
 def _targets(message: Message, case: JudgeCase) -> Iterable[AgentId]:
     """Return the agents a message is about: its sender, or all participants if announced."""
     if isinstance(message.content, Announcement):
