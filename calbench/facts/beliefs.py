@@ -106,7 +106,7 @@ BELIEFS = Fact(
 
 PAIR_BITS = Fact(
     "pair_bits",
-    lambda game: game.score.learnt if game.is_scored else (),
+    lambda game: game.score.learnt.pairs if game.is_scored else (),
     columns("""
     target_agent observer_agent
     bits (number, bits): what the observer learnt of the target's first calendar in the game,

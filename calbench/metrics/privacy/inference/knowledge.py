@@ -30,18 +30,16 @@ class Knowledge:
         open: likelihood of each cell, of shape (slots, cells), where nothing changed.
         held: the same where a meeting holds the slot.
         landed: of each slot that was free, where an errand landed.
-        is_touched: whether anything was heard.
         rounds: how many rounds' bookings are in it.
     """
 
-    __slots__ = ("_shares", "held", "is_touched", "landed", "open", "rounds")
+    __slots__ = ("_shares", "held", "landed", "open", "rounds")
 
     def __init__(self, prior: Prior, before: Array) -> None:
         self._shares = prior.chances
         self.open = before.copy()
         self.held = np.zeros_like(before)
         self.landed = np.zeros(len(before))
-        self.is_touched = False
         self.rounds = 0
 
     @property
@@ -64,7 +62,6 @@ class Knowledge:
         self.open[rows] = is_open[is_possible] / scale[:, None]
         self.held[rows] = is_held[is_possible] / scale[:, None]
         self.landed[rows] = landed[is_possible] / scale
-        self.is_touched = True
 
     def present(self) -> Array:
         """Return the chances of the present calendar, each slot by itself."""

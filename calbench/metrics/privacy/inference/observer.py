@@ -55,6 +55,7 @@ class Observer:
         books_first: whether an agent books the first slot that suits all, by agent.
         costs: its own local costs now.
         messages: about this meeting, sent or heard.
+        moved: agents of whom it learnt something since this was last emptied.
     """
 
     me: AgentId
@@ -64,6 +65,7 @@ class Observer:
     books_first: Sequence[bool]
     costs: tuple[int | None, ...]
     messages: list[Message] = field(default_factory=list)
+    moved: set[AgentId] = field(default_factory=set)
     _booked: list[Booked] = field(default_factory=list)
     _known: dict[AgentId, Knowledge] = field(default_factory=dict)
 
@@ -77,13 +79,13 @@ class Observer:
         known.rounds = len(self._booked)
         return known
 
-    def weights(self, agent: AgentId) -> Array | None:
-        """Return the weights of an agent's first calendar; ``None`` if nothing was heard of it.
+    def weights(self, agent: AgentId) -> Array:
+        """Return the weights of an agent's first calendar, which bookings do not change."""
+        return self.of(agent).weights
 
-        Bookings that nothing followed do not change them.
-        """
-        known = self._known.get(agent)
-        return known.weights if known is not None and known.is_touched else None
+    def _hear(self, agent: AgentId, slots: Sequence[int], told: Array) -> None:
+        self.of(agent).hear(slots, told)
+        self.moved.add(agent)
 
     def chances(self, agent: AgentId) -> Array:
         """Return the chances of an agent's present calendar, each slot by itself."""
@@ -125,14 +127,14 @@ class Observer:
             slots = [(clue.slot, room)]
         for agent in others:
             for slot, told in slots:
-                self.of(agent).hear([slot], told)
+                self._hear(agent, [slot], told)
 
     def learn(self, clue: Clue) -> None:
         """Take in what a message told."""
         if isinstance(clue, Told):
             if clue.agent != self.me and clue.slots:
                 told = np.array(list(clue.slots.values()), dtype=float)
-                self.of(clue.agent).hear([*clue.slots], told)
+                self._hear(clue.agent, [*clue.slots], told)
             return
         others = [agent for agent in clue.agents if agent != self.me]
         if len(others) > MOST_JOINT:
@@ -147,4 +149,4 @@ class Observer:
             own = self.costs if self.me in clue.agents else None
             slots, found = clue.among, from_best(clue, chances, own, cells)
         for agent, told in zip(others, list(found), strict=False):
-            self.of(agent).hear(slots, told)
+            self._hear(agent, slots, told)
