@@ -14,6 +14,7 @@ from calbench.metrics.privacy.inference.game import Learnt, learnt, told_by
 from calbench.metrics.privacy.inference.literal import LiteralReader
 from calbench.protocols.clues import Told, View
 from calbench.scenarios.models import Scenario
+from calbench.scenarios.recipe import drawn, task
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
@@ -49,6 +50,22 @@ def test_certain_deductions_are_true_and_chances_are_right_on_average(team: str)
             told.append(chances)
             true.append(truth)
     assert np.mean(told) == pytest.approx(np.mean(true), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("team", "least", "most"), [("dsm-welfare", 0.1, 0.3), ("secure-sum", 0.3, 0.4)]
+)
+def test_chances_are_right_where_meetings_hold_slots(team: str, least: float, most: float) -> None:
+    """Where readers that took no slot for another's meeting's were off by .08 and .1."""
+    stated, found = [], []
+    for number in range(40):
+        scenario = drawn(task(1, 4, number), scenario_id=f"uniform-{number:03d}", setting="uniform")
+        for (target, _), chances in learnt(play_game(scenario, team)).chances.items():
+            own = (least <= chances) & (chances < most)
+            stated.extend(chances[own])
+            found.extend(np.array(has_room(scenario, target))[own])
+    assert len(stated) > 100
+    assert np.mean(found) == pytest.approx(np.mean(stated), abs=0.04)
 
 
 @pytest.mark.parametrize("team", ["silent", "first-free"])

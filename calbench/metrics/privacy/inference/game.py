@@ -108,12 +108,36 @@ def told_by(pairs: Iterable[PairBits]) -> dict[AgentId, Known]:
     }
 
 
+class Band(NamedTuple):
+    """The chances of room of one size, of all pairs of a game of which something was heard.
+
+    Attributes:
+        band: the least of them, in percent; the last band also has 100%.
+        slots: how many there are, one for each slot and pair.
+        stated: their sum.
+        found: how many of the slots have room.
+    """
+
+    band: int
+    slots: int
+    stated: float
+    found: int
+
+
+WIDTH = 10
+"""Percent in a band [C]."""
+
+BANDS = tuple(range(0, 100, WIDTH))
+"""Bands by their least chance, in percent."""
+
+
 class Learnt(NamedTuple):
     """What was learnt in a game; of a target of which nothing can be inferred there is no pair.
 
     Attributes:
         pairs: ordered by target and observer.
         chances: by the same, each slot's posterior chance of having room.
+        bands: how right these chances are, see :class:`Band`, ascending.
         told: what each message told all who heard it of all others, in bits whether slots have
             room, by the index of its event; none of a message by unknown rules. They add up to
             ``bits`` of all targets as :func:`told_by` rounds them.
@@ -121,10 +145,11 @@ class Learnt(NamedTuple):
 
     pairs: tuple[PairBits, ...]
     chances: Mapping[Pair, Array]
+    bands: tuple[Band, ...]
     told: Mapping[int, float]
 
 
-UNKNOWN = Learnt((), {}, {})
+UNKNOWN = Learnt((), {}, (), {})
 """Where nothing can be inferred, or was to be."""
 
 
@@ -299,9 +324,22 @@ class _Game:
                 outcome = _of_outcome(prior, len(agreed.get((target, me), ())), num_blocked)
                 known = last.get((target, me), _NOTHING)
                 pairs.append(PairBits(target, me, *known, round(outcome, DIGITS)))
-        return Learnt(
-            tuple(pairs), chances, {index: told.get(index, 0.0) for index in sorted(self.heard)}
-        )
+        by_event = {index: told.get(index, 0.0) for index in sorted(self.heard)}
+        return Learnt(tuple(pairs), chances, tuple(self._bands(chances)), by_event)
+
+    def _bands(self, chances: Mapping[Pair, Array]) -> Iterator[Band]:
+        """Yield the bands that have slots; chances are rounded, so that machines agree on them."""
+        if not chances:
+            return
+        stated = np.concatenate([*chances.values()]).round(DIGITS)
+        truths = [self.truths[target] < len(self.priors[target].cells) - 1 for target, _ in chances]
+        has_room = np.concatenate(truths)
+        place = np.minimum((stated * 100).round(2) // WIDTH, len(BANDS) - 1).astype(int)
+        for number, band in enumerate(BANDS):
+            own = place == number
+            if own.any():
+                total = round(float(stated[own].sum()), DIGITS)
+                yield Band(band, int(own.sum()), total, int(has_room[own].sum()))
 
     def _after_steps(
         self, observers: Sequence[Observer]
