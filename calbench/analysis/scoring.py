@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
 
-from calbench.facts.beliefs import BELIEFS, CHANCES, PAIR_BITS, PAIRS, REFLECTIONS
+from calbench.facts.beliefs import BELIEFS, BITS_BANDS, CHANCES, PAIR_BITS, PAIRS, REFLECTIONS
 from calbench.facts.fact import Fact, MeasuredGame, measured
 from calbench.facts.games import SCORES
 from calbench.facts.judged import JUDGE_FACTS
@@ -29,6 +29,7 @@ TALK: tuple[Fact, ...] = (
     BELIEFS,
     PAIRS,
     PAIR_BITS,
+    BITS_BANDS,
     MESSAGES,
     CALLS,
     REFLECTIONS,

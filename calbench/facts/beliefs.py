@@ -106,7 +106,7 @@ BELIEFS = Fact(
 
 PAIR_BITS = Fact(
     "pair_bits",
-    lambda game: game.score.learnt if game.is_scored else (),
+    lambda game: game.score.learnt.pairs if game.is_scored else (),
     columns("""
     target_agent observer_agent
     bits (number, bits): what the observer learnt of the target's first calendar in the game,
@@ -119,6 +119,22 @@ PAIR_BITS = Fact(
     is_large=True,
 )
 """What every agent learnt of every other of a scored game, where the other's rules are known."""
+
+
+BITS_BANDS = Fact(
+    "bits_bands",
+    lambda game: game.score.learnt.bands if game.is_scored else (),
+    columns("""
+    band (count, percent): least chance of the band; the last one also has 100%
+    slots (count, slots): slots of targets, by observer, of which the informed reader gives this
+        chance to have room, after all it heard
+    stated (number): sum of these chances
+    found (count, slots): of these slots, those that have room
+    """),
+    is_large=True,
+    beside="pair_bits",
+)
+"""How right the informed reader's chances are, in every scored game in which it heard something."""
 
 
 def _pair_rounds(game: MeasuredGame) -> Values:

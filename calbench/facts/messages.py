@@ -59,6 +59,7 @@ class Message(NamedTuple):
         steps: how far it moved each belief about a typed agent from the prior.
         audited: what the detectors find in its words.
         passed_on: the labels of others that it passes on.
+        bits: that all who heard it learnt by it; ``None`` if that is not known.
     """
 
     event_index: int
@@ -68,6 +69,7 @@ class Message(NamedTuple):
     steps: Sequence[float]
     audited: AuditedMessage | None
     passed_on: tuple[PassedOn, ...]
+    bits: float | None
 
 
 def _messages(game: MeasuredGame) -> Iterator[Message]:
@@ -85,7 +87,8 @@ def _messages(game: MeasuredGame) -> Iterator[Message]:
                     by_event = {each.said.event_index: each for each in messages}
                 found = None if words is None or by_event is None else by_event.get(index)
                 moves, others = steps.get(index, ()), passed.get(index, ())
-                yield Message(index, event, player, words, moves, found, others)
+                bits = game.score.learnt.told.get(index)
+                yield Message(index, event, player, words, moves, found, others, bits)
 
 
 def _audited(
@@ -145,6 +148,9 @@ MESSAGES = Fact(
     updates (count, {UPDATES}; P): beliefs about typed agents it moved
     vps (fine, slot-equivalents): change of sum |b - prior| over all pairs that it caused, before
         the floor; negative where it moved beliefs back; empty in words, which reflections measure
+    bits (number, bits): what all who heard it learnt by it of all others' first calendars, by the
+        informed reader; over a game they add up to its bits and what its outcome tells; empty
+        where the rules are not known by which it was said
     text (text; P): its words; empty for a typed one
     patterns (list; P): behaviour patterns {IN_WORDS}, or none
     own_slot (list; P): of {", ".join(OWN_SLOT)}: those {IN_WORDS}, or none

@@ -33,7 +33,14 @@ from calbench.metrics.outcomes import (
 )
 from calbench.metrics.players import Player, players_of
 from calbench.metrics.privacy.estimators import game_loss, joint_kind
-from calbench.metrics.privacy.inference.game import Known, PairBits, learnt, told_by
+from calbench.metrics.privacy.inference.game import (
+    UNKNOWN,
+    Known,
+    Learnt,
+    PairBits,
+    learnt,
+    told_by,
+)
 from calbench.metrics.privacy.loss import AgentLoss, RoundBeliefs, VpsKind, excess_loss
 from calbench.metrics.privacy.reflection import PairReflection
 from calbench.metrics.regret import MeetingRegret, explain_regret
@@ -209,7 +216,7 @@ class GameScore:
     rounds: tuple[AgentRound, ...]
     regret: tuple[MeetingRegret, ...]
     optimum: OptimumReach
-    learnt: tuple[PairBits, ...] = ()
+    learnt: Learnt = UNKNOWN
 
     def __repr__(self) -> str:
         """Say it in one line."""
@@ -320,7 +327,7 @@ def score_game(
     scenario, difficulty = trace.scenario, trace.scenario.difficulty
     privacy = game_loss(trace, played.players, measure, beliefs, reflections)
     losses, schedule, spread = privacy.by_agent, played.schedule, _sensitivity(played)
-    pairs = learnt(trace).pairs if measure.bits else ()
+    known = learnt(trace) if measure.bits else UNKNOWN
     return GameScore(
         game_id=trace.game_id,
         scenario_id=scenario.scenario_id,
@@ -329,7 +336,7 @@ def score_game(
         num_meetings=len(scenario.meetings),
         tertile=None if difficulty is None else difficulty.tertile,
         feasible_fraction=None if difficulty is None else difficulty.feasible_fraction,
-        agents=_agent_games(played, losses, pairs),
+        agents=_agent_games(played, losses, known.pairs),
         meetings=played.results,
         is_excluded=is_excluded(played.events),
         fairness=fairness(played.excess),
@@ -342,7 +349,7 @@ def score_game(
         rounds=tuple(agent_rounds(played.events, scenario, dict(schedule.slot_by_meeting), losses)),
         regret=explain_regret(scenario, played.events, played.results, schedule),
         optimum=optimum_reach(scenario, trace.events, played.cache),
-        learnt=pairs,
+        learnt=known,
     )
 
 

@@ -7,6 +7,7 @@ a number what moving an errand costs, ``None`` no place for a meeting (blocked, 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from calbench.domain.ids import AgentId, Slot
@@ -20,10 +21,17 @@ Weights = tuple[float, ...]
 
 
 class Told(NamedTuple):
-    """Slots of one agent, each by itself, with the weights of its cells."""
+    """Slots of one agent, each by itself, with the weights of its cells.
+
+    Attributes:
+        agent: whose calendar it is about.
+        slots: the weights, by slot.
+        held: of some of these slots, the weight if a meeting holds it; else that of ``None``.
+    """
 
     agent: AgentId
     slots: Mapping[Slot, Weights]
+    held: Mapping[Slot, float] = MappingProxyType({})
 
 
 class Best(NamedTuple):

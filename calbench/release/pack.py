@@ -40,6 +40,7 @@ OF_RANKED = (
     "privacy/stated_chances.csv",
     "privacy/vps_baselines.csv",
     "privacy/prior_sensitivity.csv",
+    "privacy/bits_reliability.csv",
 )
 """Tables of ranked experiments that pages show and that need more facts than scores."""
 

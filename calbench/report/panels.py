@@ -241,12 +241,14 @@ def _panel(group: Group, rows: Sequence[Row], drawing: Drawing) -> Panel:
 def on_tasks(site: Site, setting: str) -> list[Panel]:
     """Return the panel of the paper's tasks of a setting, if ours and its models are there.
 
-    Scripted speakers are among its rows and not drawn: they lie on protocols.
+    Scripted speakers are among its rows and not drawn: they lie on protocols. Nor are baselines
+    that place fewer meetings than any player: they would leave the others no room.
     """
-    found = site.summary.optional(SAME, setting=setting)
-    rows = [row for row in found if _kind(row) is not DEGENERATE]
-    if {row["source"] for row in rows} != {OURS, THEIRS}:
+    rows = site.summary.optional(SAME, setting=setting)
+    competing = [row for row in rows if _kind(row) is not DEGENERATE]
+    if {row["source"] for row in competing} != {OURS, THEIRS}:
         return []
+    least = min(row[COORDINATION] for row in competing)
     points = [
         Point(
             row["player"],
@@ -255,7 +257,7 @@ def on_tasks(site: Site, setting: str) -> list[Panel]:
             _value(row, THEIR_COST),
         )
         for row in rows
-        if _kind(row) is not SCRIPTED
+        if _kind(row) is not SCRIPTED and row[COORDINATION] >= least
     ]
     drawing = drawn(points, is_from_zero=False, is_log1p=False, height=TALL)
     names = ("tasks", ON_TASKS, THEIR_COST, COORDINATION)

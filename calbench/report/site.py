@@ -186,6 +186,7 @@ class Site:
             browsed=_run_tables(self.on(SETTINGS)),
             scaled=_run_tables(self.on("scale")),
             drawn=_run_tables(self.on("reproduction")),
+            swept=_run_tables(self.on("plane")),
             published=self.published.folder,
             pool=self.published.folder.parent / "predictive" / POOL,
         )

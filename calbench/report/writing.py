@@ -122,6 +122,7 @@ BELOW = (
     "privacy/stated_chances.csv",
     "privacy/vps_baselines.csv",
     "privacy/prior_sensitivity.csv",
+    "privacy/bits_reliability.csv",
     "judge/metric_comparison.csv",
     "judge/judge_agreement.csv",
 )

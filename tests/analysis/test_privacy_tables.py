@@ -2,19 +2,23 @@
 
 import csv
 from collections.abc import Sequence
-from math import fsum
+from math import fsum, sqrt
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from calbench import play_game
 from calbench.analysis.registry import Settings
 from calbench.analysis.tables.privacy import PRIORS, prior_order
 from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import Slot
 from calbench.domain.messages import CostReport
+from calbench.facts.beliefs import BITS_BANDS, PAIR_BITS
+from calbench.facts.games import SCORES
 from calbench.metrics.game import score_game
 from calbench.metrics.measure import MeasureSpec
+from calbench.metrics.privacy.inference.game import learnt
 from calbench.metrics.privacy.loss import round_beliefs
 from calbench.metrics.privacy.reflection import CALENDARS
 from calbench.traces.models import Trace
@@ -257,3 +261,37 @@ def test_an_order_that_a_prior_reverses_is_told() -> None:
     assert found["is_order_kept"].tolist() == [True] * 4 + [False]
     assert found["kendall_tau"].tolist()[:2] == pytest.approx([1.0, 1.0])
     assert found["kendall_tau"].iloc[-1] == pytest.approx(-2 / 6**0.5)
+
+
+def test_bands_say_how_right_the_readers_chances_are(tmp_path: Path) -> None:
+    """Against sums by hand, and a standard error by the delete-one jackknife."""
+    traces = [play_game(canonical_scenario(seed, f"test-{seed:03d}"), "imap") for seed in range(5)]
+    facts = facts_of(tmp_path, traces, facts=(*SCORES, PAIR_BITS, BITS_BANDS))
+    by_band: dict[int, list[tuple[int, float, int]]] = {}
+    for trace in traces:
+        for band, slots, stated, found in learnt(trace).bands:
+            by_band.setdefault(band, []).append((slots, stated, found))
+    rows = {int(row["band"]): row for row in table_rows(facts, "privacy/bits_reliability.csv")}
+    assert [*rows] == sorted(by_band)
+    assert sum(int(row["slots"]) for row in rows.values()) == sum(
+        chances.size for trace in traces for chances in learnt(trace).chances.values()
+    )
+    for band, units in by_band.items():
+        row, slots = rows[band], sum(unit[0] for unit in units)
+        stated, found = (sum(unit[place] for unit in units) / slots for place in (1, 2))
+        assert (int(row["slots"]), int(row["scenarios"])) == (slots, len(units))
+        assert float(row["stated"]) == pytest.approx(stated, abs=1e-4)
+        assert float(row["found"]) == pytest.approx(found, abs=1e-4)
+        assert float(row["error"]) == pytest.approx(found - stated, abs=1e-4)
+        assert (row["is_beyond"] == "true") is (abs(found - stated) > 0.02)
+        if row["error_low"]:
+            holds = float(row["error_low"]) <= 0 <= float(row["error_high"])
+            assert (row["holds_identity"] == "true") is holds
+    units = by_band[70]
+    left_out = [
+        sum(found - stated for _, stated, found in rest) / sum(slots for slots, _, _ in rest)
+        for rest in ([*units[:at], *units[at + 1 :]] for at in range(5))
+    ]
+    mean = sum(left_out) / 5
+    jackknife = sqrt(4 / 5 * sum((each - mean) ** 2 for each in left_out))
+    assert float(rows[70]["error_se"]) == pytest.approx(jackknife, rel=0.1)

@@ -11,8 +11,10 @@ from calbench.domain.actions import Turn
 from calbench.domain.calendars import Booking, Item
 from calbench.domain.observations import Observation
 from calbench.engine.drivers import run
+from calbench.metrics.privacy.inference.game import learnt
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import build_policy
+from calbench.traces.storage import read_trace
 from tests.browser.tabs import Visit, more, opened
 from tests.report.samples import play, suite_of
 from tests.report.unpacking import page_data, page_table
@@ -27,6 +29,14 @@ HEARSAY = """([game, event, label, path]) => new Promise(done =>
     done();
 }))"""
 """Makes the last label of a message one that it passes on, and hostile."""
+
+
+TELL = """([game, told, outcome]) => new Promise(done =>
+    calbench.games.load(...game, found => {
+    found.ledger.bits = { told: told, outcome: outcome };
+    done();
+}))"""
+"""Says what each message of a game told."""
 
 
 def go_to(page: Page, event: int) -> None:
@@ -141,6 +151,36 @@ def test_ledger_adds_up_to_the_games_loss_in_the_table(visit: Visit, folder: Pat
         shown = float(page.locator(".cb-vps").get_attribute("data-vps") or "nan")
         assert shown == pytest.approx(total, abs=1e-3)
         assert total > 1
+
+
+def test_bits_of_messages_add_up_to_those_of_the_game(
+    visit: Visit, traces: dict[str, Path]
+) -> None:
+    """The page has no facts of these games, so it is told what they would say."""
+    for experiment, team, scenario in (
+        ("varied", "imap", "varied-001"),
+        ("uniform", "mediator", "uniform-000"),
+        ("language", "candid", "uniform-000"),
+    ):
+        found = learnt(read_trace(traces[experiment] / team / f"{scenario}.json"))
+        outcome = sum(pair.outcome_bits for pair in found.pairs)
+        pairs = [value for pair in found.told.items() for value in pair]
+        page = visit(f"traces.html#{experiment}/{team}/{scenario}/0")
+        opened(page, f"{experiment}/{team}/{scenario}", 0)
+        page.evaluate(TELL, [[experiment, team, scenario], pairs, outcome])
+        page.goto(page.url.replace("/0", "/99999;talk=game"))
+        page.locator("#cb-ledger summary").click()
+
+        expect(page.locator(".cb-bits")).to_be_visible()
+        bits = sum(found.told.values())
+        expect(page.locator("#cb-ledger")).to_contain_text(f"bits are {bits - outcome:.2f},")
+        column = page.locator(".cb-ledger thead th").all_inner_texts().index("Bits") + 1
+        cells = page.locator(f".cb-ledger tbody td:nth-child({column})").all_inner_texts()
+        told = [float(cell.replace("\N{MINUS SIGN}", "-")) for cell in cells if cell]
+        assert sum(told) == pytest.approx(bits, abs=1e-6)
+        shown = float(page.locator(".cb-bits").get_attribute("data-bits") or "nan")
+        assert shown == pytest.approx(bits, abs=0.005)
+        assert len([each for each in told if each]) >= 5
 
 
 def test_beliefs_move_with_the_game(visit: Visit) -> None:

@@ -199,7 +199,7 @@ def watch(tmp_path_factory: pytest.TempPathFactory) -> Watch:
     board = SUMMARY["leaderboard.csv"]
     found.over(
         lambda: write_frames(
-            summary / board.path, [board.make(Runs(run, run, [], [], folder))], board.columns
+            summary / board.path, [board.make(Runs(run, run, [], [], [], folder))], board.columns
         ),
         MEAN,
     )

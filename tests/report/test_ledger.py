@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from calbench import play_game
 from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
 from calbench.domain.actions import BroadcastMessage
@@ -20,15 +21,17 @@ from calbench.facts.games import SCORES
 from calbench.facts.messages import MESSAGES
 from calbench.metrics.players import players_of
 from calbench.metrics.privacy.estimators import game_loss
+from calbench.metrics.privacy.inference.game import learnt
 from calbench.metrics.speech.messages import audited_messages, labels_of_game
 from calbench.report.escape import data_script
+from calbench.report.games.files import PLAYED_COLUMNS, OfTables, Rows, about_game
 from calbench.report.games.ledger import DIGITS, JudgedGames, ledger_data, vector_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 from tests.factories import make_scenario
 from tests.facts.measured import facts_of
 from tests.golden.games import FOLDER, TEAMS
-from tests.metrics.games import dm, play_scripts, talk
+from tests.metrics.games import canonical_scenario, dm, play_scripts, talk
 from tests.metrics.gossip import ERRAND, gossip_labels, gossiping_game, name_of
 from tests.report.by_event import game_data
 from tests.report.language_samples import make_language
@@ -203,6 +206,29 @@ def test_ledger_is_the_same_with_facts_and_without(name: str, tmp_path: Path) ->
     if judged:
         with pytest.raises(FileError, match="its facts are of another game; measure"):
             ledger_data(trace, judged=dict(list(judged.items())[1:]))
+
+
+@pytest.mark.parametrize("name", ["imap", "candid", "oversharer"])
+def test_bits_of_messages_are_those_of_facts(name: str, tmp_path: Path) -> None:
+    trace = play_game(canonical_scenario(0), name)
+    facts = facts_of(tmp_path, [trace], facts=(*SCORES, MESSAGES))
+    key = name, trace.scenario.scenario_id
+    told = JudgedGames(facts).bits_of(*key)
+    assert told == pytest.approx(learnt(trace).told)
+    (row,) = facts.frame("games").to_dict("records")
+    played = {column: row[column] for column in PLAYED_COLUMNS}
+    bits = about_game(trace, "x", OfTables(rows=Rows(played), told=told))["ledger"]["bits"]
+    assert dict(zip(bits["told"][::2], bits["told"][1::2], strict=True)) == told
+    assert fsum(told.values()) - bits["outcome"] == pytest.approx(row["bits"], abs=1e-9)
+    assert bits["outcome"] > 0
+
+
+def test_bits_are_left_out_where_they_are_not_known(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, [golden("plain-imap")], facts=(*SCORES, MESSAGES))
+    assert JudgedGames(facts).bits_of("imap", "plain") == {}
+    assert JudgedGames(None).bits_of("imap", "plain") == {}
+    assert OfTables(rows=Rows(dict.fromkeys(PLAYED_COLUMNS)), told={1: 2.0}).bits is None
+    assert "bits" not in ledger_data(golden("plain-imap"))
 
 
 def test_facts_say_nothing_of_games_that_they_do_not_have(tmp_path: Path) -> None:

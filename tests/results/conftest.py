@@ -22,6 +22,6 @@ def data(finished: Path, suite: Path, tmp_path_factory: pytest.TempPathFactory) 
         shutil.copytree(finished / "tables", data / "tables" / name)
         shutil.copytree(finished / "traces", data / "traces" / name)
     runs = [RunTables(name, data / "tables" / name) for name in ("first", "second")]
-    write_summary(Runs(runs, runs, [], [], data), data / "tables" / "summary")
+    write_summary(Runs(runs, runs, [], [], [], data), data / "tables" / "summary")
     write_release(data, data / "release")
     return data

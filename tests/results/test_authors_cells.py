@@ -135,7 +135,7 @@ def test_the_published_table_says_so_cell_by_cell(tmp_path: Path) -> None:
     for path in ("authors.csv", "leaderboard.csv"):
         TABLES[path].write(facts, Settings(), tmp_path)
     run = RunTables("table2", tmp_path)
-    rows = table2_cells(Runs([], [], [], [run], DATA / "published"))
+    rows = table2_cells(Runs([], [], [], [run], [], DATA / "published"))
     assert (
         rows["equal"].sum() == sum(bool(cell) for cells in CELLS.values() for cell in cells) == 24
     )

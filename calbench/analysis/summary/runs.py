@@ -141,6 +141,7 @@ class Runs:
         browsed: of these, those whose games can all be stepped through.
         scaled: runs on scenarios of several sizes.
         drawn: runs on several draws of a suite.
+        swept: runs of the settings of protocols on the suites of those that are compared.
         published: folder with published numbers of others.
         pool: file with sums of many more scenarios, if there is one (see the module ``pool``).
     """
@@ -149,6 +150,7 @@ class Runs:
     browsed: Sequence[RunTables]
     scaled: Sequence[RunTables]
     drawn: Sequence[RunTables]
+    swept: Sequence[RunTables]
     published: Path
     pool: Path | None = None
 

@@ -5,6 +5,8 @@ compared; who sat beside a player is not: the paper's models met in mixed teams.
 measured by several instruments, and is compared with nobody's of another one (paper, Table 1).
 """
 
+from dataclasses import replace
+
 import pandas as pd
 
 from calbench.analysis.measures import HEADLINE
@@ -52,7 +54,9 @@ ENDS = ("", "_low", "_high", "_interval")
 )
 def same_tasks(runs: Runs) -> pd.DataFrame:
     """Our teams and the paper's models on its own tasks, by the limits of its published games."""
-    board, measured = leaderboard(runs), together("authors.csv", runs.compared)
+    compared, swept = leaderboard(runs), leaderboard(replace(runs, compared=runs.swept))
+    board = pd.concat([each for each in (compared, swept) if len(each)] or [compared])
+    measured = together("authors.csv", [*runs.compared, *runs.swept])
     path = runs.published / THEIRS
     if board.empty or measured.empty or not path.is_file():
         return pd.DataFrame()

@@ -24,7 +24,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import group_totals
+from calbench.analysis.estimates import estimated_means, group_totals
 from calbench.analysis.registry import Settings, table
 from calbench.facts.beliefs import BELIEFS, IDEAL, PAIR_BITS, PAIRS, UPDATES
 from calbench.facts.columns import FINE_DIGITS, GAME_ID, TRACE_PATH, chosen
@@ -69,6 +69,60 @@ def pair_bits(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """What every agent learnt of every other in a game, in bits, by an informed reader."""
     for rows in facts.batches("pair_bits"):
         yield facts.named(rows, NAMES_OF_GAME)
+
+
+RIGHT = 0.02
+"""How far the chances of a band may be from what is found [C]."""
+
+
+@table(
+    "privacy/bits_reliability.csv",
+    f"""
+    setting team
+    band (count, percent): least chance of the band; the last one also has 100%
+    slots (count, slots): slots of targets, by observer, with such a chance of room
+    scenarios (count, scenarios): on which there are some
+    stated (number, chance): mean of the informed reader's chances // slots
+    found (number, share): of the slots, those that have room // slots
+    error (estimate, chance): found less stated // slots
+    error_se (number, chance): its standard error over scenarios; empty with a single one
+    is_beyond (truth; C): error is further than {RIGHT} from 0
+    holds_identity (truth; C): the interval of error holds 0; empty without one
+    """,
+    key="setting team band",
+    needs="bits_bands",
+)
+def bits_reliability(facts: Facts, settings: Settings) -> pd.DataFrame:
+    """How right the informed reader's chances of room are, in ten bands of each team."""
+    names = ["band", "slots", "stated", "found"]
+    games = facts.named(pd.concat([rows[[GAME, *names]] for rows in facts.batches("bits_bands")]))
+    by = ["setting", "team", "band"]
+    games = games.astype(dict.fromkeys(names, "float64")).sort_values("band", kind="stable")
+    rest = pd.DataFrame({"error": games["found"] - games["stated"]})
+    slots = pd.DataFrame({"error": games["slots"]})
+    ends = {"error": (-1.0, 1.0)}
+    found = estimated_means(games, by[1:], rest, settings.analysis, weights=slots, bounds=ends)
+    units = games.groupby([*by, "scenario_id"], sort=False)[names[1:]].sum()
+    groups = units.groupby(by, sort=False)
+    rows = groups.sum().assign(scenarios=groups.size(), error_se=groups.apply(_standard_error))
+    for name in ("stated", "found"):
+        rows[name] /= rows["slots"]
+    rows = rows.reset_index().merge(found, on=by).sort_values([*by[:2], "band"], kind="stable")
+    holds = (rows["error_low"] <= 0) & (rows["error_high"] >= 0)
+    return rows.assign(
+        is_beyond=rows["error"].round(FINE_DIGITS).abs() > RIGHT,
+        holds_identity=holds.astype("boolean").where(rows["error_low"].notna()),
+    )
+
+
+def _standard_error(units: pd.DataFrame) -> float:
+    """Return the standard error of found less stated, a ratio of sums over scenarios."""
+    number, slots = len(units), units["slots"]
+    if number < 2:
+        return float("nan")
+    errors = units["found"] - units["stated"]
+    rest = errors - errors.sum() / slots.sum() * slots
+    return float(np.sqrt((rest**2).sum() * number / (number - 1)) / slots.sum())
 
 
 @table(

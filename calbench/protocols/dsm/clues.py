@@ -19,6 +19,9 @@ from calbench.protocols.dsm.plans import Plan
 from calbench.protocols.dsm.scores import FREE, INFEASIBLE, satisfaction
 from calbench.protocols.dsm.settings import DsmSettings
 
+MOVED = 1
+"""What moving a meeting costs [P]."""
+
 MOST_LEVELS = 6
 """Scores of which the readings of an offer are weighed; their number grows with each [C]."""
 
@@ -121,7 +124,11 @@ class _Reading(NamedTuple):
 def _offer_told(
     sender: AgentId, content: Proposals, view: View, settings: DsmSettings
 ) -> Iterator[Told]:
-    """Yield the weights of all slots, averaged over the readings of an offer."""
+    """Yield the weights of all slots, averaged over the readings of an offer.
+
+    A slot with a meeting has plans of its own, which move it, so it is left out only as an errand
+    of the same cost would be.
+    """
     plain = [plan.slot for plan in content.plans if _is_plain(plan)]
     levels = _levels(view)
     readings: list[_Reading] = []
@@ -135,6 +142,7 @@ def _offer_told(
         return
     shares = [reading.weight / whole for reading in readings]
     slots: dict[Slot, Weights] = {}
+    held: dict[Slot, float] = {}
     for place, slot in enumerate(plain):
         mass = dict.fromkeys(levels, 0.0)
         for reading, share in zip(readings, shares, strict=True):
@@ -142,13 +150,19 @@ def _offer_told(
         before = offer.chances[slot]
         slots[slot] = tuple([mass[at] / before[at] if before[at] else 0.0 for at in levels])
     for place, slot in enumerate(offer.omitted):
-        weights = [0.0] * len(levels)
+        weights = [0.0] * (len(levels) + 1)
         for reading, share in zip(readings, shares, strict=True):
-            for at, level in enumerate(levels):
+            for at, level in enumerate([*levels, satisfaction(MOVED)]):
                 is_left = reading.leaves_out(slot, level, plain[-1])
                 weights[at] += share / reading.rooms[place] * is_left
-        slots[slot] = tuple(weights)
-    yield Told(sender, slots)
+        *cells, by_meeting = weights
+        slots[slot] = tuple(cells)
+        if settings.depth and satisfaction(MOVED) in offer.scale:
+            held[slot] = by_meeting
+    nothing = (0.0,) * len(levels)
+    for slot in {plan.slot for plan in content.plans}.difference(plain):
+        slots[slot], held[slot] = nothing, 1.0
+    yield Told(sender, slots, held)
 
 
 def _is_offer(plain: Sequence[Slot], view: View) -> bool:
@@ -219,7 +233,7 @@ def _greatest_left(
 
     ``None`` if an offer of these plans would have been shorter.
     """
-    offered = sorted([*scores, *[satisfaction(1)] * num_moved], reverse=True)
+    offered = sorted([*scores, *[satisfaction(MOVED)] * num_moved], reverse=True)
     best: int | None = None
     free = sum(score == FREE for score in offered)
     for level in (0, *sorted(scale)):

@@ -11,19 +11,28 @@ processes there are.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import fsum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from calbench.analysis.summary import KIND_WORDS, in_words
 from calbench.facts.storage import Facts
 from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
+from calbench.metrics.privacy.inference.game import AGENT_DIGITS
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
 from calbench.report.escape import packed_text, script_json, write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.index import ExperimentIndex, index_data
-from calbench.report.games.ledger import OPTIMUM_COLUMNS, Judged, JudgedGames, ledger_data
+from calbench.report.games.ledger import (
+    OPTIMUM_COLUMNS,
+    GameBits,
+    Judged,
+    JudgedGames,
+    ledger_data,
+)
 from calbench.report.games.search import WordIndex, words_of
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
@@ -136,6 +145,7 @@ class GameTask:
         unreachable: where the optimum of games became unreachable, by team and scenario.
         rows: what tables say happened, by team and scenario.
         judged: what facts say of messages, by team and scenario.
+        told: the bits that each message told, by the same.
         measure: settings of the metrics.
     """
 
@@ -149,6 +159,7 @@ class GameTask:
     unreachable: Mapping[tuple[str, str], Row]
     rows: Mapping[tuple[str, str], Rows]
     judged: Mapping[tuple[str, str], Mapping[int, Judged]]
+    told: Mapping[tuple[str, str], Mapping[int, float]]
     measure: MeasureSpec
 
 
@@ -173,11 +184,21 @@ class OfTables(NamedTuple):
         unreachable: its row of ``optimum_unreachable.csv``, if there is one.
         rows: those of the tables that say what happened.
         judged: what was found in its messages, if facts tell.
+        told: the bits that each message told, where they are known.
     """
 
     unreachable: Row | None = None
     rows: Rows | None = None
     judged: Mapping[int, Judged] | None = None
+    told: Mapping[int, float] = MappingProxyType({})
+
+    @property
+    def bits(self) -> GameBits | None:
+        """What its messages told, and how much of it its outcome tells anyway."""
+        of_game = None if self.rows is None else self.rows.played["bits"]
+        if of_game is None or not self.told:
+            return None
+        return GameBits(self.told, round(fsum(self.told.values()) - of_game, AGENT_DIGITS))
 
 
 NOTHING = OfTables()
@@ -246,6 +267,7 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
             unreachable={game: unreachable[game] for game in games if game in unreachable},
             rows={game: Rows(played[game], told.get(game)) for game in games if game in played},
             judged={game: found for game in games if (found := judged.of(*game))},
+            told={game: judged.bits_of(*game) for game in games},
             measure=results.made_with.measure,
         )
 
@@ -277,6 +299,7 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
                 task.unreachable.get((team, scenario_id)),
                 task.rows.get((team, scenario_id)),
                 task.judged.get((team, scenario_id)),
+                task.told.get((team, scenario_id), {}),
             )
             about = about_game(trace, task.experiment, of_tables, task.measure)
             games[team] = about, task.catalog.read(path)
@@ -331,7 +354,9 @@ def about_game(
         "experiment": experiment,
         "kind": team_kind(trace.config.team.seats),
         **({} if rows is None else {"summary": what_happened(rows)}),
-        "ledger": ledger_data(trace, of_tables.unreachable, measure, judged=of_tables.judged),
+        "ledger": ledger_data(
+            trace, of_tables.unreachable, measure, judged=of_tables.judged, bits=of_tables.bits
+        ),
     }
 
 

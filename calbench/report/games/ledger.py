@@ -9,10 +9,11 @@ and H).
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from pyarrow import compute
 
 from calbench.errors import FileError
@@ -52,8 +53,15 @@ class Judged(NamedTuple):
     passes_on: bool
 
 
+class GameBits(NamedTuple):
+    """The bits that each message of a game told, by its event, and those of its outcome."""
+
+    told: Mapping[int, float]
+    outcome: float
+
+
 class JudgedGames:
-    """The messages in words of the first game of every team on every scenario.
+    """What facts say of the messages of the first game of every team on every scenario.
 
     Args:
         facts: of an experiment; absent, or without messages: nothing is known of any game.
@@ -68,21 +76,20 @@ class JudgedGames:
             team, scenario_id, replicate, is_excluded = game
             if not replicate and not is_excluded:
                 self._numbers[team, scenario_id] = number
-        rows = facts.table("messages", [GAME, "source", *NAMES])
-        rows = rows.filter(compute.equal(rows["source"], "text"))
-        starts = np.searchsorted(rows[GAME].to_numpy(), np.arange(games.num_rows + 1))
-        self._rows, self._starts = rows.select(NAMES), starts.tolist()
+        rows = facts.table("messages", [GAME, "source", "bits", *NAMES])
+        texts = rows.filter(compute.equal(rows["source"], "text"))
+        self._texts = _by_game(texts, NAMES, games.num_rows)
+        told = rows.filter(compute.is_valid(rows["bits"]))
+        self._told = _by_game(told, ("event_index", "bits"), games.num_rows)
 
     def of(self, team: str, scenario_id: str) -> Mapping[int, Judged] | None:
-        """Return what was found in the messages of a game, by the index of their events.
+        """Return what was found in the messages in words of a game, by the index of their events.
 
         ``None``, if facts do not tell: of games that do not count they never do.
         """
         number = self._numbers.get((team, scenario_id))
         if number is None:
             return None
-        start, end = self._starts[number], self._starts[number + 1]
-        columns = self._rows.slice(start, end - start).to_pydict().values()
         return {
             index: Judged(
                 tuple((patterns or "").split()),
@@ -90,8 +97,27 @@ class JudgedGames:
                 bool(told),
                 bool(passed_on),
             )
-            for index, patterns, own_slot, told, passed_on in zip(*columns, strict=True)
+            for index, patterns, own_slot, told, passed_on in self._texts(number)
         }
+
+    def bits_of(self, team: str, scenario_id: str) -> Mapping[int, float]:
+        """Return the bits that each message told, by its event; none where they are unknown."""
+        number = self._numbers.get((team, scenario_id))
+        return {} if number is None else dict(self._told(number))
+
+
+def _by_game(
+    rows: pa.Table, names: Sequence[str], num_games: int
+) -> Callable[[int], Iterator[tuple[Any, ...]]]:
+    """Return what yields some columns of a game's rows, by its number."""
+    starts = np.searchsorted(rows[GAME].to_numpy(), np.arange(num_games + 1)).tolist()
+    chosen = rows.select(names)
+
+    def of(number: int) -> Iterator[tuple[Any, ...]]:
+        start, end = starts[number], starts[number + 1]
+        return zip(*chosen.slice(start, end - start).to_pydict().values(), strict=True)
+
+    return of
 
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -121,6 +147,7 @@ def ledger_data(
     unreachable: Row | None = None,
     measure: MeasureSpec = DEFAULT_MEASURE,
     judged: Mapping[int, Judged] | None = None,
+    bits: GameBits | None = None,
 ) -> dict[str, Any]:
     """Return the ledger of a game as the browser needs it.
 
@@ -140,12 +167,16 @@ def ledger_data(
     ``unreachable`` says at which event the optimum became unreachable (``None``: never), and the
     least that the game could cost before and after; it is left out if nobody looked.
 
+    ``bits`` has event and bits of each message whose rules are known, one after the other, and what
+    is taken off their sum for the bits of the game, which the outcome tells.
+
     Args:
         trace: the game.
         unreachable: its row of ``optimum_unreachable.csv``, if there is one.
         measure: the prior.
         judged: what was found in each message in words, by the index of its event; absent: they
             are judged now.
+        bits: what each message told, if that is known.
 
     Raises:
         ConfigError: there is no such label bank as the trace names.
@@ -160,6 +191,9 @@ def ledger_data(
         data["values"] = list(numbers)
     if len(typed) < len(players):
         data.update(_heard(trace, judged))
+    if bits is not None:
+        told = [value for pair in bits.told.items() for value in pair]
+        data["bits"] = {"told": told, "outcome": bits.outcome}
     reach = _reach(unreachable)
     return data if reach is None else {**data, "unreachable": reach}
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from calbench.metrics.privacy.inference.game import WIDTH
 from calbench.report.experiment import Setting
 from calbench.report.pages.page import Content
 from calbench.report.site import Site, settings_of
@@ -38,9 +39,32 @@ def content(site: Site) -> Content | None:
             ],
             "mechanisms": list(_mechanisms(site, settings[0])),
             "first": settings[0].title,
-            "files": [each.source("leaderboard.csv") for each in settings],
+            "reliability": [row for each in settings for row in _reliability(site, each)],
+            "files": [each.source(name) for each in settings for name in _files(each)],
         }
     )
+
+
+RELIABILITY = "privacy/bits_reliability.csv"
+
+
+def _files(setting: Setting) -> list[str]:
+    has_bands = setting.experiment.tables.has(RELIABILITY)
+    return ["leaderboard.csv", *([RELIABILITY] if has_bands else [])]
+
+
+def _reliability(site: Site, setting: Setting) -> list[dict[str, Any]]:
+    """Return each team's bands; what is said of one that is too far off, and what not."""
+    rows = setting.experiment.tables.optional(RELIABILITY, setting=setting.name)
+    return [
+        {
+            **row,
+            "title": setting.title,
+            "chances": f"{row['band']}\N{EN DASH}{row['band'] + WIDTH}%",
+            "holds": {True: "yes", False: "no"}.get(row["holds_identity"], "no interval"),
+        }
+        for row in site.with_kinds(rows)
+    ]
 
 
 def _known(setting: Setting) -> list[Row]:

@@ -1,4 +1,4 @@
-"""The page that says whether ranks depend on how full and how blocked calendars are."""
+"""The page that says whether ranks depend on the fullness, blocks and slots of calendars."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -16,6 +16,7 @@ MEASURES = ("adjusted_excess_cost", "excess_vps", "coordination", "messages")
 AXES: Mapping[str, Sequence[str]] = {
     "density": ("density-060", "density-075", "density-090"),
     "blocked errands": ("blocked-0", "density-075", "blocked-6"),
+    "slots": ("slots-12", "density-075", "slots-24"),
 }
 """What is changed, and the settings along it; they have one in common."""
 

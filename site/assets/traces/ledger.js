@@ -14,7 +14,8 @@
   function ledgerNode(view) {
     var steps = beliefs.stepsOf(view).filter(function (step) { return step.at <= view.at; });
     var moving = steps.filter(function (step) { return step.moved.length; });
-    var rows = joined(moving).concat(saidRows(view)).sort(function (a, b) { return a.at - b.at; });
+    var bits = bitsOf(view);
+    var rows = withBits(view, joined(moving).concat(saidRows(view)), bits);
     var sum = steps.reduce(function (total, step) { return total + step.step; }, 0);
     var start = view.scope === "game" ? 0 : view.frames[view.at].roundAt;
     var shown = rows.filter(function (row) { return row.at >= start; });
@@ -22,13 +23,14 @@
     var body = el("tbody", {});
     shown.slice(left).forEach(function (row) { body.appendChild(rowNode(view, row)); });
     var head = el("tr", {});
-    ["Event", "From, to", "Slot facts", "VPS", "Words"].forEach(function (name) {
-      head.appendChild(el("th", { scope: "col" }, name));
+    ["Event", "From, to", "Slot facts", "VPS", bits && "Bits", "Words"].forEach(function (name) {
+      if (name) { head.appendChild(el("th", { scope: "col" }, name)); }
     });
     return el("div", {},
       el("p", {}, "Disclosed so far: ",
         el("strong", { "class": "cb-vps", "data-vps": sum.toFixed(6) }, sum.toFixed(2)),
         " slot-equivalents (VPS)."),
+      bits ? bitsNode(view, bits) : null,
       noteNode(view),
       left ? el("p", { "class": "cb-quiet" }, left + " earlier rows are omitted.") : null,
       shown.length ? el("div", { "class": "cb-scroll cb-lane", tabindex: 0, role: "region",
@@ -46,6 +48,49 @@
       }
     });
     return rows;
+  }
+
+  /* The bits that each message told, by its event; nothing where they are not known. */
+  function bitsOf(view) {
+    var found = view.ledger.bits;
+    if (!found) { return null; }
+    var told = {};
+    for (var place = 0; place < found.told.length; place += 2) {
+      told[found.told[place]] = found.told[place + 1];
+    }
+    return told;
+  }
+
+  /* The first row of each event has its bits; what only the informed reader reads has a row too. */
+  function withBits(view, rows, bits) {
+    var known = {};
+    rows.forEach(function (row) { known[row.at] = true; });
+    Object.keys(bits || {}).forEach(function (key) {
+      var event = view.game.events[key];
+      if (Number(key) <= view.at && bits[key] && !known[key]) {
+        rows.push({
+          at: Number(key), isInferred: true, target: event.from_agent, observers: event.to_agents
+        });
+      }
+    });
+    rows.sort(function (a, b) { return a.at - b.at; });
+    rows.forEach(function (row, place) {
+      var isFirst = !place || rows[place - 1].at !== row.at;
+      row.bits = !bits ? null : isFirst && row.at in bits ? signed(bits[row.at]) : "";
+    });
+    return rows;
+  }
+
+  function bitsNode(view, bits) {
+    var sum = Object.keys(bits).reduce(function (total, key) {
+      return total + (Number(key) <= view.at ? bits[key] : 0);
+    }, 0);
+    var isEnd = view.at === view.frames.length - 1;
+    return el("p", {}, "All who heard it learnt so far: ",
+      el("strong", { "class": "cb-bits", "data-bits": sum.toFixed(2) }, sum.toFixed(2)),
+      " bits of all others' first calendars, by a reader who knows the rules",
+      isEnd ? "; the game's bits are " + (sum - view.ledger.bits.outcome).toFixed(2) + ", without the "
+        + view.ledger.bits.outcome.toFixed(2) + " that the agreed slots tell anyway." : ".");
   }
 
   function noteNode(view) {
@@ -109,11 +154,14 @@
     var isSaid = row.isSaid;
     return el("tr", { "class": row.at === view.at ? "cb-now" : null },
       el("td", {}, view.jump(row.at, String(row.at))),
-      el("td", {}, words.agent(row.target) + " → " + row.observers.join(", ")),
-      el("td", { "class": "cb-facts" }, isSaid ? saidFacts(view, row) : facts(row) || "nothing",
+      el("td", {}, (row.target === undefined ? "mediator" : words.agent(row.target)) + " → "
+        + row.observers.join(", ")),
+      el("td", { "class": "cb-facts" }, isSaid ? saidFacts(view, row)
+        : row.isInferred ? "inferred" : facts(row) || "nothing",
         isSaid ? pathNodes(view, row) : null),
       el("td", {}, isSaid ? el("span", { title: "measured by the hearer's reflection" }, "–")
-        : signed(row.step)),
+        : row.isInferred ? "–" : signed(row.step)),
+      row.bits === null ? null : el("td", {}, row.bits),
       el("td", { "class": "cb-facts" }, isSaid
         ? quoteNode(view, view.game.events[row.at].content.text, row.at)
         : row.isReflected ? sourcesNode(view, row) : typedWords(view, row)));

@@ -1,5 +1,6 @@
 """Who stands beside the paper's models: whoever played its tasks by its rules, and nobody else."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,16 @@ def test_who_played_otherwise_stands_elsewhere(tmp_path: Path, changes: dict[str
     other = played(tmp_path, "other", stands("mine", **changes))
     rows = summary_rows("same_tasks.csv", beside(tmp_path, canonical, other))
     assert [row["player"] for row in rows] == ["imap", "Model"]
+
+
+def test_settings_of_protocols_on_the_same_tasks_stand_there_too(tmp_path: Path) -> None:
+    canonical = played(tmp_path, "uniform", stands("imap"))
+    swept = played(tmp_path, "frontier", stands("dsm-lmax-4"), stands("x", suite_digest="d2"))
+    runs = replace(beside(tmp_path, canonical), swept=[swept])
+    rows = summary_rows("same_tasks.csv", runs)
+    assert [(row["player"], row["experiment"]) for row in rows] == [
+        ("imap", "uniform"), ("dsm-lmax-4", "frontier"), ("Model", ""),
+    ]  # fmt: skip
 
 
 def test_speakers_on_the_same_tasks_stand_there_too(tmp_path: Path) -> None:

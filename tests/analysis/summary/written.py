@@ -31,9 +31,10 @@ def runs_of(
     browsed: Sequence[RunTables] = (),
     scaled: Sequence[RunTables] = (),
     drawn: Sequence[RunTables] = (),
+    swept: Sequence[RunTables] = (),
     published: Path = Path("nowhere"),
 ) -> Runs:
-    return Runs(compared, browsed, scaled, drawn, published)
+    return Runs(compared, browsed, scaled, drawn, swept, published)
 
 
 def summary_text(path: str, runs: Runs) -> str:

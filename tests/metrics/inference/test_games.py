@@ -1,6 +1,7 @@
 """What is learnt in whole games: nothing false, nothing of silence, everything of telling all."""
 
 from collections.abc import Sequence
+from math import fsum
 
 import numpy as np
 import pytest
@@ -13,12 +14,21 @@ from calbench.metrics.privacy.inference.game import Learnt, learnt, told_by
 from calbench.metrics.privacy.inference.literal import LiteralReader
 from calbench.protocols.clues import Told, View
 from calbench.scenarios.models import Scenario
+from calbench.scenarios.recipe import drawn, task
+from calbench.traces.events import (
+    AllAgentGroupchatSent,
+    AnnouncementSent,
+    DmSent,
+    ParticipantGroupchatSent,
+)
+from calbench.traces.models import Trace
 from tests.metrics.games import canonical_scenario
 
 TEAMS = (
     *("imap", "sd-map", "dsm-welfare", "dsm-private", "mediator", "secure-sum", "tell-all"),
     *("candid", "guarded", "oversharer"),
 )
+HEARD = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, AnnouncementSent)
 SUITES = [canonical_scenario(seed) for seed in range(6)]
 
 
@@ -40,6 +50,22 @@ def test_certain_deductions_are_true_and_chances_are_right_on_average(team: str)
             told.append(chances)
             true.append(truth)
     assert np.mean(told) == pytest.approx(np.mean(true), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("team", "least", "most"), [("dsm-welfare", 0.1, 0.3), ("secure-sum", 0.3, 0.4)]
+)
+def test_chances_are_right_where_meetings_hold_slots(team: str, least: float, most: float) -> None:
+    """Where readers that took no slot for another's meeting's were off by .08 and .1."""
+    stated, found = [], []
+    for number in range(40):
+        scenario = drawn(task(1, 4, number), scenario_id=f"uniform-{number:03d}", setting="uniform")
+        for (target, _), chances in learnt(play_game(scenario, team)).chances.items():
+            own = (least <= chances) & (chances < most)
+            stated.extend(chances[own])
+            found.extend(np.array(has_room(scenario, target))[own])
+    assert len(stated) > 100
+    assert np.mean(found) == pytest.approx(np.mean(stated), abs=0.04)
 
 
 @pytest.mark.parametrize("team", ["silent", "first-free"])
@@ -99,6 +125,47 @@ def test_sums_over_observers_are_by_target() -> None:
     own = [pair.bits for pair in found.pairs if pair.target == 2]
     assert told[AgentId(2)]["bits"] == pytest.approx(sum(own), abs=0.005)
     assert told[AgentId(2)]["outcome_bits"] > 0
+
+
+@pytest.mark.parametrize("team", [*TEAMS, "silent", "mixed-scripted"])
+def test_what_messages_tell_adds_up_to_what_is_learnt_of_all(team: str) -> None:
+    for scenario in SUITES[:3]:
+        trace = play_game(scenario, team)
+        found = learnt(trace)
+        bits = [known["bits"] for known in told_by(found.pairs).values()]
+        assert fsum(found.told.values()) == pytest.approx(fsum(bits), abs=1e-9)
+        heard = [index for index, event in enumerate(trace.events) if isinstance(event, HEARD)]
+        assert [*found.told] == heard
+
+
+def test_each_message_tells_what_it_adds() -> None:
+    trace = play_game(SUITES[1], "dsm-welfare")
+    whole = learnt(trace).told
+    for end in [0, *[index + 1 for index in whole]]:
+        part = learnt(trace.model_copy(update={"events": trace.events[:end]}))
+        bits = [known["bits"] for known in told_by(part.pairs).values()]
+        before = [told for index, told in whole.items() if index < end]
+        assert fsum(before) == pytest.approx(fsum(bits), abs=1e-9)
+
+
+def test_message_by_unknown_rules_tells_nobody_knows_what() -> None:
+    trace = play_game(SUITES[0], "imap")
+    modelled = with_a_model(trace)
+    found = learnt(modelled)
+    senders = {modelled.events[index].from_agent for index in found.told}  # type: ignore[union-attr]
+    assert 0 not in senders
+    assert len(senders) > 1
+
+
+def with_a_model(trace: Trace) -> Trace:
+    """Return a game in which a model has the seat of agent 0."""
+    seats = [
+        seat.model_copy(update={"kind": "llm", "player": "m"}) if agent == 0 else seat
+        for agent, seat in enumerate(map(trace.config.team.seat_of, range(5)))
+    ]
+    team = trace.config.team.model_copy(update={"seats": tuple(seats)})
+    config = trace.config.model_copy(update={"team": team})
+    return trace.model_copy(update={"config": config})
 
 
 def test_nothing_is_inferred_where_it_is_not_said_how_calendars_are_drawn() -> None:

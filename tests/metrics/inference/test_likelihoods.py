@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from calbench.domain.ids import AgentId, Slot
 from calbench.metrics.privacy.inference.calendars import Array, Prior, posterior
 from calbench.metrics.privacy.inference.knowledge import Knowledge
-from calbench.metrics.privacy.inference.sums import from_best, from_total
+from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
 from calbench.protocols.clues import Best, Total
 from calbench.protocols.costs import cheapest_slot
 
@@ -108,7 +108,8 @@ def test_total_tells_what_enumeration_says(sums: tuple[tuple[int, int], ...]) ->
                 return 0.0
         return 1.0
 
-    told = list(from_total(Total((AgentId(1), AgentId(2)), sums), CHANCES, CELLS))
+    clue = Total((AgentId(1), AgentId(2)), sums)
+    told = [from_total(clue, [other], CELLS) for other in reversed(CHANCES)]
     for rows, before, expected in zip(told, CHANCES, enumerated(CHANCES, fits), strict=True):
         assert normalised(rows * before) == pytest.approx(expected, abs=1e-9)
 
@@ -119,6 +120,45 @@ def test_slot_that_a_common_meeting_took_says_nothing_of_its_being_blocked() -> 
     known.hear(range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
     chances = posterior(PRIOR, known.weights[None])[0][:, -1]
     assert chances[2] < chances[3]
+
+
+def test_no_other_meeting_is_where_the_observer_holds_one_with_its_members() -> None:
+    known, other = (Knowledge(PRIOR, np.ones((6, 3))) for _ in range(2))
+    known.book_apart(Slot(2), 0.02)
+    for each in (known, other):
+        each.book_somewhere(1.0, 3, is_first=False)
+        each.hear(range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
+    found, before = (posterior(PRIOR, each.weights[None])[0][:, -1] for each in (known, other))
+    assert found[2] > 0.97 > before[2]
+    assert found[3] < before[3]
+
+
+def test_meeting_of_the_observer_says_where_no_earlier_one_was() -> None:
+    known = Knowledge(PRIOR, np.ones((6, 3)))
+    known.book_somewhere(1.0, 3, is_first=False)
+    known.book_apart(Slot(2), 0.02)
+    known.hear(range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
+    chances = posterior(PRIOR, known.weights[None])[0][:, -1]
+    assert chances[2] > chances[3]
+
+
+def test_meetings_are_weighed_apart_from_blocked_slots() -> None:
+    known = Knowledge(PRIOR, np.ones((6, 3)))
+    known.book_somewhere(1.0, 3, is_first=False)
+    none = np.array([[0.0, 0.0, 1.0]] * 2)
+    known.hear([1, 2], none, np.array([0.0, 1.0]))
+    known.hear([3], np.zeros((1, 3)), np.array([1.0]))
+    blocked = posterior(PRIOR, known.weights[None])[0][:, -1]
+    assert blocked[1] == pytest.approx(1)
+    assert 0 < blocked[2] < 1
+    assert blocked[3] == 0
+
+
+def test_who_meets_does_not_meet_alone() -> None:
+    row, held, link = np.array([[0.6, 0.4]]), np.array([0.15]), 2 / 3
+    among, apart = beside_meeting(row, held, link)
+    assert among[0] == pytest.approx([0.6 / 3, link + 0.4 / 3])
+    assert apart[0] == pytest.approx([0.6 / 0.9, (0.4 - 0.1) / 0.9])
 
 
 def test_meeting_is_elsewhere_if_the_agreed_slot_had_no_room() -> None:

@@ -11,7 +11,7 @@ The cost of a game grows with its messages times the slots, and with slots times
 of blocked ones for each pair of which something was heard.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import fsum
 from typing import Any, NamedTuple, TypedDict
@@ -108,16 +108,57 @@ def told_by(pairs: Iterable[PairBits]) -> dict[AgentId, Known]:
     }
 
 
+class Band(NamedTuple):
+    """The chances of room of one size, of all pairs of a game of which something was heard.
+
+    Attributes:
+        band: the least of them, in percent; the last band also has 100%.
+        slots: how many there are, one for each slot and pair.
+        stated: their sum.
+        found: how many of the slots have room.
+    """
+
+    band: int
+    slots: int
+    stated: float
+    found: int
+
+
+WIDTH = 10
+"""Percent in a band [C]."""
+
+BANDS = tuple(range(0, 100, WIDTH))
+"""Bands by their least chance, in percent."""
+
+
 class Learnt(NamedTuple):
     """What was learnt in a game; of a target of which nothing can be inferred there is no pair.
 
     Attributes:
         pairs: ordered by target and observer.
         chances: by the same, each slot's posterior chance of having room.
+        bands: how right these chances are, see :class:`Band`, ascending.
+        told: what each message told all who heard it of all others, in bits whether slots have
+            room, by the index of its event; none of a message by unknown rules. They add up to
+            ``bits`` of all targets as :func:`told_by` rounds them.
     """
 
     pairs: tuple[PairBits, ...]
-    chances: Mapping[tuple[AgentId, AgentId], Array]
+    chances: Mapping[Pair, Array]
+    bands: tuple[Band, ...]
+    told: Mapping[int, float]
+
+
+UNKNOWN = Learnt((), {}, (), {})
+"""Where nothing can be inferred, or was to be."""
+
+
+class _Step(NamedTuple):
+    """The weights of a target's first calendar after an observer heard a message."""
+
+    event_index: int
+    pair: Pair
+    weights: Array
 
 
 def learnt(trace: Trace, rounds: int | None = None) -> Learnt:
@@ -160,6 +201,8 @@ class _Game:
         self.is_forced = (scenario.params or {}).get("force_witness_errand", True)
         self.errands = {errand.errand_id: errand for _, _, errand in scenario.errands}
         self.truths = [self._truth(agent) for agent in self.agents] if self.is_known else []
+        self.heard: set[int] = set()
+        self.steps: list[_Step] = []
 
     def _truth(self, agent: AgentId) -> NDArray[np.intp]:
         """Return the place in the cells of each slot of an agent's first calendar."""
@@ -170,13 +213,13 @@ class _Game:
     def read(self, rounds: int | None) -> Learnt:
         """Read all events in order."""
         if not self.is_known:
-            return Learnt((), {})
+            return UNKNOWN
         observers = [self._observer(agent) for agent in self.agents]
         agreed: Agreed = {}
         participants: tuple[AgentId, ...] = ()
-        for event in self.events:
+        for index, event in enumerate(self.events):
             if isinstance(event, _HEARD):
-                self._hear(event, participants, observers)
+                self._hear(index, event, participants, observers)
             elif isinstance(event, BatchApplied):
                 observers[event.agent_id].costs = self._costs(event.calendar)
             elif isinstance(event, Resolution):
@@ -232,7 +275,11 @@ class _Game:
         return None if errand is None or errand.blocked else errand.shown_cost
 
     def _hear(
-        self, event: Any, participants: tuple[AgentId, ...], observers: Sequence[Observer]
+        self,
+        index: int,
+        event: Any,
+        participants: tuple[AgentId, ...],
+        observers: Sequence[Observer],
     ) -> None:
         """Let all who hear a message learn from it; the sender remembers it, too.
 
@@ -247,51 +294,101 @@ class _Game:
         for agent in self.known.intersection(event.to_agents):
             observer = observers[agent]
             policy = self.policies[agent if sender is None else sender]
-            is_new = message not in observer.messages
-            if policy is not None and is_new:
+            if policy is not None:
+                self.heard.add(index)
+            if policy is not None and message not in observer.messages:
                 prior = self.priors[agent]
                 seen = participants if agent in participants else ()
                 said = observer.messages
                 view = View(agent, seen, prior.num_slots, prior.cells, said, observer.chances)
                 for clue in clues_of(policy, message, view, len(self.agents)):
                     observer.learn(clue)
+                for target in sorted(observer.moved):
+                    self.steps.append(_Step(index, (target, agent), observer.weights(target)))
+                observer.moved.clear()
             observer.messages.append(message)
         if sender is not None:
             observers[sender].messages.append(message)
 
     def _learnt(self, observers: Sequence[Observer], agreed: Agreed) -> Learnt:
         """Return the bits of all pairs, those of which nothing was heard among them."""
-        targets = [agent for agent in self.agents if self.policies[agent] is not None]
-        keys = [(target, me) for target in targets for me in self.agents if me != target]
-        found = {(target, me): observers[me].weights(target) for target, me in keys}
-        heard = {key: weights for key, weights in found.items() if weights is not None}
-        changes = self._changes(heard, observers)
+        found, chances = self._after_steps(observers)
+        told = _by_event(self.steps, found) if self.steps else {}
+        last = {step.pair: bits for step, bits in zip(self.steps, found, strict=True)}
         pairs = []
-        for target, me in keys:
+        targets = [agent for agent in self.agents if self.policies[agent] is not None]
+        for target, me in [(target, me) for target in targets for me in self.agents]:
             prior, truth = self.priors[target], self.truths[target]
-            num_blocked = int((truth == len(prior.cells) - 1).sum())
-            outcome = _of_outcome(prior, len(agreed.get((target, me), ())), num_blocked)
-            known = 0.0, 0.0, 0
-            if (target, me) in changes:
-                known = _bits(truth, *changes[target, me])
-            pairs.append(PairBits(target, me, *known, round(outcome, DIGITS)))
-        return Learnt(tuple(pairs), {key: 1 - after[:, -1] for key, (_, after) in changes.items()})
+            if target != me:
+                num_blocked = int((truth == len(prior.cells) - 1).sum())
+                outcome = _of_outcome(prior, len(agreed.get((target, me), ())), num_blocked)
+                known = last.get((target, me), _NOTHING)
+                pairs.append(PairBits(target, me, *known, round(outcome, DIGITS)))
+        by_event = {index: told.get(index, 0.0) for index in sorted(self.heard)}
+        return Learnt(tuple(pairs), chances, tuple(self._bands(chances)), by_event)
 
-    def _changes(
-        self, heard: Mapping[Pair, Array], observers: Sequence[Observer]
-    ) -> dict[Pair, tuple[Array, Array]]:
-        """Return the chances of first calendars before and after the game, those alike at once."""
-        found: dict[Pair, tuple[Array, Array]] = {}
-        by_prior: dict[Prior, list[Pair]] = {}
-        for key in heard:
-            by_prior.setdefault(self.priors[key[0]], []).append(key)
-        for prior, batch in by_prior.items():
-            before = [observers[me].first[target] for target, me in batch]
-            after = [heard[key] for key in batch]
-            chances = posterior(prior, np.stack([*before, *after]))
-            both = zip(chances[: len(batch)], chances[len(batch) :], strict=True)
-            found.update(zip(batch, both, strict=True))
-        return found
+    def _bands(self, chances: Mapping[Pair, Array]) -> Iterator[Band]:
+        """Yield the bands that have slots; chances are rounded, so that machines agree on them."""
+        if not chances:
+            return
+        stated = np.concatenate([*chances.values()]).round(DIGITS)
+        truths = [self.truths[target] < len(self.priors[target].cells) - 1 for target, _ in chances]
+        has_room = np.concatenate(truths)
+        place = np.minimum((stated * 100).round(2) // WIDTH, len(BANDS) - 1).astype(int)
+        for number, band in enumerate(BANDS):
+            own = place == number
+            if own.any():
+                total = round(float(stated[own].sum()), DIGITS)
+                yield Band(band, int(own.sum()), total, int(has_room[own].sum()))
+
+    def _after_steps(
+        self, observers: Sequence[Observer]
+    ) -> tuple[Sequence[tuple[float, float, int]], dict[Pair, Array]]:
+        """Return bits, bits with costs and certain slots of a pair after each step.
+
+        Beside them each pair's chances of room after its last one. Those of one prior are
+        computed at once.
+        """
+        found: list[tuple[float, float, int]] = [_NOTHING] * len(self.steps)
+        room: dict[Pair, Array] = {}
+        by_prior: dict[Prior, list[int]] = {}
+        for number, step in enumerate(self.steps):
+            by_prior.setdefault(self.priors[step.pair[0]], []).append(number)
+        for prior, numbers in by_prior.items():
+            pairs = [self.steps[number].pair for number in numbers]
+            places = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+            first = [observers[me].first[target] for target, me in places]
+            weights = np.stack([*first, *[self.steps[number].weights for number in numbers]])
+            chances = posterior(prior, weights)
+            before, after = chances[: len(places)], chances[len(places) :]
+            truth = np.stack([self.truths[target] for target, _ in pairs])
+            bits = _bits(truth, before[[places[pair] for pair in pairs]], after)
+            for number, each in zip(numbers, bits, strict=True):
+                found[number] = each
+            room.update(zip(pairs, 1 - after[:, :, -1], strict=True))
+        return found, room
+
+
+_NOTHING = 0.0, 0.0, 0
+"""Bits, bits with costs and certain slots of a pair of which nothing was heard."""
+
+
+def _by_event(
+    steps: Sequence[_Step], found: Sequence[tuple[float, float, int]]
+) -> dict[int, float]:
+    """Return what each message added to the bits of all targets, as these are rounded."""
+    bits: dict[AgentId, dict[Pair, float]] = {}
+    sums: dict[AgentId, float] = {}
+    told: dict[int, float] = {}
+    for step, (now, _, _) in zip(steps, found, strict=True):
+        target = step.pair[0]
+        of_pairs = bits.setdefault(target, {})
+        of_pairs[step.pair] = now
+        total = round(fsum(of_pairs.values()), AGENT_DIGITS)
+        added = total - sums.get(target, 0.0)
+        told[step.event_index] = round(told.get(step.event_index, 0.0) + added, AGENT_DIGITS)
+        sums[target] = total
+    return told
 
 
 def _item(entry: Any) -> int:
@@ -316,26 +413,30 @@ def _resolve(
                 agreed.setdefault((agent, observer.me), set()).add(slot)
 
 
-def _bits(truth: NDArray[np.intp], before: Array, after: Array) -> tuple[float, float, int]:
-    """Return bits, bits with costs, and the number of certain slots of a pair."""
-    at = np.arange(len(truth))
-    is_blocked = truth == before.shape[1] - 1
-    room = [np.where(is_blocked, each[:, -1], 1 - each[:, -1]) for each in (after, before)]
-    is_certain = (after[:, -1] < CERTAIN) | (after[:, -1] > 1 - CERTAIN)
-    return (
-        _log(*room),
-        _log(after[at, truth], before[at, truth]),
-        int(is_certain.sum()),
-    )
+def _bits(
+    truth: NDArray[np.intp], before: Array, after: Array
+) -> Iterator[tuple[float, float, int]]:
+    """Yield bits, bits with costs, and the number of certain slots of each calendar.
+
+    Args:
+        truth: the place in the cells of each slot, of shape (calendars, slots).
+        before: chances of cells, of shape (calendars, slots, cells).
+        after: the same after all that was heard.
+    """
+    is_blocked = truth == before.shape[2] - 1
+    room = [np.where(is_blocked, each[..., -1], 1 - each[..., -1]) for each in (after, before)]
+    is_certain = (after[..., -1] < CERTAIN) | (after[..., -1] > 1 - CERTAIN)
+    cells = [np.take_along_axis(each, truth[..., None], 2)[..., 0] for each in (after, before)]
+    return zip(_log(*room), _log(*cells), is_certain.sum(axis=1).tolist(), strict=True)
 
 
-def _log(after: Array, before: Array) -> float:
-    """Return the sum of logarithms of the ratios, rounded.
+def _log(after: Array, before: Array) -> list[float]:
+    """Return by calendar the sum of logarithms of the ratios, rounded.
 
     A truth that is held impossible counts as one in 10^9.
     """
     ratios = np.maximum(after, CERTAIN) / np.maximum(before, CERTAIN)
-    return round(float(np.log2(ratios).sum()), DIGITS) + 0.0
+    return [round(each, DIGITS) + 0.0 for each in np.log2(ratios).sum(axis=-1).tolist()]
 
 
 @lru_cache(maxsize=1024)
@@ -348,4 +449,4 @@ def _of_outcome(prior: Prior, shared: int, blocked: int) -> float:
     after, before = posterior(prior, weights)[0, :, -1], np.full(prior.num_slots, prior.chances[-1])
     is_blocked = np.arange(prior.num_slots) >= prior.num_slots - blocked
     found = [np.where(is_blocked, each, 1 - each) for each in (after, before)]
-    return _log(*found)
+    return _log(*[each[None] for each in found])[0]

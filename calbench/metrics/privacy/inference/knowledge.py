@@ -30,18 +30,18 @@ class Knowledge:
         open: likelihood of each cell, of shape (slots, cells), where nothing changed.
         held: the same where a meeting holds the slot.
         landed: of each slot that was free, where an errand landed.
-        is_touched: whether anything was heard.
+        left: by slot, how likely it could be another meeting's, for those that the observer holds.
         rounds: how many rounds' bookings are in it.
     """
 
-    __slots__ = ("_shares", "held", "is_touched", "landed", "open", "rounds")
+    __slots__ = ("_shares", "held", "landed", "left", "open", "rounds")
 
     def __init__(self, prior: Prior, before: Array) -> None:
         self._shares = prior.chances
         self.open = before.copy()
         self.held = np.zeros_like(before)
         self.landed = np.zeros(len(before))
-        self.is_touched = False
+        self.left = np.ones(len(before))
         self.rounds = 0
 
     @property
@@ -51,10 +51,17 @@ class Knowledge:
         found[:, 0] += self.landed
         return found
 
-    def hear(self, slots: Sequence[int], told: Array) -> None:
-        """Weigh the states by what was told of the present calendar, of shape (slots, cells)."""
+    def hear(self, slots: Sequence[int], told: Array, held: Array | None = None) -> None:
+        """Weigh the states by what was told of the present calendar.
+
+        Args:
+            slots: that it was about.
+            told: the weights of their cells, of shape (slots, cells).
+            held: the weights if a meeting holds them; ``None``: those of the last cell.
+        """
         at = np.array(slots)
-        is_open, is_held = self.open[at] * told, self.held[at] * told[:, -1:]
+        by_meeting = told[:, -1] if held is None else held
+        is_open, is_held = self.open[at] * told, self.held[at] * by_meeting[:, None]
         landed = self.landed[at] * _of_errands(told)
         can_be = self._shares > 0
         states = np.maximum(is_open, is_held)[:, can_be].max(axis=1)
@@ -64,7 +71,6 @@ class Knowledge:
         self.open[rows] = is_open[is_possible] / scale[:, None]
         self.held[rows] = is_held[is_possible] / scale[:, None]
         self.landed[rows] = landed[is_possible] / scale
-        self.is_touched = True
 
     def present(self) -> Array:
         """Return the chances of the present calendar, each slot by itself."""
@@ -73,6 +79,11 @@ class Knowledge:
         now[:, 1:-1] += (landed / max(1, now.shape[1] - 2))[:, None]
         now[:, -1] += self.held @ self._shares
         found: Array = now / now.sum(axis=1, keepdims=True)
+        return found
+
+    def chance_held(self) -> Array:
+        """Return by slot the chance that a meeting holds it now, each by itself."""
+        found: Array = self.held @ self._shares / np.maximum(self.weights @ self._shares, LEAST)
         return found
 
     def book(self, slot: Slot, size: int, *, is_first: bool) -> None:
@@ -92,6 +103,18 @@ class Knowledge:
         if elsewhere > 0:
             self.book_somewhere(elsewhere, size, is_first=is_first)
 
+    def book_apart(self, slot: Slot, chance: float) -> None:
+        """Note that the observer holds a meeting at a slot, in which the target takes no part.
+
+        Another meeting of the target is there only if nobody takes part in both.
+
+        Args:
+            slot: where.
+            chance: that nobody takes part in both.
+        """
+        self.left[slot] = chance
+        self.held[slot] *= chance
+
     def book_somewhere(self, chance: float, size: int, *, is_first: bool) -> None:
         """Note that the target may hold a meeting at a slot that the observer does not know.
 
@@ -101,11 +124,12 @@ class Knowledge:
             is_first: whether it is the first slot that has room for all, else any that has.
         """
         room = self._room()
+        left = room * self.left
         if is_first:
-            all_room = np.minimum(room * (1 - self._shares[-1]) ** (size - 1), MOST_ROOM)
+            all_room = np.minimum(left * (1 - self._shares[-1]) ** (size - 1), MOST_ROOM)
             where = all_room * np.cumprod(np.append(1.0, 1 - all_room[:-1]))
         else:
-            where = room / max(room.sum(), LEAST)
+            where = left / max(left.sum(), LEAST)
         share = self._shares[1:-1].sum() / max(LEAST, 1 - self._shares[-1])
         self._hold(np.minimum(HELD, chance * where / np.maximum(room, LEAST)), chance * share)
 

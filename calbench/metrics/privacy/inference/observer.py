@@ -1,7 +1,8 @@
 """One observer of a game: what it heard and booked, and what it knows of every other agent [C]."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +17,9 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.metrics.privacy.inference.calendars import Array, Prior
-from calbench.metrics.privacy.inference.knowledge import Knowledge
+from calbench.metrics.privacy.inference.knowledge import HELD, Knowledge
 from calbench.metrics.privacy.inference.literal import agreed_in
-from calbench.metrics.privacy.inference.sums import from_best, from_total
+from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
 from calbench.protocols.clues import Best, Clue, Told, Total
 from calbench.traces.events import Resolution
 
@@ -55,6 +56,7 @@ class Observer:
         books_first: whether an agent books the first slot that suits all, by agent.
         costs: its own local costs now.
         messages: about this meeting, sent or heard.
+        moved: agents of whom it learnt something since this was last emptied.
     """
 
     me: AgentId
@@ -64,6 +66,7 @@ class Observer:
     books_first: Sequence[bool]
     costs: tuple[int | None, ...]
     messages: list[Message] = field(default_factory=list)
+    moved: set[AgentId] = field(default_factory=set)
     _booked: list[Booked] = field(default_factory=list)
     _known: dict[AgentId, Knowledge] = field(default_factory=dict)
 
@@ -77,13 +80,15 @@ class Observer:
         known.rounds = len(self._booked)
         return known
 
-    def weights(self, agent: AgentId) -> Array | None:
-        """Return the weights of an agent's first calendar; ``None`` if nothing was heard of it.
+    def weights(self, agent: AgentId) -> Array:
+        """Return the weights of an agent's first calendar, which bookings do not change."""
+        return self.of(agent).weights
 
-        Bookings that nothing followed do not change them.
-        """
-        known = self._known.get(agent)
-        return known.weights if known is not None and known.is_touched else None
+    def _hear(
+        self, agent: AgentId, slots: Sequence[int], told: Array, held: Array | None = None
+    ) -> None:
+        self.of(agent).hear(slots, told, held)
+        self.moved.add(agent)
 
     def chances(self, agent: AgentId) -> Array:
         """Return the chances of an agent's present calendar, each slot by itself."""
@@ -107,10 +112,23 @@ class Observer:
         is_first = self.books_first[agent]
         if not booked.participants:
             known.book_somewhere(self.met_apart[agent], booked.size, is_first=is_first)
-        elif agent in booked.participants and booked.slot is not None:
+        elif agent not in booked.participants:
+            if booked.slot is not None:
+                known.book_apart(booked.slot, self._disjoint(booked.size))
+        elif booked.slot is not None:
             known.book(booked.slot, booked.size, is_first=is_first)
-        elif agent in booked.participants:
+        else:
             known.book_somewhere(1.0, booked.size, is_first=is_first)
+
+    def _disjoint(self, size: int) -> float:
+        """Return the chance that a meeting of another shares nobody with one of the observer's.
+
+        Both are of as many; the other takes no part in the observer's, nor the reverse. It is not
+        0: some protocols move meetings.
+        """
+        others = len(self.priors) - 2
+        apart = comb(max(0, others - size + 1), size - 1) / max(1, comb(others, size - 1))
+        return max(1 - HELD, apart)
 
     def _learn_of_many(self, clue: Best | Total, others: Sequence[AgentId]) -> None:
         """Take in what a sum over many calendars tells of each: where all have room, or none."""
@@ -125,26 +143,41 @@ class Observer:
             slots = [(clue.slot, room)]
         for agent in others:
             for slot, told in slots:
-                self.of(agent).hear([slot], told)
+                self._hear(agent, [slot], told)
 
     def learn(self, clue: Clue) -> None:
         """Take in what a message told."""
         if isinstance(clue, Told):
             if clue.agent != self.me and clue.slots:
                 told = np.array(list(clue.slots.values()), dtype=float)
-                self.of(clue.agent).hear([*clue.slots], told)
+                held = [clue.held.get(at, row[-1]) for at, row in clue.slots.items()]
+                self._hear(clue.agent, [*clue.slots], told, np.array(held))
             return
         others = [agent for agent in clue.agents if agent != self.me]
         if len(others) > MOST_JOINT:
             self._learn_of_many(clue, others)
             return
-        cells, chances = self.priors[self.me].cells, [self.chances(agent) for agent in others]
-        slots: Sequence[int]
-        found: Iterator[Array]
         if isinstance(clue, Total):
-            slots, found = range(len(clue.sums)), from_total(clue, chances, cells)
-        else:
-            own = self.costs if self.me in clue.agents else None
-            slots, found = clue.among, from_best(clue, chances, own, cells)
-        for agent, told in zip(others, list(found), strict=False):
-            self.of(agent).hear(slots, told)
+            self._learn_total(clue, others)
+            return
+        cells, chances = self.priors[self.me].cells, [self.chances(agent) for agent in others]
+        own = self.costs if self.me in clue.agents else None
+        found = list(from_best(clue, chances, own, cells))
+        for agent, told in zip(others, found, strict=False):
+            self._hear(agent, clue.among, told)
+
+    def _learn_total(self, clue: Total, others: Sequence[AgentId]) -> None:
+        """Take in a total; who has no room because of a meeting is not alone in it."""
+        link = min(1.0, len(others) / max(1, len(self.priors) - 2))
+        pairs = [
+            beside_meeting(self.chances(agent), self.of(agent).chance_held(), link)
+            for agent in others
+        ]
+        cells = self.priors[self.me].cells
+        told = []
+        for place in range(len(others)):
+            rest = [*pairs[:place], *pairs[place + 1 :]]
+            among, apart = (from_total(clue, [each[way] for each in rest], cells) for way in (0, 1))
+            told.append((apart, among[:, -1]))
+        for agent, (weights, held) in zip(others, told, strict=True):
+            self._hear(agent, range(len(clue.sums)), weights, held)

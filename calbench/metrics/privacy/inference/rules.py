@@ -68,6 +68,8 @@ def _fitting(clue: Clue, view: View, num_agents: int) -> Clue | None:
         raise ValueError(f"agents {agents} are not all in the game")
     if isinstance(clue, Told):
         told = {slot: weights for slot, weights in clue.slots.items() if slot in slots}
+        if not all(0 <= each < inf for each in clue.held.values()):
+            raise ValueError(f"weights {clue.held} are not all from 0 on")
         for weights in told.values():
             if len(weights) != len(view.cells) or not all(0 <= each < inf for each in weights):
                 raise ValueError(f"weights {weights} are not one for each of {view.cells}")

@@ -30,14 +30,31 @@ def _sums(chances: Sequence[Array], values: Array) -> tuple[Array, Array]:
     return sums, found
 
 
-def from_total(clue: Total, chances: Sequence[Array], cells: Cells) -> Iterator[Array]:
-    """Yield the weights of each agent's slots, given the total of all of them."""
+def from_total(clue: Total, others: Sequence[Array], cells: Cells) -> Array:
+    """Return the weights of an agent's slots, given the total of it and of others."""
     values = _values(cells)
     total = np.array([bad * NO_ROOM + cost for bad, cost in clue.sums])
-    for place in range(len(chances)):
-        sums, found = _sums([*chances[:place], *chances[place + 1 :]], values)
-        fits = sums == (total[:, None] - values)[:, :, None]
-        yield (fits * np.broadcast_to(found, (len(total), len(sums)))[:, None, :]).sum(axis=2)
+    sums, found = _sums(others, values)
+    fits = sums == (total[:, None] - values)[:, :, None]
+    weights: Array = (fits * np.broadcast_to(found, (len(total), len(sums)))[:, None, :]).sum(2)
+    return weights
+
+
+def beside_meeting(chances: Array, held: Array, link: float) -> tuple[Array, Array]:
+    """Return an agent's chances where another holds a meeting that the observer does not, or not.
+
+    Args:
+        chances: of the agent's slots and cells.
+        held: of each slot, the chance that such a meeting of the agent holds it.
+        link: the chance that it takes part in the other's.
+
+    Returns:
+        Those where the other has one, and those where it has none.
+    """
+    among, apart = chances * (1 - link), chances.copy()
+    among[:, -1] += link
+    apart[:, -1] -= link * held
+    return among, apart / apart.sum(axis=1, keepdims=True)
 
 
 def from_best(
