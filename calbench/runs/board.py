@@ -68,8 +68,7 @@ def write_board(
     """
     check_out(out)
     names = run_names(paths)
-    if not all(map(find_spec, BUILDERS)):
-        raise ConfigError("MkDocs builds the pages: pip install 'calbench[site]'")
+    check_builders()
     with (
         ending_on_interrupt(lambda: "Stopped: no site was written; the same command starts again"),
         scratch_folder("site") as scratch,
@@ -92,6 +91,16 @@ def write_board(
         build_site(scratch / "src", scratch / "site")
         _put(scratch / "site", out)
         done(STEPS[3])
+
+
+def check_builders() -> None:
+    """Refuse to build pages without what builds them.
+
+    Raises:
+        ConfigError: says how to install it.
+    """
+    if not all(map(find_spec, BUILDERS)):
+        raise ConfigError("MkDocs builds the pages: pip install 'calbench[site]'")
 
 
 def check_out(out: Path) -> None:
