@@ -15,7 +15,7 @@ from rich.table import Table
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.focal import FOCAL
 from calbench.analysis.verdicts import DIFFERENT
-from calbench.cli.compare import numbers_of
+from calbench.cli.compare import difference_cells
 from calbench.cli.jobs import for_each_job
 from calbench.cli.run import report, status_of
 from calbench.cli.words import Status, names, program_name
@@ -170,7 +170,7 @@ def _tables(effects: pd.DataFrame) -> Iterator[Table]:
             title, (*heads, "difference", "interval", "verdict", "scenarios"), wraps=True
         )
         for entry in rows.to_dict("records"):
-            table.add_row(FOCAL[entry["measure"]].title, *numbers_of(entry))
+            table.add_row(FOCAL[entry["measure"]].title, *difference_cells(entry))
         yield table
 
 

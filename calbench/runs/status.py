@@ -1,10 +1,9 @@
-"""How far a run of models is: one line about it, and a file in its folder.
+"""How far a run of models is: one line about it, and a file in its folder, for others to follow.
 
 The file is the only one of a run that has a clock. It is there while the run plays, and afterwards
 only if the run did not end well.
 """
 
-import json
 import sys
 import threading
 import time
@@ -13,25 +12,61 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from calbench.agents.base import CallSite
 from calbench.agents.envelope import parse_envelope
 from calbench.console import is_terminal, say
 from calbench.domain.observations import Phase
 from calbench.domain.replies import Unreadable
-from calbench.errors import OutputError, StoppedError
-from calbench.files import write_atomically
+from calbench.errors import FileError, OutputError, StoppedError
+from calbench.files import printable, read_bytes, write_atomically
 from calbench.llm.client import ModelClient, Totals
 from calbench.llm.completion import Completion, Request
 from calbench.llm.replies.games import BegunGame
+from calbench.metrics.outcomes import is_excluded, meeting_results
 from calbench.runs.faults import example
+from calbench.runs.slices import run_name
+from calbench.traces.catalog import TRACES_FOLDER, Catalog
+from calbench.traces.models import Trace
+from calbench.traces.storage import TraceReader
 
 STATUS = "status.json"
 """Name of the file."""
 
 LOOK_S, LINE_S = 1.0, 60.0
 """Seconds between two versions of the file, and between two lines where no terminal is [C]."""
+
+SILENT_S = 30.0
+"""Of a run whose file is older nobody writes it any more: it was killed [C]."""
+
+MOST_BYTES = 10_000
+"""Of the file [C]; it has some 500."""
+
+
+State = Literal["playing", "stopped", "failed"]
+
+
+class Document(BaseModel):
+    """What the file holds; times in seconds, shares from 0 to 1, and absent what is not known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    state: State
+    games: int
+    games_finished: int
+    calls: int
+    calls_expected: int | None
+    calls_per_second: float | None
+    calls_failed: int
+    retries: int
+    unreadable_share: float | None
+    spent: str
+    seconds_left: int | None
+    time: str
+    expected_end: str | None
 
 
 @dataclass(eq=False)
@@ -128,25 +163,25 @@ class Status:
         parts += [f"{self.totals.retries} retries"] * bool(self.totals.retries)
         return ", ".join([*parts, *filter(None, [self.money()])])
 
-    def document(self, state: str, now: datetime) -> dict[str, Any]:
-        """Return it as the file has it; ``now`` is the time, and the state a word."""
+    def document(self, state: State, now: datetime) -> Document:
+        """Return it as the file has it; ``now`` is the time."""
         left, speed = self.seconds_left, self.calls_per_s
         end = None if left is None else now + timedelta(seconds=left)
-        return {
-            "state": state,
-            "games": self.games,
-            "games_finished": self.finished,
-            "calls": self.calls,
-            "calls_expected": self.expected_calls,
-            "calls_per_second": None if speed is None else round(speed, 3),
-            "calls_failed": self.totals.failed,
-            "retries": self.totals.retries,
-            "unreadable_share": self.unreadable / self.read if self.read else None,
-            "spent": self.money(),
-            "seconds_left": None if left is None else round(left),
-            "time": now.isoformat(timespec="seconds"),
-            "expected_end": None if end is None else end.isoformat(timespec="seconds"),
-        }
+        return Document(
+            state=state,
+            games=self.games,
+            games_finished=self.finished,
+            calls=self.calls,
+            calls_expected=self.expected_calls,
+            calls_per_second=None if speed is None else round(speed, 3),
+            calls_failed=self.totals.failed,
+            retries=self.totals.retries,
+            unreadable_share=self.unreadable / self.read if self.read else None,
+            spent=self.money(),
+            seconds_left=None if left is None else round(left),
+            time=now.isoformat(timespec="seconds"),
+            expected_end=None if end is None else end.isoformat(timespec="seconds"),
+        )
 
 
 def _duration(seconds: float) -> str:
@@ -170,12 +205,12 @@ def shown(status: Status | None, folder: Path | None) -> Iterator[None]:
         _remove(path)
         return
 
-    def write(state: str) -> None:
+    def write(state: State) -> None:
         if path is None:
             return
         document = status.document(state, datetime.now(UTC))
         with suppress(OutputError):  # a full disk is the run's to tell
-            write_atomically(path, f"{json.dumps(document)}\n".encode(), is_synced=False)
+            write_atomically(path, f"{document.model_dump_json()}\n".encode(), is_synced=False)
 
     ended = threading.Event()
 
@@ -189,10 +224,10 @@ def shown(status: Status | None, folder: Path | None) -> Iterator[None]:
 
     looking = threading.Thread(target=look, name="status", daemon=True)
     looking.start()
-    state = "failed"
+    state: State | None = "failed"
     try:
         yield
-        state = ""
+        state = None
     except StoppedError:
         state = "stopped"
         raise
@@ -227,3 +262,79 @@ class Watched:
     def begin(self, game: BegunGame) -> None:
         """Note a game that begins."""
         self.client.begin(game)
+
+
+ENDS = {
+    "playing": "It was killed: the same command resumes it",
+    "stopped": "It was stopped: the same command resumes it",
+    "failed": "It failed, as its terminal says: the same command resumes it",
+}
+"""What a run that does not play any more says, by its last state."""
+
+
+class Followed:
+    """A run of models as others see it while it plays.
+
+    Args:
+        run: its folder.
+    """
+
+    def __init__(self, run: Path) -> None:
+        self._run = run
+        self._reader = threading.Lock()
+        self._game_by_path: dict[Path, dict[str, Any]] = {}
+
+    def _document(self) -> Document | None:
+        with suppress(FileError, ValidationError):  # another program's, or half a disk
+            data = read_bytes(self._run / STATUS, MOST_BYTES, is_found=True)
+            return Document.model_validate_json(data)
+        return None
+
+    def is_playing(self) -> bool:
+        """Whether its process says so, and lives."""
+        document = self._document()
+        if document is None or document.state != "playing":
+            return False
+        with suppress(OSError):
+            return time.time() - (self._run / STATUS).stat().st_mtime < SILENT_S
+        return False
+
+    def games(self) -> list[dict[str, Any]]:
+        """Return the games that ended, in the order in which they were first seen.
+
+        A game that cannot be read has no row: ``calbench verify`` says why.
+        """
+        with self._reader:
+            catalog = Catalog()
+            with suppress(FileError):  # none yet
+                for path in catalog.paths(self._run / TRACES_FOLDER):
+                    if path not in self._game_by_path:
+                        with suppress(FileError):
+                            trace = TraceReader(catalog=catalog).read(path)
+                            self._game_by_path[path] = _row(trace)
+            return list(self._game_by_path.values())
+
+    def news(self, known: int) -> dict[str, Any]:
+        """Return how far it is, with the games behind the ``known`` first ones."""
+        document, is_playing = self._document(), self.is_playing()
+        state = "It has ended" if document is None else ENDS[document.state]
+        return {
+            "run": printable(run_name(self._run)),
+            "is_playing": is_playing,
+            "state": "It plays" if is_playing else state,
+            "status": document and document.model_dump(),
+            "games": self.games()[known:],
+        }
+
+
+def _row(trace: Trace) -> dict[str, Any]:
+    results = meeting_results(trace.events)
+    return {
+        "team": trace.config.team.team_id,
+        "scenario": trace.scenario.scenario_id,
+        "replicate": trace.config.replicate,
+        "scheduled": sum(result.is_scheduled for result in results),
+        "meetings": len(trace.scenario.meetings),
+        "messages": sum(result.messages for result in results),
+        "is_excluded": is_excluded(trace.events),
+    }

@@ -7,7 +7,7 @@ import random
 import signal
 import threading
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,14 @@ from calbench.files import held
 from calbench.llm.client import Totals
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
+from calbench.metrics.outcomes import meeting_results
 from calbench.runs import status as module
 from calbench.runs.play import execute
-from calbench.runs.status import STATUS, Status, shown
+from calbench.runs.slices import run_name
+from calbench.runs.status import STATUS, Document, Followed, State, Status, shown
+from calbench.traces.storage import write_trace
 from tests.cli.recording import recording, spoken
+from tests.report.samples import play, suite_of
 
 ROUNDS = 5
 
@@ -121,9 +125,11 @@ def test_run_goes_on_where_its_status_cannot_be_written(
     monkeypatch.setattr(module, "LOOK_S", 0.001)
     states: list[str] = []
 
-    def documented(_: Status, state: str, __: datetime) -> dict[str, Any]:
+    written = Status.document
+
+    def documented(status: Status, state: State, now: datetime) -> Document:
         states.append(state)
-        return {}
+        return written(status, state, now)
 
     def stopped_later() -> None:
         with shown(Status(1, 0, 2, Totals(), str), tmp_path):
@@ -139,3 +145,48 @@ def test_run_goes_on_where_its_status_cannot_be_written(
         stopped_later()
     assert (states[:3], states[-1]) == (["playing"] * 3, "stopped")
     assert not (tmp_path / STATUS).exists()
+
+
+def test_others_follow_a_run_and_know_when_it_was_killed(tmp_path: Path) -> None:
+    followed = Followed(tmp_path)
+    assert followed.news(0) == {
+        "run": run_name(tmp_path), "is_playing": False, "state": "It has ended", "status": None,
+        "games": [],
+    }  # fmt: skip
+    status = Status(2, 0, ROUNDS, Totals(), str)
+    written = status.document("playing", datetime.now(UTC)).model_dump_json()
+    (tmp_path / STATUS).write_text(written)
+    news = followed.news(0)
+    assert (news["is_playing"], news["state"]) == (True, "It plays")
+    assert json.dumps(news["status"]) == json.dumps(json.loads(written))
+    os.utime(tmp_path / STATUS, (0, 0))
+    assert (followed.is_playing(), followed.news(0)["state"][:13]) == (False, "It was killed")
+    for hostile in (
+        "{",
+        "[]",
+        '{"state": "playing"}',
+        written.replace("playing", "x"),
+        " " * 20_000,
+    ):
+        (tmp_path / STATUS).write_text(hostile)
+        assert followed.news(0)["status"] is None
+    (tmp_path / STATUS).unlink()
+    (tmp_path / STATUS).symlink_to("/dev/zero")
+    assert not followed.is_playing()
+
+
+def test_games_are_told_once_each_and_a_broken_one_never(tmp_path: Path) -> None:
+    first, second = (play(scenario, "imap") for scenario in suite_of("varied", 2))
+    followed, folder = Followed(tmp_path), tmp_path / "traces" / "imap"
+    write_trace(folder / "b.json", second)
+    (row,) = followed.news(0)["games"]
+    assert row["scenario"] == second.scenario.scenario_id
+    results = meeting_results(second.events)
+    assert (row["scheduled"], row["meetings"]) == (
+        sum(r.is_scheduled for r in results),
+        len(results),
+    )
+    (folder / "broken.json").write_text("{}")
+    write_trace(folder / "a.json", first)
+    assert [each["scenario"] for each in followed.news(1)["games"]] == [first.scenario.scenario_id]
+    assert followed.news(2)["games"] == []
