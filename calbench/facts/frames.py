@@ -298,7 +298,11 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pd.DataFra
     Raises:
         FileError: it cannot be read.
     """
-    return from_arrow(read_arrow(path, columns))
+    import pyarrow as pa
+
+    frame = from_arrow(read_arrow(path, columns))
+    pa.default_memory_pool().release_unused()  # it keeps what it freed, as much as the frame has
+    return frame
 
 
 def read_arrow(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":

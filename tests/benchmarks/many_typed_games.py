@@ -61,6 +61,7 @@ def run(games: int, folder: Path, *overrides: str) -> Taken:
     count = games // len(TEAMS)
     command = [
         *(sys.executable, "-m", "calbench", "suite=uniform", f"out={folder}"),
+        "suite.recipe=sampled",  # the paper's has 45 scenarios
         *(f"suite.num_scenarios={count}", f"suite.num_candidates={count}"),
         *(f"teams=[{','.join(TEAMS)}]", "traces.format=shards", *overrides),
     ]

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -203,6 +205,32 @@ def test_files_that_are_no_such_table_are_named(tmp_path: Path) -> None:
     assert read_text(path)["b"].isna().tolist() == [True, False]
     with pytest.raises(FileError, match="cannot be read as Parquet; make it again"):
         read_parquet(path)
+
+
+KEPT = """
+import sys
+from pathlib import Path
+from calbench.facts.frames import read_parquet
+
+def resident():
+    status = Path("/proc/self/status").read_text()
+    return next(1024 * int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line)
+
+read_parquet(Path(sys.argv[1]), ["n0"])  # what is imported is there already
+before = resident()
+frame = read_parquet(Path(sys.argv[1]))
+print((resident() - before) / frame.memory_usage().sum())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the memory of a process")
+def test_what_arrow_freed_while_reading_is_given_back(tmp_path: Path) -> None:
+    columns = [count(f"n{place}", "", "n") for place in range(20)]
+    rows = pd.DataFrame({column.name: range(300_000) for column in columns})
+    write_frames(tmp_path / "t.parquet", [rows], columns)
+    command = [sys.executable, "-c", KEPT, str(tmp_path / "t.parquet")]
+    times = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert times < 1.5  # of the frame itself; what Arrow keeps is as much again
 
 
 def test_a_table_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
