@@ -278,12 +278,12 @@ def test_bands_say_how_right_the_readers_chances_are(tmp_path: Path) -> None:
     )
     for band, units in by_band.items():
         row, slots = rows[band], sum(unit[0] for unit in units)
-        stated, found = (sum(unit[place] for unit in units) / slots for place in (1, 2))
+        share, true = (sum(unit[place] for unit in units) / slots for place in (1, 2))
         assert (int(row["slots"]), int(row["scenarios"])) == (slots, len(units))
-        assert float(row["stated"]) == pytest.approx(stated, abs=1e-4)
-        assert float(row["found"]) == pytest.approx(found, abs=1e-4)
-        assert float(row["error"]) == pytest.approx(found - stated, abs=1e-4)
-        assert (row["is_beyond"] == "true") is (abs(found - stated) > 0.02)
+        assert float(row["stated"]) == pytest.approx(share, abs=1e-4)
+        assert float(row["found"]) == pytest.approx(true, abs=1e-4)
+        assert float(row["error"]) == pytest.approx(true - share, abs=1e-4)
+        assert (row["is_beyond"] == "true") is (abs(true - share) > 0.02)
         if row["error_low"]:
             holds = float(row["error_low"]) <= 0 <= float(row["error_high"])
             assert (row["holds_identity"] == "true") is holds

@@ -24,7 +24,14 @@ def own(name: str) -> str:
 
 def focal(out: Path, name: str, *more: str) -> dict[str, dict[str, str]]:
     """Play a player of one's own beside the example; return its rows by measure."""
-    words = ["focal", "player=mine", "base=example-agent", PARTNERS, own(name), "suite.num_scenarios=9"]
+    words = [
+        "focal",
+        "player=mine",
+        "base=example-agent",
+        PARTNERS,
+        own(name),
+        "suite.num_scenarios=9",
+    ]
     assert answer([*words, f"out={out}", *more]) == 0
     return {row["measure"]: row for row in rows(out / "tables" / "focal_effects.csv")}
 

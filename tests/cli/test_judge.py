@@ -75,12 +75,12 @@ def answering(asked: list[Request]) -> Transport:
 def test_scripted_judge_says_so_where_it_understands_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def stranger(_messages: object, site: Any) -> str:
+    def stranger(_messages: Any, site: Any) -> str:
         said = {"type": "dm", "to": 0 if site.agent_id else 1, "content": "Selamat pagi!"}
         return json.dumps({"thinking": "", "actions": [said]})
 
     scenario = load_suite("varied")[0]
-    mixed = [stranger, *["candid"] * (scenario.num_agents - 1)]
+    mixed: list[Any] = [stranger, *["candid"] * (scenario.num_agents - 1)]
     evaluate(mixed, [scenario], out=tmp_path / "mixed")
     evaluate(stranger, [scenario], out=tmp_path / "alone")
     for run, is_told in (("mixed", False), ("alone", True)):

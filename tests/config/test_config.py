@@ -27,7 +27,15 @@ SMALL_DATA = compose(SMALL).model_dump()
 
 CHANNEL_BY_EXPERIMENT = {
     **dict.fromkeys(
-        ("erring", "focal", "language-private", "probes", "probes-adversarial", "slices", "table2-text"),
+        (
+            "erring",
+            "focal",
+            "language-private",
+            "probes",
+            "probes-adversarial",
+            "slices",
+            "table2-text",
+        ),
         "dm",
     ),
     **dict.fromkeys(("delegates", "smollm2", "smollm2-v1"), "dm"),

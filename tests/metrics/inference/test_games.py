@@ -57,7 +57,8 @@ def test_certain_deductions_are_true_and_chances_are_right_on_average(team: str)
 )
 def test_chances_are_right_where_meetings_hold_slots(team: str, least: float, most: float) -> None:
     """Where readers that took no slot for another's meeting's were off by .08 and .1."""
-    stated, found = [], []
+    stated: list[float] = []
+    found: list[float] = []
     for number in range(40):
         scenario = drawn(task(1, 4, number), scenario_id=f"uniform-{number:03d}", setting="uniform")
         for (target, _), chances in learnt(play_game(scenario, team)).chances.items():
@@ -161,7 +162,7 @@ def with_a_model(trace: Trace) -> Trace:
     """Return a game in which a model has the seat of agent 0."""
     seats = [
         seat.model_copy(update={"kind": "llm", "player": "m"}) if agent == 0 else seat
-        for agent, seat in enumerate(map(trace.config.team.seat_of, range(5)))
+        for agent, seat in enumerate(map(trace.config.team.seat_of, map(AgentId, range(5))))
     ]
     team = trace.config.team.model_copy(update={"seats": tuple(seats)})
     config = trace.config.model_copy(update={"team": team})
