@@ -92,6 +92,7 @@ def runs(parts: Mapping[str, Estimated]) -> Runs:
         browsed=those(lambda part: part.page == "settings"),
         scaled=those(lambda part: part.page == "scale"),
         drawn=those(lambda part: part.page == "reproduction"),
+        swept=those(lambda part: part.page == "plane"),
         published=PUBLISHED,
         pool=PREDICTIVE / POOL,
     )
