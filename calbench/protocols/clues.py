@@ -20,7 +20,12 @@ Weights = tuple[float, ...]
 
 
 class Told(NamedTuple):
-    """Slots of one agent, each by itself, with the weights of its cells."""
+    """Slots of one agent, each by itself, with the weights of its cells.
+
+    Attributes:
+        agent: whose slots they are.
+        slots: weights of every cell, by slot.
+    """
 
     agent: AgentId
     slots: Mapping[Slot, Weights]
@@ -47,7 +52,12 @@ class Best(NamedTuple):
 
 
 class Total(NamedTuple):
-    """For each slot how many of several agents cannot meet there, and what it costs the others."""
+    """For each slot how many of several agents cannot meet there, and what it costs the others.
+
+    Attributes:
+        agents: whose slots are counted.
+        sums: for each slot: agents that cannot meet there, and the cost of the others.
+    """
 
     agents: tuple[AgentId, ...]
     sums: Sequence[tuple[int, int]]
