@@ -30,7 +30,17 @@ def place_of(asked: "Observation | CallSite") -> str:
 
 
 class CallSite(NamedTuple):
-    """Where in a run a call is made: for errors and progress, never for the reply."""
+    """Where in a run a call is made: for errors and progress, never for the reply.
+
+    Attributes:
+        player: in the seat, by its name on the record.
+        game_id: of the game.
+        agent_id: who is asked.
+        round_index: the round, from 0.
+        phase: of the round.
+        turn_index: the sweep of talk, from 0.
+        attempt: batches of this decision before.
+    """
 
     player: str
     game_id: str

@@ -12,7 +12,13 @@ from calbench.domain.messages import CostReport, RecordedContent
 
 @frequent
 class DirectMessage:
-    """A private message to one agent."""
+    """A private message to one agent.
+
+    Attributes:
+        type: names the action in a trace.
+        to: who receives it.
+        content: what is said.
+    """
 
     type: Literal["dm"] = field(default="dm", kw_only=True)
     to: AgentId
@@ -21,7 +27,12 @@ class DirectMessage:
 
 @recorded
 class ParticipantMessage:
-    """A message to all participants of the meeting under discussion."""
+    """A message to all participants of the meeting under discussion.
+
+    Attributes:
+        type: names the action in a trace.
+        content: what is said.
+    """
 
     type: Literal["participant_groupchat"] = "participant_groupchat"
     content: RecordedContent
@@ -29,7 +40,12 @@ class ParticipantMessage:
 
 @recorded
 class BroadcastMessage:
-    """A message to every agent of the game."""
+    """A message to every agent of the game.
+
+    Attributes:
+        type: names the action in a trace.
+        content: what is said.
+    """
 
     type: Literal["all_agent_groupchat"] = "all_agent_groupchat"
     content: RecordedContent
@@ -37,7 +53,12 @@ class BroadcastMessage:
 
 @recorded
 class SealedReport:
-    """A cost vector for the mediator's eyes only; open to teams that have one [C]."""
+    """A cost vector for the mediator's eyes only; open to teams that have one [C].
+
+    Attributes:
+        type: names the action in a trace.
+        content: costs by slot, in shown cost.
+    """
 
     type: Literal["sealed"] = "sealed"
     content: CostReport
@@ -45,7 +66,13 @@ class SealedReport:
 
 @frequent
 class Schedule:
-    """Write the meeting under discussion into a slot of the agent's own calendar."""
+    """Write the meeting under discussion into a slot of the agent's own calendar.
+
+    Attributes:
+        type: names the action in a trace.
+        meeting_id: of the meeting.
+        slot: where it goes, from 0.
+    """
 
     type: Literal["schedule"] = field(default="schedule", kw_only=True)
     meeting_id: MeetingId
@@ -54,7 +81,15 @@ class Schedule:
 
 @frequent
 class Reschedule:
-    """Move one item of the agent's own calendar; ``justification`` says why (section 3)."""
+    """Move one item of the agent's own calendar; ``justification`` says why (section 3).
+
+    Attributes:
+        type: names the action in a trace.
+        item_id: of the errand or meeting.
+        from_slot: where it is, from 0.
+        to_slot: where it goes, from 0.
+        justification: why, in words; never empty.
+    """
 
     type: Literal["reschedule"] = field(default="reschedule", kw_only=True)
     item_id: ItemId
@@ -74,7 +109,12 @@ RecordedCalendarAction = Annotated[CalendarAction, Field(discriminator="type")]
 
 @passing
 class Turn:
-    """What an agent does when asked: any number of actions, and private thoughts."""
+    """What an agent does when asked: any number of actions, and private thoughts.
+
+    Attributes:
+        actions: in the order in which they are carried out.
+        thinking: private words, only recorded.
+    """
 
     actions: tuple[Action, ...] = ()
     thinking: str | None = None

@@ -16,7 +16,11 @@ from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 class Meeting:
     """A meeting as its participants know it.
 
-    ``cost`` is what each participant pays when its copy is moved (paper, section 3).
+    Attributes:
+        meeting_id: of the meeting.
+        participants: agents that take part, in ascending order.
+        cost: what each of them pays when its copy is moved, in shown cost.
+        initiator: the participant with the lowest id.
     """
 
     meeting_id: MeetingId
@@ -31,7 +35,12 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True)
 class HiddenMeeting:
-    """A meeting as an outsider sees it: only its number and cost (appendix A.1)."""
+    """A meeting as an outsider sees it: only its number and cost (appendix A.1).
+
+    Attributes:
+        meeting_id: of the meeting.
+        cost: what each participant pays when its copy is moved, in shown cost.
+    """
 
     meeting_id: MeetingId
     cost: int
@@ -39,7 +48,16 @@ class HiddenMeeting:
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """A private commitment. ``blocked`` errands cannot be moved."""
+    """A private commitment. ``blocked`` errands cannot be moved.
+
+    Attributes:
+        errand_id: of the errand.
+        shown_cost: what moving it costs its owner, in shown cost.
+        blocked: whether it cannot be moved.
+        item_id: by which a ``reschedule`` names it: that of the errand.
+        local_cost: what its owner pays to give its slot away, in shown cost; ``None`` if it
+            stays.
+    """
 
     errand_id: ErrandId
     shown_cost: int
@@ -61,7 +79,12 @@ class Errand:
 
 @dataclass(frozen=True, slots=True)
 class Booking:
-    """An agent's copy of a meeting it takes part in."""
+    """An agent's copy of a meeting it takes part in.
+
+    Attributes:
+        meeting: that is booked.
+        item_id: by which a ``reschedule`` names it: that of the meeting.
+    """
 
     meeting: Meeting
     item_id: ItemId = field(init=False, repr=False, compare=False)

@@ -25,7 +25,12 @@ OWN_NAME = r"^[a-z][a-z0-9_-]{0,63}$"
 
 @recorded
 class Text:
-    """Natural language."""
+    """Natural language.
+
+    Attributes:
+        kind: names the content in a trace.
+        text: what is said, in words.
+    """
 
     kind: Literal["text"] = "text"
     text: str
@@ -238,7 +243,13 @@ DsmAct = Proposals | Scores | PlanDecision
 
 @recorded
 class Own:
-    """A speech act of a protocol from elsewhere [C]: numbers, whose meaning its ``name`` says."""
+    """A speech act of a protocol from elsewhere [C]: numbers, whose meaning its ``name`` says.
+
+    Attributes:
+        kind: names the speech act in a trace.
+        name: of the speech act.
+        values: what it says, in units of its own; ``None`` is absent.
+    """
 
     kind: Literal["own"] = "own"
     name: Annotated[str, Field(pattern=OWN_NAME)]
@@ -267,9 +278,13 @@ RecordedContent = Annotated[Content, Field(discriminator="kind")]
 class Message:
     """A delivered message.
 
-    ``sender`` is absent if the mediator speaks; a sealed message to the mediator has no
-    recipients. ``meeting_id`` is the meeting under discussion when it was sent, even if it is
-    read in a later round.
+    Attributes:
+        sender: who said it; ``None`` if the mediator did.
+        recipients: who received it; nobody if it is sealed.
+        channel: how it was sent.
+        meeting_id: of the meeting that was under discussion when it was sent, even if it is read
+            in a later round.
+        content: what is said.
     """
 
     sender: AgentId | None

@@ -31,7 +31,12 @@ CHEAP_TALK, VOLUNTARY, DECISION, REFLECTION = Phase
 
 
 class Refusal(NamedTuple):
-    """An action of an earlier turn that was not carried out, and why."""
+    """An action of an earlier turn that was not carried out, and why.
+
+    Attributes:
+        action: that was not carried out.
+        reason: why, in a sentence.
+    """
 
     action: Action
     reason: str
@@ -43,8 +48,17 @@ NO_LABELS: Mapping[ItemId, str] = MappingProxyType({})
 class Briefing(NamedTuple):
     """What an agent is told once, before the first round (appendix A.2).
 
-    ``message_cap`` is for all agents together in a round, ``agent_cap`` for each of them. If the
-    game ``commits_together``, the batches of a decision are applied all or none.
+    Attributes:
+        agent_id: whom it is for.
+        agent_ids: all agents of the game, from 0.
+        num_slots: slots of every calendar.
+        num_meetings: meetings that will be discussed, one a round.
+        channels: the open ones.
+        max_turns_per_round: sweeps of talk in a round at most.
+        decision_retries: batches after the first that a decision may take.
+        message_cap: messages of all agents in a round at most; ``None``: any number.
+        agent_cap: the same of each agent.
+        commits_together: whether a decision's batches are applied all or none.
     """
 
     agent_id: AgentId

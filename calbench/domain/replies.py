@@ -12,7 +12,12 @@ Problem = Literal["not_json", "wrong_shape", "truncated", "refused", "empty", "c
 
 
 class Unreadable(NamedTuple):
-    """Why and where exactly a reply could not be read."""
+    """Why and where exactly a reply could not be read.
+
+    Attributes:
+        problem: its kind.
+        detail: where and why, in a sentence.
+    """
 
     problem: Problem
     detail: str
@@ -25,9 +30,10 @@ CERTAIN = 100
 class Beliefs(NamedTuple):
     """The answer to a reflection, by target agent: one entry for each slot.
 
-    ``delta`` holds integers in -3..3, positive for a stronger belief that the slot is occupied;
-    ``expected`` holds their expected values under the token log-probabilities, where given;
-    ``occupied`` the chances in percent that the slots are occupied, where they were asked for.
+    Attributes:
+        delta: by target and slot, from -3 to 3: how the belief moved that the slot is occupied.
+        expected: the same as expected values under the token log-probabilities, where given.
+        occupied: chances that the slots are occupied, in percent, where they were asked for.
     """
 
     delta: dict[str, tuple[int, ...]]

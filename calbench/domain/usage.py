@@ -10,8 +10,11 @@ from pydantic import ConfigDict
 class Usage:
     """Tokens of the model calls behind one turn.
 
-    ``is_estimated`` marks counts that the provider did not give and that were taken from
-    the lengths of the texts.
+    Attributes:
+        input_tokens: sent, in tokens.
+        cached_tokens: of these, read from a cache.
+        output_tokens: received, in tokens.
+        is_estimated: whether they follow from the lengths of the texts, since nobody said them.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)

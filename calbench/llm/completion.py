@@ -181,7 +181,13 @@ class Request:
 
 
 class TokenLogprob(NamedTuple):
-    """A sampled token, and the log-probabilities of it and of the likeliest others."""
+    """A sampled token, and the log-probabilities of it and of the likeliest others.
+
+    Attributes:
+        token: its text.
+        logprob: its natural logarithm of probability.
+        top: token and logarithm of the likeliest ones.
+    """
 
     token: str
     logprob: float

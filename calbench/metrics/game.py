@@ -72,6 +72,7 @@ class AgentGame:
     """One agent in one game: the unit of every headline mean.
 
     Attributes:
+        agent_id: its id in the game, from 0.
         player: in the agent's seat.
         assigned: M, meetings it takes part in.
         scheduled: S, how many of them were scheduled.
@@ -175,6 +176,10 @@ class GameScore:
     """One game in numbers.
 
     Attributes:
+        game_id: of the game.
+        scenario_id: of its scenario.
+        setting: of its scenario.
+        team_id: of its team.
         num_meetings: meetings of the scenario.
         tertile: of its scenario's difficulty; ``None`` if unknown.
         feasible_fraction: share of feasible assignments; ``None`` if unknown.

@@ -55,7 +55,12 @@ class Best(NamedTuple):
 
 
 class Total(NamedTuple):
-    """For each slot how many of several agents cannot meet there, and what it costs the others."""
+    """For each slot how many of several agents cannot meet there, and what it costs the others.
+
+    Attributes:
+        agents: whose slots are counted.
+        sums: for each slot: agents that cannot meet there, and the cost of the others.
+    """
 
     agents: tuple[AgentId, ...]
     sums: Sequence[tuple[int, int]]

@@ -124,9 +124,14 @@ class IncomingMeetingEntry(_Entry):
 class ScheduleEntry(Model):
     """A schedule with what it costs each agent; a reader can check it without a solver.
 
-    ``bound`` is there only if the solver was stopped before it had proven the schedule: by its
-    word, no best schedule costs less, and no worst one more. If that is the cost, only the
-    tie-break is open.
+    Attributes:
+        slots: by meeting, from 0.
+        prior_slots: the same of meetings booked before the game.
+        cost_by_agent: what each agent pays, in accounting cost.
+        cost: their sum, in accounting cost.
+        bound: there only if the solver was stopped before it had proven the schedule: by its word,
+            no best schedule costs less, and no worst one more, in accounting cost. If that is the
+            cost, only the tie-break is open.
     """
 
     slots: dict[str, Natural]
@@ -144,9 +149,14 @@ class ScheduleEntry(Model):
 class OracleEntry(Model):
     """Best and worst complete schedules, and the greedy and witness costs.
 
-    ``best`` and ``worst`` are absent if no complete schedule exists; ``infeasible`` says why.
-    ``greedy_cost`` is absent if the greedy rule finds no slot. ``effort`` is there only if a
-    schedule has a bound: the deterministic seconds after which the solver was stopped.
+    Attributes:
+        best: the cheapest complete schedule; ``None`` if there is none.
+        worst: the dearest one.
+        infeasible: why there is none.
+        greedy_cost: of the greedy rule's schedule, in accounting cost; ``None`` if it finds
+            none.
+        witness_cost: of the schedule that proves the scenario feasible, in accounting cost.
+        effort: deterministic seconds after which the solver was stopped, if it was.
     """
 
     best: ScheduleEntry | None
@@ -225,7 +235,22 @@ def _sorted_keys(value: Any) -> Any:
 
 
 class Scenario(Model):
-    """One scenario: private calendars and the stream of meetings to place on them."""
+    """One scenario: private calendars and the stream of meetings to place on them.
+
+    Attributes:
+        schema_version: of the suite file.
+        scenario_id: its name.
+        setting: the group of scenarios over which means are taken.
+        seed: of what is random in its games.
+        num_slots: slots of every calendar.
+        calendars: of every agent: its errands by slot.
+        prior_meetings: booked before the game.
+        meetings: to be placed, in the order of rounds.
+        witness: slots by meeting of a schedule that proves it feasible.
+        oracle: best and worst schedules; ``None`` until they are computed.
+        difficulty: exact difficulty; ``None`` until it is computed.
+        params: of the generator, if there was one.
+    """
 
     schema_version: One
     scenario_id: Annotated[str, Field(pattern=ID_PATTERN)]

@@ -59,8 +59,12 @@ class PromptVariant(Model):
 class Seat(Model):
     """Who sits in one place: a player by name, its kind, and the settings that define it.
 
-    ``private_chance`` gives the seat its own random stream [C]; ``variant`` is appended to its
-    system prompt.
+    Attributes:
+        player: its name on the record.
+        kind: what it is: protocol, degenerate, scripted, model or custom.
+        settings: what defines it beside its name.
+        private_chance: whether the seat has a random stream of its own [C].
+        variant: text appended to its system prompt, if any.
     """
 
     player: Annotated[str, Field(pattern=ID_PATTERN)]
@@ -83,9 +87,12 @@ class Seat(Model):
 class Team(Model):
     """Who sits where. One seat is taken by every agent; several go to agents 0, 1, ...
 
-    ``mediator`` gives the team a trusted non-player that takes sealed vectors [C].
-    ``rotation`` moves all players by one seat with each scenario of a suite; a game's
-    configuration holds the seats as they were taken.
+    Attributes:
+        team_id: its name on the record.
+        seats: one for all agents, or those of agents 0, 1, ...
+        mediator: whether a trusted non-player takes sealed vectors [C].
+        rotation: whether players move by one seat with each scenario of a suite; a game's
+            configuration holds the seats as they were taken.
     """
 
     team_id: Annotated[str, Field(pattern=ID_PATTERN)]
@@ -156,11 +163,16 @@ PUBLISHED = Limits(max_turns_per_round=100, decision_retries=1, agent_cap=100, c
 class GameConfig(Model):
     """What defines a game, apart from its scenario.
 
-    ``prompt_version`` and ``label_bank`` are absent without seats that use language;
-    ``prompt_digest`` is the SHA-256 of prompts that are not this package's. With
-    ``reflection`` these seats are asked after every round what they have come to believe.
-    ``replicate`` tells the games of a team on one scenario apart: the first is 0, and models are
-    asked anew in each.
+    Attributes:
+        team: who plays.
+        channels: the open ones, in their fixed order.
+        limits: of the game.
+        prompt_version: of the prompts; ``None`` where nobody uses language.
+        prompt_digest: SHA-256 of prompts that are not this package's.
+        label_bank: version of the private labels; ``None`` where nobody uses language.
+        reflection: whether who uses language is asked for beliefs after every round.
+        replicate: number of the game of a team on its scenario, from 0; models are asked anew in
+            each.
     """
 
     team: Team
@@ -228,7 +240,20 @@ class TraceMetrics(Model):
 
 
 class Trace(Model):
-    """One game. ``started_at`` and ``ended_at`` are always null: a trace holds no clock."""
+    """One game.
+
+    Attributes:
+        schema_version: of the trace file.
+        rules_version: of the rules of play.
+        game_id: derived from scenario, team and configuration.
+        scenario: that was played.
+        config: how it was played.
+        events: all that happened, in order.
+        final_state: calendars and outcomes at the end.
+        metrics: sums over the events.
+        started_at: always ``None``: a trace holds no clock.
+        ended_at: likewise.
+    """
 
     schema_version: One
     rules_version: Positive

@@ -47,7 +47,14 @@ Evidence = Sequence[tuple[Slot, float]]
 
 
 class Update(NamedTuple):
-    """One update of observers' beliefs about a target, all with one ``strength`` in 0..1."""
+    """One update of observers' beliefs about a target, all with one ``strength`` in 0..1.
+
+    Attributes:
+        target: about whose calendar.
+        observers: who learn it.
+        evidence: about slots, from 0 to 1 each, in the order of the message.
+        strength: of the update, from 0 to 1.
+    """
 
     target: AgentId
     observers: Sequence[AgentId]
