@@ -6,7 +6,10 @@ be worth more than any other; a constant that comes near is a fit, and worth not
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from statistics import fmean
+from typing import Any
+from unittest.mock import patch
 
 import pandas as pd
 
@@ -16,10 +19,13 @@ from calbench.analysis.summary.pool import AS_RELEASED
 from calbench.analysis.summary.table2 import HALVES
 from calbench.config.composition import compose
 from calbench.console import say
+from calbench.domain.ids import Slot
 from calbench.engine.batch import played
 from calbench.files import write_atomically
 from calbench.metrics.authors import authors_score
 from calbench.metrics.game import score_game
+from calbench.protocols.sd_map import negotiation, policy
+from calbench.protocols.sd_map.memory import Memory
 from calbench.scenarios.models import Scenario
 from stages import paths
 
@@ -46,6 +52,19 @@ SETTINGS = {
 """Of DSM-welfare's row, whose loss in the varied half alone is open; by the first every offer is
 as wide as it may be."""
 
+READINGS = {
+    "the initiator proposes free slots alone": (
+        "next_candidate", lambda memory, slot: memory.calendar[slot] is None,
+    ),
+    "responders accept free slots alone": (
+        "answer", lambda memory, slot: memory.calendar[slot] is None,
+    ),
+    "responders accept an errand's slot if it can go elsewhere": (
+        "answer", lambda memory, slot: memory.calendar[slot] is None or memory.has_free,
+    ),
+}  # fmt: skip
+"""Readings of appendix D.2 that no setting of a game has: which slots one side may take besides."""
+
 TRIED = {
     team: ("", *(f"{prefix}.{key}={value}" for key in keys for value in keys[key]))
     for team, prefix, keys in (
@@ -54,6 +73,29 @@ TRIED = {
     )
 }
 """Rules by team, as words of the command; the first is none."""
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Play SD-MAP by another reading: a study's, so it needs no place in the protocol."""
+    side, may_take = READINGS[name]
+    as_published, is_open = getattr(negotiation, side), negotiation._is_open
+
+    def otherwise(memory: Memory, *rest: Any) -> Any:
+        def both(own: Memory, slot: Slot) -> bool:
+            return bool(is_open(own, slot) and may_take(own, slot))
+
+        with patch.object(negotiation, "_is_open", both):
+            return as_published(memory, *rest)
+
+    # What the protocol's table of reactions took by name at import is taken again.
+    reactions = {k: otherwise if v is as_published else v for k, v in policy._REACTIONS.items()}
+    with (
+        patch.object(negotiation, side, otherwise),
+        patch.object(policy, side, otherwise),
+        patch.dict(policy._REACTIONS, reactions),
+    ):
+        yield
 
 
 def rows(
@@ -85,6 +127,9 @@ def main() -> None:
     made = [
         row for team, rules in TRIED.items() for rule in rules for row in rows(team, rule, suites)
     ]
+    for name in READINGS:
+        with reading(name):
+            made += [{**row, "rule": name} for row in rows("sd-map", "", suites)]
     write_atomically(OUT, pd.DataFrame(made).to_csv(index=False, lineterminator="\n").encode())
     say(f"{len(made)} rows, {OUT}")
 
