@@ -42,6 +42,9 @@ PAIR = ["setting", "team_a", "team_b"]
 KEY = [*PAIR, "measure"]
 """Columns that name a difference."""
 
+HEADS = ("A", "B", "B - A", "interval", "verdict", "scenarios")
+"""Columns of a table of differences, behind what they are of."""
+
 
 def main(words: Words) -> int:
     """Print the comparison, and write it if the command line says where."""
@@ -105,8 +108,8 @@ def comparison_tables(compared: Comparison, measures: Sequence[str], top: int) -
             continue
         yield _table(
             f"{setting}: {team_b} (B) minus {team_a} (A)",
-            ("A", "B", "B - A", "interval", "verdict", "scenarios"),
-            [(_title(entry), *_numbers(entry)) for entry in found],
+            HEADS,
+            [(_title(entry), *difference_cells(entry)) for entry in found],
         )
         driven = [(_title(entry), *_drivers(compared.contributions, entry, top)) for entry in found]
         if top and any(len(row) > 1 for row in driven):
@@ -125,7 +128,8 @@ def _table(title: str | None, heads: Sequence[str], rows: Sequence[Sequence[str]
     return table
 
 
-def _numbers(entry: Mapping[Hashable, Any]) -> Iterator[str]:
+def difference_cells(entry: Mapping[Hashable, Any]) -> Iterator[str]:
+    """Yield a difference as a row below :data:`HEADS`."""
     if isnan(entry["difference"]):
         yield from ["-"] * 4
     else:

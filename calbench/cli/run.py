@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from calbench.analysis.measures import MEASURE_BY_NAME
 from calbench.cli.jobs import Sweep, for_each_job
 from calbench.cli.words import Status, program_name
 from calbench.config.spec import RunSpec
@@ -28,6 +29,9 @@ SHOWN = {
     "excess_vps": "VPS",
 }
 """Measures of the terminal's table, by column of ``leaderboard.csv``."""
+
+RANKING = "adjusted_excess_cost"
+"""The measure that ranks the board [C]."""
 
 REASONS_SHOWN = 3
 """Most reasons for excluded games that the summary names [C]; each trace has its own."""
@@ -70,6 +74,7 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
             f"{totals.calls} replies paid for, {totals.replayed} replayed, "
             f"{totals.failed} not given"
         )
+        show(*standing_tables(spec))
     for line in _warnings(spec, summary):
         warn(line)
     tell(f"Traces   {_traces(out)}")
@@ -78,6 +83,29 @@ def _report(spec: RunSpec, summary: RunSummary) -> None:
     tell(f"Show     {program_name()} view {shlex.quote(str(out))}")
     if spec.name == "taste":
         tell(f"Next     {program_name()} +experiment=varied")
+
+
+def standing_tables(spec: RunSpec) -> Iterator[Table]:
+    """Yield how each team with a model stands beside the published ones on its scenarios.
+
+    Paired tests of the measure that ranks the board, corrected as those of ``calbench compare``.
+    """
+    from calbench.cli.compare import HEADS, PAIR, difference_cells
+    from calbench.runs.measured import beside_published
+
+    compared = beside_published(Path(spec.out), spec)
+    if compared is None:
+        tell("No published team played these scenarios on these channels and by these limits")
+        return
+    rows = compared.differences[compared.differences["measure"] == RANKING]
+    setting, theirs, ours = PAIR
+    ranked = MEASURE_BY_NAME[RANKING].title
+    for (where, team), found in rows.groupby([setting, ours], sort=False):
+        title = f"{where}: {ranked} of {team} (B) minus that of each published team (A)"
+        table = new_table(title, ("Team", *HEADS), wraps=True)
+        for row in found.to_dict("records"):
+            table.add_row(row[theirs], *difference_cells(row))
+        yield table
 
 
 def _traces(out: Path) -> str:

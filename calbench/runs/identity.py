@@ -14,7 +14,7 @@ from calbench.config.composition import compose
 from calbench.config.groups import known_names
 from calbench.errors import ReplayError
 from calbench.files import printable, shorten
-from calbench.runs.recorded import lineup_of, scenario_digest
+from calbench.runs.recorded import TraceHead, lineup_of, scenario_digest
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import published_lines, published_suite, read_suite, suite_names
 from calbench.traces.models import GameConfig, Trace
@@ -45,6 +45,12 @@ def is_other(scenario: Scenario) -> bool:
     """Whether a scenario has the name of a published one, and is another."""
     known = _published().get((scenario.setting, scenario.scenario_id))
     return known is not None and _digest(scenario) not in known
+
+
+def is_published(head: TraceHead) -> bool:
+    """Whether a game is on a published scenario, by its name and its digest."""
+    known = _published().get((head.setting, head.scenario_id), frozenset())
+    return head.scenario_digest in known
 
 
 @dataclass(frozen=True)

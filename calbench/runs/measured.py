@@ -23,7 +23,8 @@ from calbench.llm.prices import read_prices
 from calbench.pool import workers
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import KEPT, KEYS, check_folder
-from calbench.runs.published import published_facts
+from calbench.runs.identity import is_published
+from calbench.runs.published import SAME_GAME, facts_beside, published_facts
 from calbench.runs.recorded import RecordedGame, TraceHead, read_games, recorded_games, team_rank
 from calbench.runs.slices import pooled, told_apart
 from calbench.traces.catalog import trace_paths
@@ -73,6 +74,41 @@ def compare_runs(
     if compared.differences.empty:
         raise ConfigError(f"{run_a} and {run_b}: no scenario was played to the end in both")
     return compared
+
+
+def beside_published(run: Path, spec: RunSpec) -> Comparison | None:
+    """Compare the teams of a run that have a model with the published ones on its scenarios.
+
+    Team A is a published one, B the run's. Compared are games by the same limits and on the same
+    channels, on scenarios that are the published ones by their digests.
+
+    Args:
+        run: its folder.
+        spec: its teams, and its settings of metrics and estimates.
+
+    Returns:
+        ``None`` if no published team played so.
+
+    Raises:
+        CalbenchError: one line about what does not fit.
+    """
+    own = [team.team_id for team in spec.teams if any(s.kind == "model" for s in team.seats)]
+    heads = [game.head for game in recorded_games([run]) if game.team_id in own]
+    if not any(map(is_published, heads)):
+        return None  # without measuring anything
+    ours = _measured(run, spec)
+    played = ours.games[ours.games["team"].isin(own)][SAME_GAME].drop_duplicates()
+    theirs: dict[str, pd.DataFrame] = {}
+    with scratch_folder("published") as scratch:
+        for facts in facts_beside(played, scratch):
+            agents = _side(facts, spec).agents
+            same = facts.games.merge(played)[[*SCENARIO, "team"]].drop_duplicates()
+            for team, found in agents.merge(same).groupby("team", sort=False):
+                theirs.setdefault(str(team), found)
+    if not theirs:
+        return None
+    pairs = [(team, each) for each in own for team in theirs]
+    return compare_teams(pd.concat(theirs.values()), ours.agents, pairs, spec.analysis)
 
 
 def _measured(run: Path, spec: RunSpec) -> _Side:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.datapackage import NAME
@@ -33,8 +33,14 @@ from calbench.runs.entries import PLACE, Entry, Place, Run
 from calbench.scenarios.storage import published_suite
 from calbench.tree import DATA, in_tree
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Digests = Mapping[str, str]
 """Digest of what defines a game on each scenario, by scenario id."""
+
+SAME_GAME = [*PLACE, "scenario_id", "scenario_digest"]
+"""Columns of what two teams have in common whose games are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +103,7 @@ class Published:
 def scenarios_of(facts: Facts) -> dict[Place, dict[str, str]]:
     """Return the scenarios of the games of facts, by setting, channels and limits."""
     found: dict[Place, dict[str, str]] = {}
-    names = [*PLACE, "scenario_id", "scenario_digest"]
-    for *place, scenario_id, digest in facts.games[names].itertuples(index=False):
+    for *place, scenario_id, digest in facts.games[SAME_GAME].itertuples(index=False):
         found.setdefault((*place,), {})[scenario_id] = digest
     return found
 
@@ -208,6 +213,22 @@ def published_facts(name: str, scratch: Path) -> Facts:
         shown = printable(shorten(name))
         raise ConfigError(f"{shown}: no such teams are published; {among(name, known)}")
     return _named_facts(scratch, name)[0]
+
+
+def facts_beside(played: "pd.DataFrame", scratch: Path) -> Iterator[Facts]:
+    """Yield the facts of published experiments in which some of these games were played.
+
+    Args:
+        played: games, by :data:`SAME_GAME`.
+        scratch: folder for what is unpacked.
+
+    Raises:
+        FileError: the published results are missing or broken.
+    """
+    unpack(DATA / "release" / PACK, scratch)
+    for path in sorted((scratch / FACTS).iterdir()):
+        if len(Facts(path).games[SAME_GAME].merge(played)):
+            yield published_facts(path.name, scratch)
 
 
 def unpacked_tables(folder: Path) -> dict[str, tuple[str, ...]]:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from calbench import compare, read_run
+from calbench.cli.run import standing_tables
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.errors import ReplayMissError
@@ -11,7 +13,7 @@ from calbench.runs.play import execute
 from calbench.runs.verification import verify_file
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace
-from tests.cli.recording import PRICED, answering, failing_after, recording, unreachable
+from tests.cli.recording import PRICED, STAND_IN, answering, failing_after, recording, unreachable
 from tests.cli.runs import files, keys_in
 
 pytestmark = pytest.mark.heavy
@@ -159,3 +161,30 @@ def test_variant_stands_in_configuration_prompt_and_player() -> None:
     assert probing.variant.is_nosy
     assert spec.limits.max_turns_per_round == 6
     assert spec.limits.dm_cap == 100
+
+
+def test_last_lines_say_how_a_model_stands_beside_published_teams(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same games of a protocol under a model's name are compared as identical with its own."""
+    words = ["+experiment=varied", "teams=[my-model]", "subset=6", f"out={tmp_path / 'run'}"]
+    spec = compose([*words, *STAND_IN, "preflight=false"])
+    execute(spec, answering)
+    (table,) = standing_tables(spec)
+    names, _, _, differences, _, verdicts, scenarios = (list(c.cells) for c in table.columns)
+    assert {"imap", "sd-map", "candid"} <= set(names)
+    assert {*scenarios} == {"6"}
+    means = read_run(tmp_path / "run").to_frame().iloc[0]
+    assert f"{means['adjusted_excess_cost']:.2f}" == next(iter(table.columns[2].cells))
+    compared = compare("published:varied", tmp_path / "run", a="imap", b="stand-in").to_frame()
+    (own,) = compared[compared["measure"] == "adjusted_excess_cost"].to_dict("records")
+    assert differences[names.index("imap")] == f"{own['difference']:+.2f}"
+    assert str(verdicts[names.index("silent")]).startswith("not tested (degenerate")
+    assert "No published team" not in capsys.readouterr().out
+
+
+def test_run_on_other_scenarios_stands_beside_nobody(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert list(standing_tables(run_spec(recorded))) == []
+    assert capsys.readouterr().out.startswith("No published team played these scenarios")
