@@ -37,7 +37,8 @@ class Experiment:
         role: what it is for.
         is_joint: whether it has all teams with games on its scenarios, also those of other
             experiments.
-        unpublished: its teams that are of a run of one's own.
+        unpublished: its teams that are of a run of one's own, and whether all their games were
+            verified.
         part: how many scenarios of another experiment it has, in words.
         facts: folder of what its games were measured into; absent: pages that show messages judge
             them again.
@@ -50,7 +51,7 @@ class Experiment:
     traces: Path
     role: Role = field(default_factory=Role)
     is_joint: bool = False
-    unpublished: frozenset[str] = frozenset()
+    unpublished: Mapping[str, bool] = field(default_factory=dict, hash=False)
     part: str = ""
     facts: Path | None = None
     about: Mapping[str, str] = field(default_factory=dict, hash=False)

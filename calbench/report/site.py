@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from calbench.analysis.summary import KIND_WORDS, Runs, RunTables, in_words
 from calbench.analysis.summary.pool import POOL
+from calbench.analysis.summary.runs import verified_word
 from calbench.report.experiment import Experiment, Setting, player_of
 from calbench.report.figures.style import SWEPT, Style, series_styles, styles
 from calbench.report.kind import kind_of
@@ -77,9 +78,12 @@ class Site:
         return {player: row["parameters"] for row in models for player in row["players"]}
 
     @cached_property
-    def unpublished(self) -> tuple[str, ...]:
-        """The teams that are of runs of one's own."""
-        return tuple(sorted({team for each in self.experiments for team in each.unpublished}))
+    def unpublished(self) -> Mapping[str, str]:
+        """The teams that are of runs of one's own, in order, and whether they were verified."""
+        found = {
+            team: is_so for each in self.experiments for team, is_so in each.unpublished.items()
+        }
+        return {team: verified_word(is_so) for team, is_so in sorted(found.items())}
 
     @cached_property
     def about(self) -> Mapping[str, str]:

@@ -81,7 +81,9 @@ def write_board(
         done(STEPS[0])
         settings = published.results[0].settings if published.results else settings_of(compose([]))
         taken = {team for each in published.results for team in each.teams}
-        runs = read_runs(names, taken, scratch / "runs", settings.measure, pool)
+        runs = read_runs(
+            names, taken, scratch / "runs", settings.measure, pool, is_verifying=has_published
+        )
         done(STEPS[1])
         views = views_of(runs, published.results)
         site = _site(published, runs, views, scratch, settings)
@@ -178,7 +180,8 @@ def _experiment(
 ) -> Experiment:
     """Write tables, suite and games of a view; return it as an experiment.
 
-    If published results are on the site, too, its teams are marked as not published.
+    If published results are on the site, too, its teams are marked as not published, and as
+    verified or not.
     """
     sources = list(_sources(view, runs))
     facts = [
@@ -203,7 +206,7 @@ def _experiment(
         folder / "traces",
         Role(title=view.title) if base is None else base.role.model_copy(update={"games": "all"}),
         is_joint=True,
-        unpublished=frozenset(entry.team for entry in view.entries if is_beside),
+        unpublished={each.team: each.is_verified for each in view.entries if is_beside},
         part=view.part,
         facts=folder / "facts",
         about={team: text for each in view.published for team, text in each.about.items()},

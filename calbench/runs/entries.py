@@ -17,6 +17,7 @@ from calbench.report.experiment import checked_id
 from calbench.runs.folder import job_folders
 from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
 from calbench.runs.slices import renamed_trace, run_name, team_of_run
+from calbench.runs.verification import verified_teams
 from calbench.traces.catalog import Catalog
 from calbench.traces.outlines import trace_name
 
@@ -45,12 +46,14 @@ class Entry:
         team: name on the site.
         place: setting, channels and limits.
         digests: what defines a game on each scenario that the team played, by scenario id.
+        is_verified: whether all games of the team in the run hold; not looked at is not verified.
     """
 
     run: int
     team: str
     place: Place
     digests: Mapping[str, str]
+    is_verified: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,8 @@ def read_runs(
     scratch: Path,
     measure: MeasureSpec,
     pool: Pool | None = None,
+    *,
+    is_verifying: bool = False,
 ) -> list[Run]:
     """Measure the games of runs.
 
@@ -88,6 +93,7 @@ def read_runs(
         scratch: folder for games and facts.
         measure: settings of the metrics.
         pool: where games are measured; ``None`` measures them here.
+        is_verifying: whether games are verified, too, which takes as long as playing them.
 
     Raises:
         FileError: a folder holds no game, or a game is no trace.
@@ -108,7 +114,9 @@ def read_runs(
         with progress("tables", len(staged)) as tick:
             every = tuple(FACT_BY_NAME.values())
             facts = measure_games(staged, folder / "facts", measure, tick, pool, every)
-        found.append(Run(name, folder / "traces", facts, _entries(number, facts)))
+        holds = verified_teams(own, pool) if is_verifying else {}
+        verified = {names[team] for team, is_so in holds.items() if is_so}
+        found.append(Run(name, folder / "traces", facts, _entries(number, facts, verified)))
     return found
 
 
@@ -148,9 +156,12 @@ def _staged(game: RecordedGame, team: str, folder: Path, catalog: Catalog) -> St
     return Staged(path, team, game.scenario_id, game.seconds)
 
 
-def _entries(number: int, facts: Facts) -> list[Entry]:
+def _entries(number: int, facts: Facts, verified: Collection[str]) -> list[Entry]:
     columns = ["team", *PLACE, "scenario_id", "scenario_digest"]
     found: dict[tuple[str, Place], dict[str, str]] = {}
     for team, *place, scenario_id, digest in facts.games[columns].itertuples(index=False):
         found.setdefault((team, (*place,)), {})[scenario_id] = digest
-    return [Entry(number, team, place, digests) for (team, place), digests in found.items()]
+    return [
+        Entry(number, team, place, digests, team in verified)
+        for (team, place), digests in found.items()
+    ]

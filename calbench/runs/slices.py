@@ -6,6 +6,7 @@ which the runs are named.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from calbench.runs.recorded import RecordedGame, consistent
 from calbench.traces.catalog import TRACES_FOLDER, Catalog
 from calbench.traces.models import Seat, Team
 from calbench.traces.storage import parsed_trace, trace_bytes
+from calbench.tree import DATA
 
 LONGEST = 64
 """Most characters of the name of a team, as in :data:`calbench.traces.shards.NAME_PATTERN`."""
@@ -59,10 +61,14 @@ def renamed_trace(path: Path, data: bytes, team: str) -> bytes:
 
 
 class Meaning(NamedTuple):
-    """What a name of a team means: who plays, and by which rules, both as JSON."""
+    """What a name of a team means: who plays, and by which rules, both as JSON; and whose it is.
+
+    A stranger's game is never one of a published team, whatever it says.
+    """
 
     lineup: str
     rules: str
+    is_published: bool
 
 
 Meanings = Mapping[str, Mapping[Meaning, Sequence[RecordedGame]]]
@@ -100,7 +106,10 @@ def told_apart(games: Sequence[RecordedGame], folder: Path) -> tuple[list[Record
 
 
 def _meaning(game: RecordedGame) -> Meaning:
-    return Meaning(game.head.lineup, game.head.rules)
+    is_published = Path(os.path.abspath(game.file)).is_relative_to(  # noqa: PTH100 - of each game
+        DATA / TRACES_FOLDER
+    )
+    return Meaning(game.head.lineup, game.head.rules, is_published)
 
 
 def _meanings(games: Iterable[RecordedGame]) -> dict[str, dict[Meaning, list[RecordedGame]]]:
@@ -113,6 +122,8 @@ def _meanings(games: Iterable[RecordedGame]) -> dict[str, dict[Meaning, list[Rec
 def _names(team: str, meanings: Mapping[Meaning, Sequence[RecordedGame]]) -> dict[Meaning, str]:
     """Return a name for each meaning: that of the first run which means only this by it.
 
+    The published team keeps its own.
+
     Raises:
         FileError: there is no such run.
     """
@@ -123,7 +134,8 @@ def _names(team: str, meanings: Mapping[Meaning, Sequence[RecordedGame]]) -> dic
         if not own - others:
             raise FileError(_indistinct(team, meanings))
         names[meaning] = team_of_run(team, min(own - others))
-    return names
+    published = [meaning for meaning in names if meaning.is_published]
+    return names | ({published[0]: team} if len(published) == 1 else {})
 
 
 def _run_of(game: RecordedGame) -> str:
@@ -216,7 +228,9 @@ def _unlike(meanings: Sequence[Meaning]) -> str:
     players = {json.dumps(sorted(_players(team))) for team in teams}
     found = ["players"] if len(players) > 1 else ["settings of players"] if len(lineups) > 1 else []
     rules = [json.loads(meaning.rules) for meaning in meanings]
-    return " and ".join([*found, _unequal(rules)] if _unequal(rules) else found)
+    found += [_unequal(rules)] if _unequal(rules) else []
+    found += ["origin"] if len({meaning.is_published for meaning in meanings}) > 1 else []
+    return " and ".join(found)
 
 
 def _players(team: Mapping[str, object]) -> Iterator[str]:

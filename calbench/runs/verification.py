@@ -9,7 +9,7 @@ without waiting for models.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from calbench.agents.prompts import Prompts, load_prompts, load_variant
 from calbench.agents.prompts.folder import own_templates, variants
 from calbench.agents.recorded import RecordedAgent, RecordedSpeaker
 from calbench.agents.scripted import STYLES
+from calbench.console import progress
 from calbench.domain.ids import AgentId
 from calbench.domain.rules import RULES_VERSION
 from calbench.engine.drivers import run
@@ -30,8 +31,10 @@ from calbench.engine.replay import compare_events, recorded_agents, replay_with
 from calbench.engine.seating import asked_spec, seat_agents, seat_policies
 from calbench.errors import CalbenchError, FileError, ReplayError
 from calbench.files import printable
+from calbench.pool import Pool, cut, mapped
 from calbench.protocols.registry import POLICIES, has_trait
 from calbench.runs.identity import Suite, is_other
+from calbench.runs.recorded import RecordedGame
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.difficulty import complete
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
@@ -114,6 +117,37 @@ def verify_file(
         raise UnprovenError(error.level, error.problem, path) from error
     is_unlike = suite is None and is_other(trace.scenario)
     return replace(verified, scenarios_unlike_published=int(is_unlike))
+
+
+VERIFY_TIMES = 10
+"""Times as long as measuring a game it takes to verify it, roughly [C]."""
+
+
+def verified_teams(games: Sequence[RecordedGame], pool: Pool | None = None) -> dict[str, bool]:
+    """Return of each team whether all of its games hold, on no scenario with another's name.
+
+    Args:
+        games: of any teams.
+        pool: where they are verified; ``None`` verifies them here.
+    """
+    found = dict.fromkeys((game.team_id for game in games), True)
+    tasks = cut(games, lambda game: VERIFY_TIMES * game.seconds)
+    with progress("verified", len(games)) as tick:
+        for task, holds in zip(tasks, mapped(_holds, tasks, pool), strict=True):
+            for game, is_so in zip(task, holds, strict=True):
+                found[game.team_id] &= is_so
+                tick()
+    return found
+
+
+def _holds(games: Sequence[RecordedGame]) -> list[bool]:
+    reader, found = TraceReader(), []
+    for game in games:
+        try:
+            found.append(not verify_file(game.path, reader=reader).scenarios_unlike_published)
+        except UnprovenError:
+            found.append(False)
+    return found
 
 
 def verify_trace(trace: Trace, replies: Completer | None = None) -> Verified:

@@ -90,7 +90,7 @@ def test_secure_sum_says_on_whom_its_privacy_rests(site: Site) -> None:
     teams = ["secure-sum", "silent", "imap"]
     said = compose([f"teams=[{','.join(teams)}]"]).about
     first, *others = site.experiments
-    mine = replace(first, about=said, unpublished=frozenset({"imap"}))
+    mine = replace(first, about=said, unpublished={"imap": True})
 
     about = replace(site, experiments=(mine, *others)).about
 

@@ -127,7 +127,7 @@ def test_model_of_which_nothing_could_be_read_is_not_ranked(board: Board) -> Non
     (row,) = board.rows("leaderboard.csv", team=board.mumbler)
     assert row["excess_vps"] == ""
     assert row["coordination"] == row["excess_cost"] == ""
-    assert row["kind"] == "language models, no reply could be read, not published"
+    assert row["kind"] == "language models, no reply could be read, not published, verified"
     assert row["coordination_rank_low"] == row["coordination_ranked"] == ""
 
 
@@ -138,7 +138,7 @@ def test_pages_show_the_models_and_say_that_they_are_not_published(board: Board)
     for page in ("index.html", "leaderboard.html", "results/plane.html", "results/talk.html"):
         text = (board.site / page).read_text(encoding="utf-8")
         assert text.count("<strong>Not published:</strong>") == 1, page
-        assert f"{board.mumbler}, {board.speaker}." in text
+        assert f"{board.mumbler} (verified), {board.speaker} (verified)." in text
     drawn = board.rows("figures/plane-varied-3-of-45-reflection.csv")
     assert board.speaker in {row["team"] for row in drawn}
 
@@ -151,7 +151,7 @@ def test_published_team_played_again_is_beside_the_published_one(board: Board) -
         own, "excess_cost", "fairness_low"
     )
     (kind,) = {row["kind"] for row in board.rows("leaderboard.csv", team="imap.whole")}
-    assert kind == "protocol, not published"
+    assert kind == "protocol, not published, verified"
     with (REPO / "data/release/tables/uniform/leaderboard.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             assert row in rows

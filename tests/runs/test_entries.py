@@ -93,3 +93,27 @@ def test_team_that_is_no_file_name_is_refused(played: Path, tmp_path: Path, name
     with pytest.raises(CalbenchError, match="a name has only letters"):
         read(tmp_path / "scratch", tmp_path / "run")
     assert not list((tmp_path / "scratch").rglob("*.json"))
+
+
+def test_team_is_verified_if_every_game_of_it_holds(played: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    for scenario in suite_of("mine", 2):
+        for team in ("imap", "silent"):
+            file = mine / "traces" / team / f"{scenario.scenario_id}.json"
+            write_trace(file, play(scenario, team))
+    file = mine / "traces" / "imap" / file.name
+    trace = read_trace(file)
+    cost = trace.metrics.realised_cost + 1
+    file.write_bytes(edited(file.read_bytes(), (("metrics", "realised_cost"), cost)))
+    (run,) = read_runs(
+        run_names([mine]), ("silent",), tmp_path / "a", DEFAULT_MEASURE, is_verifying=True
+    )
+    assert {entry.team: entry.is_verified for entry in run.entries} == {
+        "imap": False,
+        "silent.mine": True,
+    }
+    assert not any(entry.is_verified for entry in read(tmp_path / "b", mine)[0].entries)
+    (others,) = read_runs(  # on other scenarios than the published ones of their names
+        run_names([played]), (), tmp_path / "c", DEFAULT_MEASURE, is_verifying=True
+    )
+    assert not any(entry.is_verified for entry in others.entries)

@@ -12,6 +12,7 @@ from calbench.errors import FileError
 from calbench.runs import slices
 from calbench.runs.recorded import RecordedGame, TraceHead
 from calbench.runs.slices import pooled, told_apart
+from calbench.tree import DATA
 
 RULES = {"channels": ["dm"], "limits": {"dm_cap": 40}}
 
@@ -103,3 +104,15 @@ def test_same_players_by_the_same_rules_need_no_word() -> None:
     ]
     assert told_apart(games, Path("nowhere")) == (games, [])
     assert pooled(games) == []
+
+
+def test_game_of_a_stranger_is_never_one_of_a_published_team(tmp_path: Path) -> None:
+    published = [game(f"{DATA}/traces/varied", "imap", each, seat("imap")) for each in ("s1", "s2")]
+    strange = game("theirs", "imap", "s3", seat("imap"))
+    with patch.object(slices, "_renamed", lambda each, _: each):
+        found, lines = told_apart([*published, strange], tmp_path)
+        alone, none = told_apart(published, tmp_path)
+    assert [each.team_id for each in found] == ["imap", "imap", "imap.theirs"]
+    assert lines == ["team imap has other origin in some runs: here it is imap, imap.theirs"]
+    assert [each.team_id for each in alone] == ["imap", "imap"]
+    assert none == []

@@ -60,6 +60,11 @@ NOT_PUBLISHED = ", not published"
 """Behind the kind of a team that is of a run of one's own."""
 
 
+def verified_word(is_verified: bool) -> str:
+    """Return whether all games of a team were verified, as rows say it."""
+    return "verified" if is_verified else "not verified"
+
+
 def in_words(names: Iterable[str], words: Mapping[str, str]) -> str:
     """Return names in words, joined by "and"."""
     return " and ".join(words.get(name, name) for name in names)
@@ -92,7 +97,8 @@ class RunTables:
         folder: with the tables.
         is_joint: whether its ranks and letters are over the teams of all runs with games on the
             same scenarios, whose own ranks are then left out.
-        unpublished: its teams that are of a run of one's own.
+        unpublished: its teams that are of a run of one's own, and whether all their games were
+            verified.
         part: how many scenarios of another run it has, in words.
         games: scenarios of each setting whose games the trace browser has.
         known: tables that were read, by path; not to be changed.
@@ -101,7 +107,7 @@ class RunTables:
     name: str
     folder: Path
     is_joint: bool = False
-    unpublished: frozenset[str] = frozenset()
+    unpublished: Mapping[str, bool] = field(default_factory=dict, hash=False)
     part: str = ""
     games: int | Literal["all"] = "all"
     known: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False, repr=False)
@@ -254,13 +260,13 @@ def leaderboard(runs: Runs) -> pd.DataFrame:
         taken.add((str(setting), channel))
         views.append(_view(own).assign(channel=channel))
     found = pd.concat(views, ignore_index=True)
-    unpublished = {team for run in runs.compared for team in run.unpublished}
+    verified = {team: each for run in runs.compared for team, each in run.unpublished.items()}
     names = [measure.name for measure in MEASURES]
     is_unread = found["games"].fillna(0).gt(0) & found[names].isna().all(axis="columns")
     words = [
         in_words(kinds.split(), KIND_WORDS)
         + (NOT_READ if is_without_score else "")
-        + (NOT_PUBLISHED if team in unpublished else "")
+        + (f"{NOT_PUBLISHED}, {verified_word(verified[team])}" if team in verified else "")
         for kinds, team, is_without_score in zip(
             found["kinds"], found["team"], is_unread, strict=True
         )

@@ -103,7 +103,7 @@ def test_other_settings_channels_and_suites_are_other_views(tmp_path: Path) -> N
 
 def test_run_that_ranks_all_teams_of_a_view_is_the_only_one_in_it(tmp_path: Path) -> None:
     first = run_of(tmp_path, "uniform", standings=[stands("a", "a"), stands("mine", "b"), ORACLE])
-    joint = replace(first, is_joint=True, unpublished=frozenset({"mine"}))
+    joint = replace(first, is_joint=True, unpublished={"mine": False})
     alone = run_of(
         tmp_path, "language", standings=[stands("d", "a"), stands("d", "a", setting="varied")]
     )
@@ -115,7 +115,7 @@ def test_run_that_ranks_all_teams_of_a_view_is_the_only_one_in_it(tmp_path: Path
         ("language", "varied", dm, "d", "a"),
     ]
     kinds = {r["team"]: r["kind"] for r in summary_rows("leaderboard.csv", runs_of(alone, joint))}
-    assert (kinds["mine"], kinds["a"]) == ("protocol, not published", "protocol")
+    assert (kinds["mine"], kinds["a"]) == ("protocol, not published, not verified", "protocol")
 
 
 def test_part_of_a_suite_is_named_beside_the_channel(tmp_path: Path) -> None:
