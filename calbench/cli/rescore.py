@@ -30,6 +30,7 @@ from calbench.runs.folder import (
 from calbench.runs.measured import PUBLISHED, rescore
 from calbench.runs.recorded import TEAM_ORDER, read_games
 from calbench.runs.results import TABLES_FOLDER, read_run
+from calbench.runs.slices import run_name
 from calbench.runs.verification import verified_teams
 from calbench.terminal import new_table
 
@@ -67,7 +68,7 @@ def verified_tables(paths: Sequence[Path], spec: RunSpec) -> Iterator[Table]:
     """
     if is_quiet():
         return
-    table = new_table("Games that hold, as calbench verify checks them", HEADS, left=2)
+    table = new_table("Games that hold, as calbench verify checks them", HEADS, 2, wraps=True)
     for path in dict.fromkeys(paths):
         if str(path).startswith(PUBLISHED):
             table.add_row(str(path), "", "", "published")
@@ -76,7 +77,7 @@ def verified_tables(paths: Sequence[Path], spec: RunSpec) -> Iterator[Table]:
         count = Counter(game.team_id for game in games)
         with workers(spec.jobs, spec.executor, games=len(games)) as pool:
             for team, holds in verified_teams(games, pool).items():
-                table.add_row(str(path), team, str(count[team]), verified_word(holds))
+                table.add_row(run_name(path), team, str(count[team]), verified_word(holds))
     yield table
 
 
