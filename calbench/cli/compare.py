@@ -20,6 +20,7 @@ from calbench.analysis.run_comparison import (
     Comparison,
     finding,
 )
+from calbench.cli.rescore import verified_tables
 from calbench.cli.words import Status, Words, names
 from calbench.config.composition import compose
 from calbench.config.groups import among
@@ -68,7 +69,7 @@ def main(words: Words) -> int:
             for name, frame in compared.tables.items():
                 columns = COMPARISON_TABLES[name]
                 write_frames(out / name, [cast(frame, columns)], columns)
-    show(*comparison_tables(compared, measures, top))
+    show(*comparison_tables(compared, measures, top), *verified_tables(words.paths, spec))
     where = "" if out is None else f": {out}"
     verdict(f"{finding(compared, measures, spec.analysis.confidence)}{where}")
     return Status.DONE

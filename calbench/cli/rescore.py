@@ -1,17 +1,23 @@
 """``calbench rescore``: all tables from traces alone.
 
 Takes files, folders of them and whole runs, mixed: slices of a cohort are scored together. Traces
-are read strictly but not replayed, as ``calbench verify`` does.
+are read strictly and scored; then they are replayed, as ``calbench verify`` does, to say of each
+team whether all of its games hold, unless the command is quiet.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rich.table import Table
+
+from calbench.analysis.summary.runs import verified_word
 from calbench.cli.run import SHOWN, summary_tables
 from calbench.cli.words import Status, Words, names
 from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
-from calbench.console import show, verdict, warn
+from calbench.console import is_quiet, show, verdict, warn
+from calbench.pool import workers
 from calbench.runs.faults import excluded_games, faults_of
 from calbench.runs.folder import (
     KEPT,
@@ -22,12 +28,17 @@ from calbench.runs.folder import (
     job_folders,
     write_sweep,
 )
-from calbench.runs.measured import rescore
-from calbench.runs.recorded import TEAM_ORDER
+from calbench.runs.measured import PUBLISHED, rescore
+from calbench.runs.recorded import TEAM_ORDER, read_games
 from calbench.runs.results import TABLES_FOLDER, read_run
+from calbench.runs.slices import run_name
+from calbench.runs.verification import verified_teams
+from calbench.terminal import new_table
 
 TABLE1 = "table1.csv"
 """Means of players over all their seats in mixed teams."""
+
+HEADS = ("Run", "Team", "games", "verified")
 
 
 def main(words: Words) -> int:
@@ -46,8 +57,29 @@ def main(words: Words) -> int:
         return Status.DONE
     count = _rescored(paths, out, teams, spec)
     show(*summary_tables(out / TABLE1, spec.analysis.confidence, "player", "agent_games"))
+    show(*verified_tables(paths, spec))
     verdict(f"{count} games scored: {out}/leaderboard.csv and others beside it", is_good=True)
     return Status.DONE
+
+
+def verified_tables(paths: Sequence[Path], spec: RunSpec) -> Iterator[Table]:
+    """Yield a table of whose games hold, by run and team, unless the command is quiet.
+
+    Those of a published experiment are what ``calbench prove`` compares.
+    """
+    if is_quiet():
+        return
+    table = new_table("Games that hold, as calbench verify checks them", HEADS, 2, wraps=True)
+    for path in dict.fromkeys(paths):
+        if str(path).startswith(PUBLISHED):
+            table.add_row(str(path), "", "", "published")
+            continue
+        games = read_games([path])
+        count = Counter(game.team_id for game in games)
+        with workers(spec.jobs, spec.executor, games=len(games)) as pool:
+            for team, holds in verified_teams(games, pool).items():
+                table.add_row(run_name(path), team, str(count[team]), verified_word(holds))
+    yield table
 
 
 def _rescored(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpec) -> int:

@@ -21,6 +21,7 @@ from calbench.config.composition import compose
 from calbench.console import noting_interrupt, quiet, verdict
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import check_no_link_out, opened, printable
+from calbench.report.policy import LOADED
 from calbench.runs.board import check_builders, write_board
 from calbench.runs.entries import run_names
 from calbench.runs.status import Followed
@@ -97,12 +98,8 @@ LIVE, NEWS = "live", "news"
 TOKEN_BYTES = 16
 """Of chance in the address: other users of this machine reach its ports, too [C]."""
 
-POLICY = (
-    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self' blob:; "
-    "form-action 'none'; base-uri 'self'; frame-ancestors 'none'"
-)
-"""What a page may load: nothing from elsewhere."""
+POLICY = f"default-src 'none'; script-src 'self' 'unsafe-inline'; {LOADED}; frame-ancestors 'none'"
+"""What every answer may load and who may show it; a page's own says which scripts are in it."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,

@@ -9,6 +9,7 @@ from pathlib import Path
 from calbench.endings import undone
 from calbench.errors import CalbenchError
 from calbench.folders import replaced
+from calbench.report.policy import protect
 from calbench.report.trimming import trim
 
 CONFIG = "mkdocs.yml"
@@ -48,6 +49,7 @@ def build_site(source: Path, out: Path) -> None:
             raise CalbenchError("the site cannot be built:\n" + "\n".join(said[-20:]))
         _without_sitemap(beside)
         trim(beside)
+        protect(beside)  # last, for it names digests of what is in the pages
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, list[str]]:

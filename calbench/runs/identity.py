@@ -83,10 +83,10 @@ class Suite:
             raise ReplayError(f"scenario {'/'.join(key)}: is another than that of {self.name}")
         team = config.team.team_id
         if team in self.configs:
-            theirs = _plain(self.configs[team])
-            for place, value in sorted(_plain(config).items()):
-                if value != theirs.get(place):
-                    said = shorten(repr(value)), shorten(repr(theirs.get(place)))
+            own, theirs = _plain(config), _plain(self.configs[team])
+            for place in sorted({*own, *theirs}):  # a key may be absent in either
+                if own.get(place) != theirs.get(place):
+                    said = shorten(repr(own.get(place))), shorten(repr(theirs.get(place)))
                     raise ReplayError(f"{place}: recorded {said[0]}, {team} plays with {said[1]}")
         self.seen[team, key] += 1
 

@@ -1,9 +1,10 @@
 """Pages of the built site as a reader sees them, in a tab that notes what must never happen."""
 
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
@@ -99,15 +100,28 @@ def pages_of(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
 
 
+def until(page: Page, script: str, arg: Any = None) -> Any:
+    """Wait until a function is true in a page, and return its value.
+
+    Playwright's own waiting evaluates texts in the page, which its policy forbids.
+    """
+    end = time.monotonic() + TIMEOUT_MS / 1000
+    while not (value := page.evaluate(script, arg)):
+        assert time.monotonic() < end, script
+        page.wait_for_timeout(50)
+    return value
+
+
 def settled(page: Page) -> Page:
     """Wait until an opened page has drawn what is on screen, and the game its address names."""
-    page.wait_for_function(
+    until(
+        page,
         """() => !Array.from(document.querySelectorAll("[data-figure]:not([data-drawn])"))
                 .some(plot => {
                     const box = plot.getBoundingClientRect();
                     return box.height > 0 && box.bottom > 0 && box.top < innerHeight;
                 })
-            && (!location.hash || !document.querySelector("#cb-traces:not([data-game])"))"""
+            && (!location.hash || !document.querySelector("#cb-traces:not([data-game])"))""",
     )
     return page
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.tabs import Visit, pages_of
+from tests.browser.tabs import Visit, pages_of, until
 
 FIGURES = {
     "results/plane.html": 3,
@@ -53,9 +53,10 @@ def test_figures_are_drawn_and_follow_the_palette(visit: Visit, name: str) -> No
     title = page.locator(".cb-figure .xtitle").first
     before = title.evaluate("node => getComputedStyle(node).fill")
     page.evaluate("document.body.setAttribute('data-md-color-scheme', 'slate')")
-    page.wait_for_function(
+    until(
+        page,
         "before => getComputedStyle(document.querySelector('.cb-figure .xtitle')).fill !== before",
-        arg=before,
+        before,
     )
     if name not in TABLES_BELOW:
         numbers = page.locator("details.cb-data:visible table").first
@@ -89,7 +90,8 @@ def test_names_of_teams_and_axes_lie_apart_on_a_phone(visit: Visit) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     plot = page.locator(".cb-figure:visible").first
     expect(plot).to_have_attribute("data-drawn", "")
-    boxes = page.wait_for_function(
+    boxes = until(
+        page,
         # Drawn anew and done: a name that is about to be drawn has no width.
         """plot => {
             const texts = ".annotation-text, .xtitle, .xtick text, .ytick text";
@@ -99,8 +101,8 @@ def test_names_of_teams_and_axes_lie_apart_on_a_phone(visit: Visit) -> None:
                 && boxes.every(box => box.width > 0)
                 && boxes.map(box => [box.left, box.top, box.right, box.bottom]);
         }""",
-        arg=plot.element_handle(),
-    ).json_value()
+        plot.element_handle(),
+    )
 
     assert len(boxes) > 6
     for number, (left, top, right, bottom) in enumerate(boxes):

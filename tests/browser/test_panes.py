@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.tabs import PHONE, Visit, more, opened
+from tests.browser.tabs import PHONE, Visit, more, opened, until
 from tests.report.unpacking import page_data
 
 pytestmark = pytest.mark.heavy
@@ -231,7 +231,7 @@ def test_all_games_leads_back_to_the_search(visit: Visit) -> None:
     page.go_back()
     expect(page.locator("#cb-title")).to_have_text(re.compile("^silent on "))
     page.evaluate("location.hash = document.querySelector('h1').id")  # as "skip to content" does
-    page.wait_for_function("location.hash.includes('/silent/')")
+    until(page, "location.hash.includes('/silent/')")
     expect(page.locator(".cb-viewer")).to_be_visible()
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from calbench.traces.events import ChancesStated
 from calbench.traces.storage import read_trace
-from tests.browser.tabs import Tab, Visit, calendars, more, opened
+from tests.browser.tabs import Tab, Visit, calendars, more, opened, until
 from tests.report.language_samples import HOSTILE_WORDS
 from tests.report.sample_site import HALVES, SampleSite
 from tests.report.samples import HOSTILE_TEXTS
@@ -97,7 +97,7 @@ def test_permalink_reopens_the_same_event(visit: Visit) -> None:
     page = visit("traces.html#uniform/tell-all/uniform-002/30")
     opened(page, "uniform/tell-all/uniform-002", 30)
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("location.hash === '#uniform/tell-all/uniform-002/31'")
+    until(page, "location.hash === '#uniform/tell-all/uniform-002/31'")
     shown = page.locator(".cb-event").inner_text(), calendars(page)
     address = page.evaluate("location.hash")
 
@@ -213,7 +213,7 @@ def test_hostile_text_shows_as_text_and_runs_nothing(visit: Visit) -> None:
     assert "more characters in the trace file" in text
     assert page.evaluate("window.hacked") is None
     assert page.locator("#cb-traces script, #cb-traces img, #cb-traces svg").count() == 0
-    page.wait_for_function("location.hash.startsWith('#hostile/')")
+    until(page, "location.hash.startsWith('#hostile/')")
 
 
 def test_language_game_shows_its_words_thoughts_and_prompts(visit: Visit) -> None:

@@ -15,7 +15,7 @@ from calbench.metrics.privacy.inference.game import learnt
 from calbench.protocols.base import Policy
 from calbench.protocols.registry import build_policy
 from calbench.traces.storage import read_trace
-from tests.browser.tabs import Visit, more, opened
+from tests.browser.tabs import Visit, more, opened, until
 from tests.report.samples import play, suite_of
 from tests.report.unpacking import page_data, page_table
 
@@ -128,7 +128,7 @@ def test_messages_are_shown_by_channel_and_over_rounds(visit: Visit) -> None:
         counts.append(page.locator(".cb-message").count())
     assert all(counts)
     assert sum(counts) == every
-    page.wait_for_function("location.hash.includes(';talk=game;channel=dm%20')")
+    until(page, "location.hash.includes(';talk=game;channel=dm%20')")
 
 
 def test_ledger_adds_up_to_the_games_loss_in_the_table(visit: Visit, folder: Path) -> None:
@@ -270,7 +270,7 @@ def test_two_games_stand_side_by_side(visit: Visit) -> None:
     more(page)
     moment = page.get_by_role("link", name="Link to this moment").get_attribute("href")
     assert re.search(r";beside=silent;event2=\d+$", moment or "")
-    page.wait_for_function("moment => location.hash === moment", arg=moment)
+    until(page, "moment => location.hash === moment", moment)
     address = page.evaluate("location.hash")
     page = visit(f"traces.html{address}")
     expect(page.locator(".cb-second .cb-place")).to_have_text(shown)
@@ -402,7 +402,7 @@ def test_outsider_sees_only_what_is_said_to_all(visit: Visit) -> None:
     expect(page.locator(".cb-message")).to_have_count(0)  # tell-all writes private messages
     expect(page.locator(".cb-grid td.cb-hidden")).to_have_count(80)
     expect(page.locator(".cb-place")).to_contain_text("its participants unknown to this agent")
-    page.wait_for_function("location.hash.endsWith(';view=outsider;talk=game')")
+    until(page, "location.hash.endsWith(';view=outsider;talk=game')")
 
 
 def test_hostile_words_stay_text_in_ledger_and_side_by_side(visit: Visit) -> None:

@@ -4,9 +4,12 @@ import asyncio
 import os
 import random
 import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -20,9 +23,10 @@ from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import AttemptError
 from calbench.runs.play import execute
 from calbench.runs.source import ModelAudit, reply_source
-from tests.cli.recording import PRICED, recording, spoken
+from tests.cli.recording import PRICED, answering, recording, spoken
+from tests.cli.runs import REPO, environment, files
 from tests.conftest import Figures
-from tests.effort import attacks
+from tests.effort import GUARD_S, attacks
 from tests.llm.asking import request
 
 pytestmark = pytest.mark.heavy
@@ -99,3 +103,46 @@ def test_after_ctrl_c_nothing_is_sent_and_nothing_is_lost(
             assert store.count() == provider.answered, name
         outcomes[limiter] += 1
     figures("interrupts", outcomes)
+
+
+HANGING = """
+import asyncio, sys
+from itertools import count
+from calbench.runs.play import execute
+from tests.cli.recording import recording, spoken
+
+calls = count()
+
+async def ask(request, _endpoint):
+    if next(calls) >= int(sys.argv[2]):
+        print("hangs", flush=True)
+        await asyncio.sleep(86_400)
+    return await spoken(request)
+
+execute(recording(sys.argv[1]), ask)
+"""
+"""Plays a run whose provider answers so many calls and none after them."""
+
+
+@pytest.mark.parametrize("answered", [1, pytest.param(40, marks=pytest.mark.slow)])
+def test_second_ctrl_c_waits_for_no_call_and_loses_none(answered: int, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = [sys.executable, "-c", HANGING, str(out), str(answered)]
+    with subprocess.Popen(
+        command, cwd=REPO, env=environment(), stdout=PIPE, stderr=PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "hangs\n"
+        process.send_signal(signal.SIGINT)
+        assert any("Stopping: " in line for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(GUARD_S) == 128 + signal.SIGINT
+        assert "the same command resumes" in process.stderr.read()
+    with ReplyStore.open(out / "replies.sqlite") as store:
+        assert store.count() == answered
+    resumed, whole = (
+        execute(recording(str(folder)), answering) for folder in (out, tmp_path / "whole")
+    )
+    assert resumed.totals.calls == whole.totals.calls - answered
+    assert files(out / "traces") == files(tmp_path / "whole" / "traces")

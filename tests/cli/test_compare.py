@@ -1,6 +1,7 @@
 """Two runs side by side."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def test_two_teams_of_one_run_differ_as_the_leaderboard_says(
         assert found[measure]["value_b"] == board["imap"][measure]
     printed = capsys.readouterr().out
     assert "imap (B) minus silent (A)" in printed
+    assert re.search(r"imap +3 +verified", printed)
     assert "Coordination" in printed
 
 

@@ -1,10 +1,36 @@
 /* The theme makes its search worker on every page. This one is made when it first gets a message,
  * which is when somebody opens the search: 40 kB that most visits never need.
+ * Browsers refuse workers in pages opened as files: there the script runs in an empty frame.
  */
 (function () {
   "use strict";
 
-  var Eager = window.Worker;
+  function Framed(url) {
+    var outer = new EventTarget();
+    var frame = document.createElement("iframe");
+    frame.hidden = true;
+    document.body.appendChild(frame);
+    var inner = frame.contentWindow;
+    inner.postMessage = function (message) {
+      outer.dispatchEvent(new MessageEvent("message", { data: message }));
+    };
+    var script = inner.document.createElement("script");
+    var ready = new Promise(function (done) { script.onload = done; });
+    script.src = url;
+    inner.document.body.appendChild(script);
+    outer.postMessage = function (message) {
+      ready.then(function () {
+        inner.dispatchEvent(new inner.MessageEvent("message", { data: message }));
+      });
+    };
+    outer.terminate = function () { frame.remove(); };
+    return outer;
+  }
+
+  var isFile = location.protocol === "file:";
+  var Eager = isFile ? Framed : window.Worker;
+  /* By its name the search's script knows that its address is not the frame's. */
+  if (isFile) { window.IFrameWorker = Framed; }
 
   function Lazy(url, options) {
     if (!/\/workers\/search\.[^/]*$/.test(String(url))) {
