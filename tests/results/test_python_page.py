@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -92,21 +91,39 @@ def test_page_names_every_public_function_and_stands_in_the_navigation() -> None
     assert {"Python interface": "python.md"} in pages
 
 
-def test_every_cell_of_the_notebook_runs(
-    five: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_every_cell_of_the_notebook_runs_in_an_empty_folder(
+    five: Path,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(REPO / "site" / "notebooks")
-    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(REPO))
     space = after(
         cells(),
         {
             '"varied"': repr(str(five)),
             "read_results()": f"read_results({str(data)!r})",
-            '"build/runs/notebook"': repr(str(tmp_path / "run")),
         },
     )
-    assert Path.cwd() == space["checkout"] == REPO
     check(space)
+    assert list(space["sweep"].to_frame()["theta"]) == [0.05, 0.2]
+    assert "there is no 'imapp'; did you mean imap?" in capfd.readouterr().out
+    assert {path.name for path in tmp_path.iterdir()} == {"game.json", "sweep"}
+
+
+def test_notebook_does_each_of_ten_tasks_in_ten_lines() -> None:
+    told = json.loads(NOTEBOOK)["cells"]
+    tasks = [
+        (int(found[1]), told[place + 1])
+        for place, cell in enumerate(told)
+        if (found := re.match(r"## (\d+)\. ", "".join(cell["source"])))
+    ]
+    assert [number for number, _ in tasks] == list(range(1, 11))
+    for number, cell in tasks:
+        assert cell["cell_type"] == "code", number
+        assert sum(bool(line.strip()) for line in cell["source"]) <= 10, number
 
 
 def test_cells_on_published_numbers_run_on_the_release_of_this_checkout() -> None:
