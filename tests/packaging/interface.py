@@ -5,7 +5,7 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -51,7 +51,7 @@ def page() -> str:
     for name in calbench.__all__:
         value = getattr(calbench, name)
         if callable(value):
-            parts.append(_entry(f"{name}{inspect.signature(value)}", name, value, ()))
+            parts.append(_entry(f"{name}{_signature(value)}", name, value, ()))
     parts.append("## Types: `calbench.types` {#types}\n")
     for name in calbench.types.__all__:
         value = getattr(calbench.types, name)
@@ -60,6 +60,12 @@ def page() -> str:
     for name, value in _errors():
         parts.append(_entry(name, name, value, ()))
     return "\n".join(parts)
+
+
+def _signature(function: Callable[..., object]) -> str:
+    """Return a signature without places of this machine."""
+    found = str(inspect.signature(function)).replace(f"{REPO}/", "")
+    return re.sub(r"\w*Path\(([^)]*)\)", r"\1", found)  # PosixPath('data') -> 'data'
 
 
 def _errors() -> Iterator[tuple[str, type]]:

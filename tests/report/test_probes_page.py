@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calbench.report.experiment import Experiment
-from calbench.report.pages.probes import TOLD, content
+from calbench.report.pages.seats import TOLD, probes
 from tests.report.language_samples import make_language
 from tests.report.language_site import rows_of
 from tests.report.samples import NOTHING, make_results, site_of, write_pages
@@ -68,4 +68,4 @@ def test_numbers_of_labels_lead_to_the_first_message_they_count(docs: Path) -> N
 def test_a_site_without_probes_has_no_such_page(tmp_path: Path) -> None:
     played = make_results(tmp_path / "uniform", "uniform", ["imap"], num_scenarios=1)
 
-    assert content(site_of([played], tmp_path / "src", NOTHING)) is None
+    assert probes(site_of([played], tmp_path / "src", NOTHING)) is None

@@ -169,7 +169,7 @@ EDITS: Sequence[Edit] = (
     Edit("CONTRIBUTING", appended("CONTRIBUTING.md", "\nOne more line.\n")),
     Edit("the level of compression", replaced("calbench/traces/shards.py", "EL = 6", "EL = 3")),
     Edit("a kernel of the statistics", appended("calbench/stats/letters.py")),
-    Edit("a comment in a table", appended("calbench/analysis/tables/talk.py")),
+    Edit("a comment in a table", appended("calbench/analysis/tables/games.py")),
     Edit("a comment in a fact", appended("calbench/facts/games.py")),
     Edit("a comment in a stage", appended("stages/play.py")),
     Edit("tasks ahead of a worker", replaced("calbench/pool/tasks.py", "AHEAD = 4", "AHEAD = 2")),

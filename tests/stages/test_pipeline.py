@@ -53,7 +53,7 @@ def test_closure_has_imports_inside_functions_and_packages_and_never_the_door() 
     assert {"calbench.pool.cluster", "calbench.agents.prompts", "calbench.protocols.imap"} <= play
     assert "calbench" not in play
     assert "calbench.metrics.game" not in play
-    assert "calbench.analysis.tables.talk" in closure("stages.analyze", imports())
+    assert "calbench.analysis.tables.totals" in closure("stages.analyze", imports())
     assert not any(name.startswith("calbench.config") for name in play)
 
 
