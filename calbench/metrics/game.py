@@ -1,7 +1,7 @@
 """One game's score: every number of the tables, by agent and by meeting (paper, section 3)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from calbench.domain.frequent import passing
@@ -221,7 +221,7 @@ class GameScore:
     rounds: tuple[AgentRound, ...]
     regret: tuple[MeetingRegret, ...]
     optimum: OptimumReach
-    learnt: Learnt = UNKNOWN
+    learnt: Learnt = field(default=UNKNOWN, compare=False)  # arrays; agents have their sums
 
     def __repr__(self) -> str:
         """Say it in one line."""

@@ -41,7 +41,7 @@ def test_columns_are_the_public_ones() -> None:
     assert [column.name for column in TABLES[MESSAGES].columns] == [
         *of_game,
         *("turn", "sender", "player", "kind", "recipients", "channel", "source", "chars"),
-        *("updates", "vps", "patterns", "own_slot", "labels_told", "leak_tier"),
+        *("updates", "vps", "bits", "patterns", "own_slot", "labels_told", "leak_tier"),
         "labels_passed_on",
         "metrics_version",
     ]
@@ -77,6 +77,7 @@ def test_messages_of_a_small_game_by_hand(tmp_path: Path) -> None:
         "labels_told": None,
         "leak_tier": None,
         "labels_passed_on": None,
+        "bits": None,
         "metrics_version": first["metrics_version"],
     }
     assert (second["event_index"], second["recipients"], second["vps"]) == (8, "1", 0.0)

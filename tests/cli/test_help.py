@@ -23,6 +23,7 @@ SUBCOMMANDS = (
     "audit",
     "compare",
     "estimate",
+    "focal",
     "help",
     "judge",
     "matchmake",

@@ -27,6 +27,7 @@ def test_run_leaves_traces_and_tables_under_their_public_names(finished: Path) -
     assert {"tables/leaderboard.csv", "tables/agent_games.csv"} <= tables
     assert {name for name in tables if name.startswith("tables/privacy/")} == {
         "tables/privacy/belief_evidence.parquet",
+        "tables/privacy/bits_reliability.csv",
         "tables/privacy/pair_bits.parquet",
         "tables/privacy/pair_round_vps.parquet",
         "tables/privacy/game_summary.csv",

@@ -145,7 +145,7 @@ def _entry(title: str, name: str, value: object, rows: Sequence[Sequence[str]]) 
 
 
 def _code(text: str) -> list[str]:
-    return [*(f"    {line}".rstrip() for line in text.splitlines()), ""]
+    return ["```python", *text.splitlines(), "```", ""]
 
 
 def _plain(text: str) -> str:

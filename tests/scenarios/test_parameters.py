@@ -86,7 +86,7 @@ def test_suite_files_of_conf_fit_and_survive_a_dump(name: str) -> None:
 def test_suite_files_of_conf_are_those_promised() -> None:
     assert set(SUITES) == {
         *("uniform", "varied", "former-uniform", "former-varied"),
-        *("blocked0", "prior", "smollm2", "taste"),
+        *("blocked0", "focal", "prior", "smollm2", "taste"),
         *("density-060", "density-075", "density-090", "large-10", "large-20", "large-50"),
         *("scale-05", "scale-10", "scale-20", "scale-50"),
     }

@@ -343,7 +343,7 @@ def test_below_runs_and_beside_them_all_but_traces_is_left_out(folder: Path, who
     others |= {"pages/games/1.json", "tables/datapackage.json", "tables/metrics/s.json"}
     for name in games | others:
         (above / name).parent.mkdir(parents=True, exist_ok=True)
-        (above / name).touch()
+        (above / name).write_bytes(b'{"schema_version":1' if name in games else b"")
     expected = {above / name for name in games} | {folder / name for name in kept(whole)}
     assert set(Catalog().paths(above)) == expected
     (above / "begun/traces").symlink_to(folder)
