@@ -181,6 +181,7 @@ def test_every_argument_of_another_type_is_refused_by_name(
     assert named in str(told.value)
 
 
+@pytest.mark.heavy
 def test_own_player_is_evaluated_with_intervals_and_compared(results: Results) -> None:
     class Named(Recorder):
         name = "my-model-1.5"
@@ -199,6 +200,7 @@ def test_own_player_is_evaluated_with_intervals_and_compared(results: Results) -
     assert calbench.plot_intervals(own).data
 
 
+@pytest.mark.heavy
 def test_kept_games_are_not_played_again_and_others_in_their_places_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +236,7 @@ def test_kept_games_are_not_played_again_and_others_in_their_places_are_refused(
         calbench.evaluate("imap", [SCENARIO], out=tmp_path / "run")
 
 
+@pytest.mark.heavy
 def test_team_that_rotates_moves_as_in_a_run() -> None:
     scenarios = [
         make_scenario(["....", "E...", ".E..", "..E.", "...E"], [(0, 1)], scenario_id=f"s-{place}")
@@ -261,6 +264,7 @@ def test_completion_of_a_function_says_its_tokens_and_is_told_its_seat() -> None
     assert {agent for agent, _ in sites} == {0}
 
 
+@pytest.mark.heavy
 def test_sweep_is_read_as_one_run(tmp_path: Path) -> None:
     for theta in ("0.1", "0.25"):
         calbench.evaluate("imap", [SCENARIO], out=tmp_path / f"theta={theta}")
