@@ -12,7 +12,7 @@ from calbench.integrations.spaces import Numbers
 from calbench.types import Player, Trace
 
 
-class SeatEnv(gymnasium.Env):  # type: ignore[misc]  # Gymnasium is an extra: its classes are unknown
+class SeatEnv(gymnasium.Env):
     """The one seat that ``partners`` leave; all else is as in :class:`CalendarEnv`."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}

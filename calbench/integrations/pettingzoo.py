@@ -27,7 +27,7 @@ WORTH = 10.0
 Action = int | Turn | Reply | None
 
 
-class CalendarEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is an extra: its classes are unknown
+class CalendarEnv(AECEnv):
     """Agents ``agent_0``, ... of a suite's games; ``trace`` is a game once it is over.
 
     ``reset(seed=...)`` draws a scenario, ``options={"scenario": ID}`` names one. Those asked

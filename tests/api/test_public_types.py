@@ -90,7 +90,7 @@ def test_every_public_name_is_described() -> None:
         assert not names or "Args:" in about or len(names) <= 2, function.__name__
 
 
-ADAPTERS = {f"calbench.integrations.{name}" for name in ("gymnasium", "pettingzoo")}
+ADAPTERS = {f"calbench.integrations.{name}" for name in ("gymnasium", "inspect", "pettingzoo")}
 PUBLIC = {"calbench", "calbench.types", "calbench.errors", *ADAPTERS}
 
 

