@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom oldest lock-local lock-cluster coverage changes predictive record-local local-llm detectors clean
+.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom oldest lock-local lock-cluster lock-pettingzoo lock-mcp lock-inspect coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -72,7 +72,7 @@ oldest:  ## install the oldest libraries that pyproject.toml allows, together, a
 		--extra models --extra site --extra test --extra pipeline --no-header --no-annotate -o build/oldest/requirements.txt
 	build/oldest/bin/uv pip install -q --python build/oldest/bin/python -r build/oldest/requirements.txt
 	PYTHONPATH=. build/oldest/bin/python -c 'import calbench, importlib, pkgutil; \
-		[importlib.import_module(each.name) for each in pkgutil.walk_packages(calbench.__path__, "calbench.")]'
+		[importlib.import_module(each.name) for each in pkgutil.walk_packages(calbench.__path__, "calbench.") if "integrations." not in each.name]'
 	PYTHONPATH=. build/oldest/bin/python -m pytest -q tests/domain tests/engine tests/traces tests/facts tests/analysis
 
 lock-local:  ## the same for the small model; packages in both locks have one version
@@ -86,6 +86,23 @@ lock-cluster:  ## the same for Dask; packages in both locks have one version
 		--constraints requirements.lock \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-cluster.lock
+
+lock-pettingzoo:  ## the same for PettingZoo and Gymnasium; packages in both locks have one version
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra pettingzoo \
+		--constraints requirements.lock \
+		--generate-hashes --no-header --no-annotate \
+		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-pettingzoo.lock
+
+lock-mcp:  ## the same for MCP; packages in both locks have one version
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra mcp \
+		--constraints requirements.lock \
+		--generate-hashes --no-header --no-annotate \
+		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-mcp.lock
+
+lock-inspect:  ## for inspect_ai in an environment of its own: it allows other libraries than ours
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra inspect \
+		--generate-hashes --no-header --no-annotate \
+		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-inspect.lock
 
 predictive:  ## play the scenarios against which Table 2 is held -> data/predictive
 	python -m tests.studies.predictive

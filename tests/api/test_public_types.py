@@ -90,7 +90,9 @@ def test_every_public_name_is_described() -> None:
         assert not names or "Args:" in about or len(names) <= 2, function.__name__
 
 
-PUBLIC = {"calbench", "calbench.types", "calbench.errors"}
+FRAMEWORKS = ("gymnasium", "inspect", "mcp", "pettingzoo")
+ADAPTERS = {f"calbench.integrations.{name}" for name in FRAMEWORKS}
+PUBLIC = {"calbench", "calbench.types", "calbench.errors", *ADAPTERS}
 
 
 def test_pages_and_notebook_use_public_names_alone() -> None:

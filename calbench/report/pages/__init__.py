@@ -95,6 +95,7 @@ PAGES = (
          needs=("terms.csv", "costs.csv", "exponents.csv")),
     Page("python.md", "Python interface", "Run it"),
     Page("interface.md", "The interface", "Run it"),
+    Page("frameworks.md", "Use it from other frameworks", "Run it"),
     Page("extend.md", "Extend the benchmark", "Run it", content=document.contributing),
     Page("data.md", "Data", "About", content=dictionary.content),
     Page("data/results.md", "Teams, players and games", "About", "Columns of tables",

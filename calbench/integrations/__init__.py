@@ -1,0 +1,1 @@
+"""Seats for other frameworks; each module needs the extra of its name and public names alone."""
