@@ -67,7 +67,7 @@ def test_compose_stage_writes_what_the_command_composes(
     importlib.import_module("stages.compose").main()
     assert not Path("build/parts/gone.json").exists()
     found = {path.stem: read_params(path) for path in Path("build/params").iterdir()}
-    assert len(found) == 21
+    assert len(found) == 22
     for name, spec in found.items():
         assert spec == compose([f"+experiment={name}"])
         assert spec.site is not None
@@ -127,8 +127,13 @@ def test_calibrate_stage_measures_what_the_configuration_says(
     for spec in (tiny(), tiny("facts=scores"), tiny("judge=scripted")):
         give(spec)
         run_stage("calibrate")
-        # Nobody is asked for chances here, so there is no file beside the reflections'.
-        wanted = [fact for fact in facts_of(spec.facts, spec.judge) if not fact.beside]
+        # Nobody is asked for chances here, so there is no file beside the reflections'; what
+        # readers can infer is beside the scores of agents.
+        wanted = [
+            fact
+            for fact in facts_of(spec.facts, spec.judge)
+            if not fact.beside or fact.name == "bits_bands"
+        ]
         assert set(files(tmp_path / "data/facts/tiny")) == {f"{f.name}.parquet" for f in wanted}
     assert set(SCORES) <= set(facts_of("scores")) <= set(facts_of())
     assert set(facts_of("all")) <= set(facts_of("all", "scripted"))
