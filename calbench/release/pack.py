@@ -73,7 +73,7 @@ OF_OTHERS = (
 )
 """Tables of sweeps, draws, sizes, probes, slices and unranked models that pages show."""
 
-OF_ONE = ("scale/games.csv", "sensitivity/comparisons.csv")
+OF_ONE = ("scale/games.csv", "sensitivity/comparisons.csv", "sensitivity/standings.csv")
 """Tables that pages show of one experiment alone, whatever their size."""
 
 MOST_BYTES = 30_000
