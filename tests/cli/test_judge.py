@@ -82,7 +82,7 @@ def test_scripted_judge_says_so_where_it_understands_nothing(
     scenario = load_suite("varied")[0]
     mixed: list[Any] = [stranger, *["candid"] * (scenario.num_agents - 1)]
     evaluate(mixed, [scenario], out=tmp_path / "mixed")
-    evaluate(stranger, [scenario], out=tmp_path / "alone")
+    evaluate(mixed[0], [scenario], out=tmp_path / "alone")
     for run, is_told in (("mixed", False), ("alone", True)):
         capsys.readouterr()
         assert judged(tmp_path / f"judged-{run}", tmp_path / run) == 0

@@ -52,7 +52,7 @@ SETTINGS = {
 """Of DSM-welfare's row, whose loss in the varied half alone is open; by the first every offer is
 as wide as it may be."""
 
-READINGS = {
+READINGS: dict[str, tuple[str, Any]] = {
     "the initiator proposes free slots alone": (
         "next_candidate", lambda memory, slot: memory.calendar[slot] is None,
     ),
@@ -79,7 +79,8 @@ TRIED = {
 def reading(name: str) -> Iterator[None]:
     """Play SD-MAP by another reading: a study's, so it needs no place in the protocol."""
     side, may_take = READINGS[name]
-    as_published, is_open = getattr(negotiation, side), negotiation._is_open
+    as_published: Any = getattr(negotiation, side)
+    is_open: Any = negotiation._is_open
 
     def otherwise(memory: Memory, *rest: Any) -> Any:
         def both(own: Memory, slot: Slot) -> bool:
