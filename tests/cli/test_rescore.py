@@ -29,7 +29,7 @@ def test_tables_of_a_run_come_out_to_the_byte(finished: Path, tmp_path: Path) ->
     tables = written(tmp_path / "out", finished)
     assert tables == files(finished / "tables")
     flat = {name for name in tables if not name.startswith("metrics/")}
-    measured = {fact.name for fact in facts_of()} - {"stated_chances"}  # nobody was asked
+    measured = {fact.name for fact in facts_of()} - {"chances"}  # nobody was asked
     allowed = {path for path, each in TABLES.items() if measured.issuperset(each.needs)}
     assert {*allowed, "datapackage.json", "metrics.json"} == flat
     assert {name.split("/")[2] for name in tables.keys() - flat} >= {"imap.json", "silent.json"}
