@@ -96,8 +96,7 @@ def play(
         scenario: from :func:`load_suite`.
         team: its id on the record.
         players: who you are on the record: one name for all, or one for each agent.
-        seats: who else plays, by agent id, of the kinds that :func:`play_game` takes; you are
-            asked for the other agents only.
+        seats: who else plays, by agent id, as in :func:`play_game`; you are asked for the rest.
         channels: the open channels; all by default.
         limits: those of the paper's published games; a mapping changes some of them.
         uses_language: whether the agents are shown private labels, as language models are.
@@ -106,8 +105,7 @@ def play(
 
     Raises:
         ConfigError: at once, if an argument is invalid.
-        AgentError: out of the generator, if an answer is missing or is no turn, or a player in
-            ``seats`` raises.
+        AgentError: out of the generator, if an answer is no turn, or one of ``seats`` raises.
     """
     if not isinstance(players, str):
         _check_one_for_each("players", players, scenario)
@@ -201,8 +199,7 @@ def play_game(
         channels: the open channels; all by default.
         limits: those of the paper's published games; a mapping changes some of them.
         uses_language: whether your objects are shown private labels, as language models are.
-        reflection: whether players that use language are asked after every round what they
-            came to believe.
+        reflection: whether players that use language are asked for beliefs after every round.
 
     Raises:
         ConfigError: if the team is unknown, seats a model, or has not one player for each
