@@ -75,29 +75,11 @@ oldest:  ## install the oldest libraries that pyproject.toml allows, together, a
 		[importlib.import_module(each.name) for each in pkgutil.walk_packages(calbench.__path__, "calbench.") if "integrations." not in each.name]'
 	PYTHONPATH=. build/oldest/bin/python -m pytest -q tests/domain tests/engine tests/traces tests/facts tests/analysis
 
-lock-local:  ## the same for the small model; packages in both locks have one version
-	uv pip compile pyproject.toml --universal --python-version 3.11 --extra local \
+lock-local lock-cluster lock-pettingzoo lock-mcp: lock-%:  ## the same for an extra; packages in both locks have one version
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra $* \
 		--constraints requirements.lock \
 		--generate-hashes --no-header --no-annotate \
-		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-local.lock
-
-lock-cluster:  ## the same for Dask; packages in both locks have one version
-	uv pip compile pyproject.toml --universal --python-version 3.11 --extra cluster \
-		--constraints requirements.lock \
-		--generate-hashes --no-header --no-annotate \
-		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-cluster.lock
-
-lock-pettingzoo:  ## the same for PettingZoo and Gymnasium; packages in both locks have one version
-	uv pip compile pyproject.toml --universal --python-version 3.11 --extra pettingzoo \
-		--constraints requirements.lock \
-		--generate-hashes --no-header --no-annotate \
-		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-pettingzoo.lock
-
-lock-mcp:  ## the same for MCP; packages in both locks have one version
-	uv pip compile pyproject.toml --universal --python-version 3.11 --extra mcp \
-		--constraints requirements.lock \
-		--generate-hashes --no-header --no-annotate \
-		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-mcp.lock
+		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements-$*.lock
 
 lock-inspect:  ## for inspect_ai in an environment of its own: it allows other libraries than ours
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra inspect \

@@ -107,28 +107,12 @@ def play(
         ConfigError: at once, if an argument is invalid.
         AgentError: out of the generator, if an answer is no turn, or one of ``seats`` raises.
     """
-    if not isinstance(players, str):
-        _check_one_for_each("players", players, scenario)
     if system_prompts:
         _check_one_for_each("system_prompts", system_prompts, scenario)
-    outside, partners = _outside_team(team, players, uses_language), seats or {}
-    if partners:
-        seated = _seated(outside, partners, scenario.num_agents)
-        outside = team_of_players(seated, uses_language, scenario.num_agents, team)
-    config = game_config(outside, channels, limits, reflection=reflection)
-    agents = _partners(partners, scenario, config)
+    described = _outside_team(team, players, seats or {}, scenario, uses_language)
+    config = game_config(described, channels, limits, reflection=reflection)
+    agents = _partners(seats or {}, scenario, config)
     return play_outside(scenario, config, agents, system_prompts=system_prompts)
-
-
-def _seated(
-    outside: Team, partners: Mapping[int, Player], num_agents: int
-) -> Sequence[Player | Seat]:
-    """Return who sits where: partners, and the seats of those who are asked from outside."""
-    for agent in partners:
-        if agent not in range(num_agents):
-            shown = printable(shorten(repr(agent)))
-            raise ConfigError(f"seats: {shown} is no agent; known are 0 to {num_agents - 1}")
-    return [partners.get(agent, outside.seat_of(AgentId(agent))) for agent in range(num_agents)]
 
 
 def _partners(
@@ -144,14 +128,31 @@ def _partners(
     return {AgentId(agent): agents[agent] for agent in partners}
 
 
-def _outside_team(team: str, players: str | Sequence[str], uses_language: bool) -> Team:
+def _outside_team(
+    team: str,
+    players: str | Sequence[str],
+    partners: Mapping[int, Player],
+    scenario: Scenario,
+    uses_language: bool,
+) -> Team:
+    """Return who sits where: partners, and in the other seats those who are asked from outside."""
+    num_agents = scenario.num_agents
+    for agent in partners:
+        if agent not in range(num_agents):
+            shown = printable(shorten(repr(agent)))
+            raise ConfigError(f"seats: {shown} is no agent; known are 0 to {num_agents - 1}")
+    if not isinstance(players, str):
+        _check_one_for_each("players", players, scenario)
     names = (players,) if isinstance(players, str) else players
     kind: Kind = "custom" if uses_language else "protocol"
     try:
-        seats = tuple([Seat(player=name, kind=kind) for name in names])
-        return Team(team_id=team, seats=seats)
+        outside = Team(team_id=team, seats=tuple([Seat(player=name, kind=kind) for name in names]))
     except ValidationError as error:
         raise ConfigError(f"team and players: {first_problem(error)}") from error
+    if not partners:
+        return outside
+    seated = [partners.get(agent, outside.seat_of(AgentId(agent))) for agent in range(num_agents)]
+    return team_of_players(seated, uses_language, num_agents, team)
 
 
 def _check_one_for_each(name: str, given: Sequence[object], scenario: Scenario) -> None:
@@ -189,8 +190,7 @@ def play_game(
       ``Completion`` with tokens and log-probabilities, and take a ``site`` (a ``CallSite``).
 
     On the record it has its attribute ``name``, else its own name. One with an attribute ``model``
-    sits as a language model does and is counted as that model. Where an event loop is running
-    already, as in a notebook, the game is played in a thread beside it.
+    sits as one and is counted as it. Where an event loop runs, a thread beside it plays the game.
 
     Args:
         scenario: from :func:`load_suite`.

@@ -26,7 +26,7 @@ from calbench.files import located, printable
 from calbench.runs.play import execute
 from calbench.scenarios.storage import iter_suite
 from calbench.terminal import new_table
-from calbench.traces.models import Seat, Team
+from calbench.traces.models import Team
 
 KEYS = ("player", "partners", "base")
 """The arguments that no run has: teams, whose first seat is who they stand for."""
@@ -112,15 +112,14 @@ def focal_run(
         f"focal-{name}"[:64]: f"{name} in one seat among {', '.join(partners)} [C]."
         for name in (*base, *player)
     }
+    mediator = any(team.mediator for team in spec.teams)
+    if mediator and any(seat.uses_language for seat in first.values()):
+        raise ConfigError("player, base, partners: who needs a mediator sits among protocols alone")
     teams = [
-        _rotating(team_id, (first[name], *others))
+        Team(team_id=team_id, seats=(first[name], *others), rotation=True, mediator=mediator)
         for team_id, name in zip(about, (*base, *player), strict=True)
     ]
     return spec.model_copy(update={"teams": tuple(teams), "about": about})
-
-
-def _rotating(team_id: str, seats: tuple[Seat, ...]) -> Team:
-    return Team(team_id=team_id, seats=seats, rotation=True)
 
 
 def num_agents(spec: RunSpec) -> int:

@@ -118,10 +118,17 @@ async def _played(scenario: Scenario, config: GameConfig, agents: Sequence[Agent
 
 
 def _introduced(
-    scenario: Scenario, config: GameConfig, agents: Sequence[Agent]
+    scenario: Scenario,
+    config: GameConfig,
+    agents: Sequence[Agent] | Mapping[AgentId, Agent],
+    given: Sequence[str | None] = (),
 ) -> list[str | None]:
+    """Introduce agents; return their system prompts, and those given of all others."""
+    prompts = list(given or [None] * scenario.num_agents)
     told = briefings(scenario, config)
-    return [agent.introduce(briefing) for agent, briefing in zip(agents, told, strict=True)]
+    for agent in map(AgentId, agents if isinstance(agents, Mapping) else range(len(agents))):
+        prompts[agent] = agents[agent].introduce(told[agent])
+    return prompts
 
 
 async def _answers(
@@ -177,10 +184,7 @@ def play_outside(
     """
     inside = agents or {}
     try:
-        prompts = list(system_prompts or [None] * scenario.num_agents)
-        told = briefings(scenario, config)
-        for agent, seated in inside.items():
-            prompts[agent] = seated.introduce(told[agent])
+        prompts = _introduced(scenario, config, inside, system_prompts)
         game = play(scenario, config, system_prompts=prompts)
         asks = next(game)
         with _waiting() as wait:

@@ -178,4 +178,4 @@ def test_games_hold_before_they_are_edited(name: str, tmp_path: Path) -> None:
     for team in TEAMS[name]:
         path = tmp_path / "game.json"
         write_trace(path, play_configured(scenarios[0], configs[team], ()))
-        verify_file(path, suite=suite)
+        assert verify_file(path, suite=suite).scenarios_unlike_published == 0

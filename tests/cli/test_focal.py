@@ -107,6 +107,7 @@ def test_the_command_says_what_differs_and_where(
         (["player=sd-map", "base=imap"], "partners=: names no team"),
         (["player=[sd-map,imap]", "base=imap", "partners=imap"], "one team, whose first seat"),
         (["player=imap", "base=imap", "partners=sd-map"], "player=imap: is the base, too"),
+        (["player=mediator", "base=candid", "partners=candid"], "sits among protocols alone"),
         (["player=imapp", "base=imap", "partners=sd-map"], "imapp"),
         (["player=imap", "base=sd-map", "partners=imap", "teams=[imap]"], "say who plays"),
     ],

@@ -290,7 +290,7 @@ ROOT = {
 ELEMENT = re.compile(r"(?<!\?P)</?(?:a|div|h\d|li|p|span|svg|table|td|th|tr|ul)\b[ >]")
 
 MOST_FILES = 20
-MOST_LINES = 55
+MOST_LINES = 50
 
 
 def sources(folder: Path) -> list[Path]:

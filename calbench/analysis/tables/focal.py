@@ -115,9 +115,8 @@ ORDER = (
 )  # fmt: skip
 """From the own user's meetings to what others pay."""
 
-FOCAL: Mapping[str, Measure] = {
-    name: next(each for each in (*OWN, *FOUND) if each.name == name) for name in ORDER
-}
+_BY_NAME = {measure.name: measure for measure in (*OWN, *FOUND)}
+FOCAL: Mapping[str, Measure] = {name: _BY_NAME[name] for name in ORDER}
 """Measures of the focal agent by name, in the order of tables."""
 
 NOBODY = -1
@@ -203,19 +202,13 @@ def _seats(facts: Facts) -> pd.DataFrame:
     counted = adjusted.transform("count") - rows["adjusted_excess_cost"].notna()
     rest = adjusted.transform("sum") - rows["adjusted_excess_cost"].fillna(0.0)
     rows["others_adjusted_excess_cost"] = rest / counted.where(counted > 0)
-    for name, found in (*_labels(facts), ("bits_learnt", _bits_learnt(facts))):
-        at = pd.MultiIndex.from_frame(rows[[GAME, "agent_id"]])
-        rows[name] = found.reindex(at).to_numpy(dtype=np.float64)
-        if name != "bits_learnt":
-            rows[name] = rows[name].fillna(0.0)  # nothing was heard
-    return rows
-
-
-def _labels(facts: Facts) -> Iterator[tuple[str, "pd.Series[float]"]]:
-    """Yield how many labels agents told and learnt, by game and agent."""
+    at = pd.MultiIndex.from_frame(rows[[GAME, "agent_id"]])
     heard = facts.frame("hearings")
     for name, side in (("labels_told", "owner"), ("labels_learnt", "listener")):
-        yield name, heard.groupby([GAME, side]).size().astype("float64")
+        counts = heard.groupby([GAME, side]).size()
+        rows[name] = counts.reindex(at, fill_value=0).to_numpy(dtype=np.float64)
+    rows["bits_learnt"] = _bits_learnt(facts).reindex(at).to_numpy(dtype=np.float64)
+    return rows
 
 
 def _bits_learnt(facts: Facts) -> "pd.Series[float]":

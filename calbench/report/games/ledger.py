@@ -59,6 +59,11 @@ class GameBits(NamedTuple):
     told: Mapping[int, float]
     outcome: float
 
+    def as_data(self) -> dict[str, Any]:
+        """Return them as :func:`ledger_data` says."""
+        told = [value for pair in self.told.items() for value in pair]
+        return {"told": told, "outcome": self.outcome}
+
 
 class JudgedGames:
     """What facts say of the messages of the first game of every team on every scenario.
@@ -165,17 +170,14 @@ def ledger_data(
     speaker, event and the agents that learnt it. ``tags`` maps events to the patterns they show.
 
     ``unreachable`` says at which event the optimum became unreachable (``None``: never), and the
-    least that the game could cost before and after; it is left out if nobody looked.
-
-    ``bits`` has event and bits of each message whose rules are known, one after the other, and what
-    is taken off their sum for the bits of the game, which the outcome tells.
+    least cost that was possible before and after. ``bits`` has event and bits of each message whose
+    rules are known, one after the other, and what the outcome tells, which is taken off their sum.
 
     Args:
         trace: the game.
         unreachable: its row of ``optimum_unreachable.csv``, if there is one.
         measure: the prior.
-        judged: what was found in each message in words, by the index of its event; absent: they
-            are judged now.
+        judged: what was found in each message in words, by its event; absent: judged now.
         bits: what each message told, if that is known.
 
     Raises:
@@ -192,8 +194,7 @@ def ledger_data(
     if len(typed) < len(players):
         data.update(_heard(trace, judged))
     if bits is not None:
-        told = [value for pair in bits.told.items() for value in pair]
-        data["bits"] = {"told": told, "outcome": bits.outcome}
+        data["bits"] = bits.as_data()
     reach = _reach(unreachable)
     return data if reach is None else {**data, "unreachable": reach}
 

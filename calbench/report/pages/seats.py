@@ -1,6 +1,6 @@
 """Pages of a single seat: agents that probe, and one assistant among fixed partners."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from calbench.analysis.tables.focal import FOCAL
@@ -46,20 +46,32 @@ def probes(site: Site) -> Content | None:
 
     No page if there is none.
     """
-    shown = [each for each in site.experiments if each.tables.optional(EFFECTS)]
+    return _content(site, _shown, (EFFECTS, LABELS, "leaderboard.csv", "audit_patterns.csv"))
+
+
+def focal(site: Site) -> Content | None:
+    """Return what players did in one seat, of every experiment with teams that differ in one.
+
+    No page if there is none.
+    """
+    overview = {name: FOCAL[name].title for name in OVERVIEW}
+    return _content(site, _focal, (FOCAL_EFFECTS, FOCAL_GAMES), overview=overview)
+
+
+def _content(
+    site: Site, show: Callable[[Site, Experiment], Row], tables: Sequence[str], **more: Any
+) -> Content | None:
+    """Return what the experiments show that have rows in the first of some tables."""
+    shown = [each for each in site.experiments if each.tables.optional(tables[0])]
     if not shown:
         return None
     return Content(
         {
-            "experiments": [_shown(site, each) for each in shown],
-            "is_scripted": all(_is_scripted(each) for each in shown),
+            "experiments": [show(site, each) for each in shown],
             "confidence": confidence_of(shown),
             "level": level_of(shown),
-            "files": [
-                f"{each.name}/{name}"
-                for each in shown
-                for name in (EFFECTS, LABELS, "leaderboard.csv", "audit_patterns.csv")
-            ],
+            "files": [f"{each.name}/{name}" for each in shown for name in tables],
+            **more,
         }
     )
 
@@ -72,6 +84,7 @@ def _shown(site: Site, experiment: Experiment) -> dict[str, Any]:
         "title": experiment.title,
         "name": experiment.name,
         "note": experiment.shown_note,
+        "is_scripted": _is_scripted(experiment),
         "teams": {
             team: {
                 "without": own[0]["team_without"],
@@ -129,27 +142,6 @@ def _first(site: Site, told: list[Row]) -> list[Row]:
         for place in sorted(places)
         for own in [*grouped(places[place], "scenario_id").values()][:SAID]
     ]
-
-
-def focal(site: Site) -> Content | None:
-    """Return what players did in one seat, of every experiment with teams that differ in one.
-
-    No page if there is none.
-    """
-    shown = [each for each in site.experiments if each.tables.optional(FOCAL_EFFECTS)]
-    if not shown:
-        return None
-    return Content(
-        {
-            "experiments": [_focal(site, each) for each in shown],
-            "overview": {name: FOCAL[name].title for name in OVERVIEW},
-            "confidence": confidence_of(shown),
-            "level": level_of(shown),
-            "files": [
-                f"{each.name}/{name}" for each in shown for name in (FOCAL_EFFECTS, FOCAL_GAMES)
-            ],
-        }
-    )
 
 
 def _focal(site: Site, experiment: Experiment) -> dict[str, Any]:
