@@ -86,7 +86,7 @@ RIGHT = 0.02
     found (number, share): of the slots, those that have room // slots
     error (estimate, chance): found less stated // slots
     error_se (number, chance): its standard error over scenarios; empty with a single one
-    is_beyond (truth; C): error is further than {RIGHT} from 0
+    is_beyond (truth; C): error is further than {str(RIGHT)[1:]} from 0
     holds_identity (truth; C): the interval of error holds 0; empty without one
     """,
     key="setting team band",
