@@ -5,11 +5,13 @@ function of them. So an offer says which scores its slots can have, and that eve
 either has no room or would have come later.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement, pairwise
-from math import prod
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Message, OfferedPlan, PlanDecision, Proposals, Scores
@@ -18,6 +20,8 @@ from calbench.protocols.dsm.offers import joint_feasibility_of, offer_size
 from calbench.protocols.dsm.plans import Plan
 from calbench.protocols.dsm.scores import FREE, INFEASIBLE, satisfaction
 from calbench.protocols.dsm.settings import DsmSettings
+
+Array = NDArray[np.float64]
 
 MOVED = 1
 """What moving a meeting costs [P]."""
@@ -87,38 +91,49 @@ class _Offer(NamedTuple):
         plain: slots of its plans that move nothing, in its order.
         omitted: slots that no plan is for.
         num_moved: its plans that move meetings.
-        chances: for every slot of the calendar, the reader's probability of each score.
+        chances: the reader's probability of each cell, of shape (slots, cells).
+        levels: the score of each cell.
         scale: the scores of slots with room, descending.
     """
 
-    plain: Sequence[Slot]
-    omitted: Sequence[Slot]
+    plain: list[Slot]
+    omitted: list[Slot]
     num_moved: int
-    chances: Sequence[Mapping[int, float]]
+    chances: Array
+    levels: tuple[int, ...]
     scale: tuple[int, ...]
 
 
-class _Reading(NamedTuple):
-    """One way in which an offer could have come about.
+class _Readings(NamedTuple):
+    """The ways in which an offer could have come about.
 
     Attributes:
-        scores: of its plans.
-        left: the greatest score that a slot left out can have had; ``0`` if none has room.
-        rooms: of each slot left out, the chance that it would not have been offered.
-        weight: probability of all of it.
+        scores: of its plans, as places in the scale, of shape (readings, plans).
+        leaves_out: whether a slot of each cell, and one with a meeting, would not have been
+            offered, of shape (readings, 2, cells + 1): before the slot of the last plan, and after.
+        rooms: chance of that for each slot left out, of shape (readings, slots left out).
+        shares: probability of each reading.
     """
 
-    scores: tuple[int, ...]
-    left: int
-    rooms: Sequence[float] = ()
-    weight: float = 1.0
+    scores: NDArray[np.intp]
+    leaves_out: NDArray[np.bool_]
+    rooms: Array
+    shares: Array
 
-    def leaves_out(self, slot: Slot, level: int, last: Slot) -> bool:
-        """Whether a slot with this score would not have been offered, after ``last``."""
-        if level == INFEASIBLE:
-            return True
-        end = self.scores[-1]
-        return level <= self.left and (level < end or (level == end and slot > last))
+
+@lru_cache(maxsize=1024)
+def _leaves_out(levels: tuple[int, ...], left: int, end: int) -> NDArray[np.bool_]:
+    """Return whether slots with these scores would not have been offered, of shape (2, levels).
+
+    Args:
+        levels: the scores.
+        left: the greatest score that a slot left out can have had; ``0`` if none has room.
+        end: score of the last plan; of that score only slots after its own are left out.
+    """
+    score = np.array(levels)
+    is_left = (score <= left) & (score < end)
+    ways = [is_left, is_left | ((score <= left) & (score == end))]
+    return np.array([(score == INFEASIBLE) | each for each in ways])
 
 
 def _offer_told(
@@ -130,39 +145,44 @@ def _offer_told(
     of the same cost would be.
     """
     plain = [plan.slot for plan in content.plans if _is_plain(plan)]
-    levels = _levels(view)
-    readings: list[_Reading] = []
+    levels = tuple(_levels(view))
+    readings = None
     is_first = not view.heard(sender, Proposals)
     if is_first and _is_offer(plain, view) and len({*levels}) <= MOST_LEVELS:
         offer = _offer(content, plain, levels, view.chances(sender))
         readings = _readings(offer, len(view.participants) - 1, settings)
-    whole = sum(reading.weight for reading in readings)
-    if not whole:
+    if readings is None:
         yield Told(sender, {slot: view.possible(can_meet=True) for slot in plain})
         return
-    shares = [reading.weight / whole for reading in readings]
-    slots: dict[Slot, Weights] = {}
+    slots = _plain_told(offer, readings)
     held: dict[Slot, float] = {}
-    for place, slot in enumerate(plain):
-        mass = dict.fromkeys(levels, 0.0)
-        for reading, share in zip(readings, shares, strict=True):
-            mass[reading.scores[place]] += share
-        before = offer.chances[slot]
-        slots[slot] = tuple([mass[at] / before[at] if before[at] else 0.0 for at in levels])
-    for place, slot in enumerate(offer.omitted):
-        weights = [0.0] * (len(levels) + 1)
-        for reading, share in zip(readings, shares, strict=True):
-            for at, level in enumerate([*levels, satisfaction(MOVED)]):
-                is_left = reading.leaves_out(slot, level, plain[-1])
-                weights[at] += share / reading.rooms[place] * is_left
-        *cells, by_meeting = weights
-        slots[slot] = tuple(cells)
-        if settings.depth and satisfaction(MOVED) in offer.scale:
-            held[slot] = by_meeting
+    weights = readings.shares[:, None] / readings.rooms
+    for is_after in (False, True):
+        places = [at for at, slot in enumerate(offer.omitted) if (slot > plain[-1]) is is_after]
+        told = weights[:, places].T @ readings.leaves_out[:, int(is_after)]
+        for at, (*cells, by_meeting) in zip(places, told.tolist(), strict=True):
+            slots[offer.omitted[at]] = tuple(cells)
+            if settings.depth and satisfaction(MOVED) in offer.scale:
+                held[offer.omitted[at]] = by_meeting
     nothing = (0.0,) * len(levels)
     for slot in {plan.slot for plan in content.plans}.difference(plain):
         slots[slot], held[slot] = nothing, 1.0
     yield Told(sender, slots, held)
+
+
+def _plain_told(offer: _Offer, readings: _Readings) -> dict[Slot, Weights]:
+    """Return the weights of the offered slots: how likely each score is, over what it was."""
+    shares = readings.shares[:, None]
+    mass = [(shares * (readings.scores == at)).sum(axis=0) for at in range(len(offer.scale))]
+    before = offer.chances[offer.plain] @ _is_score(offer)
+    told = np.divide(np.array(mass).T, before, out=np.zeros_like(before), where=before > 0)
+    return dict(zip(offer.plain, map(tuple, (told @ _is_score(offer).T).tolist()), strict=True))
+
+
+def _is_score(offer: _Offer) -> Array:
+    """Return 1 where a cell has a score, of shape (cells, scale)."""
+    found: Array = (np.array(offer.levels)[:, None] == np.array(offer.scale)).astype(float)
+    return found
 
 
 def _is_offer(plain: Sequence[Slot], view: View) -> bool:
@@ -171,52 +191,51 @@ def _is_offer(plain: Sequence[Slot], view: View) -> bool:
 
 
 def _offer(
-    content: Proposals, plain: list[Slot], levels: list[int], rows: Iterable[Sequence[float]]
+    content: Proposals,
+    plain: list[Slot],
+    levels: tuple[int, ...],
+    chances: Iterable[Sequence[float]],
 ) -> _Offer:
-    """Return an offer, with the chances of scores from those of cells."""
+    """Return an offer as it is read."""
     named = {plan.slot for plan in content.plans}
-    chances = []
-    for row in rows:
-        by_score = dict.fromkeys(levels, 0.0)
-        for level, chance in zip(levels, row, strict=True):
-            by_score[level] += chance
-        chances.append(by_score)
-    omitted = [Slot(slot) for slot in range(len(chances)) if slot not in named]
+    by_slot = np.array([*chances])
+    omitted = [Slot(slot) for slot in range(len(by_slot)) if slot not in named]
     scale = tuple(sorted({level for level in levels if level}, reverse=True))
-    return _Offer(plain, omitted, len(content.plans) - len(plain), chances, scale)
+    return _Offer(plain, omitted, len(content.plans) - len(plain), by_slot, levels, scale)
 
 
-def _readings(offer: _Offer, num_responders: int, settings: DsmSettings) -> list[_Reading]:
-    """Return the possible scores of an offer, each with its probability.
+def _readings(offer: _Offer, num_responders: int, settings: DsmSettings) -> _Readings | None:
+    """Return the possible scores of an offer, with probabilities; ``None`` if there are none.
 
     Scores descend, and slots ascend among equal ones. Plans that move meetings count for the
     length with the score of a cost of 1.
     """
     plain, size = offer.plain, len(offer.plain)
-    found = []
+    found, leaves_out = [], []
     for ends in combinations_with_replacement(range(size + 1), len(offer.scale) - 1):
         groups = list(pairwise([0, *ends, size]))
-        if any(list(plain[at:end]) != sorted(plain[at:end]) for at, end in groups):
+        if any(plain[at:end] != sorted(plain[at:end]) for at, end in groups):
             continue
-        scores = tuple(
-            [s for s, (at, end) in zip(offer.scale, groups, strict=True) for _ in range(end - at)]
-        )
+        places = [place for place, (at, end) in enumerate(groups) for _ in range(end - at)]
+        scores = tuple([offer.scale[place] for place in places])
         shape = (offer.num_moved, offer.scale, len(offer.omitted), len(offer.chances))
         left = _greatest_left(scores, *shape, num_responders, settings)
-        if left is None:
-            continue
-        reading = _Reading(scores, left)
-        rooms = [_room(slot, reading, offer) for slot in offer.omitted]
-        weight = prod(offer.chances[slot][s] for slot, s in zip(plain, scores, strict=True))
-        weight *= prod(rooms)
-        if weight:
-            found.append(reading._replace(rooms=rooms, weight=weight))
-    return found
-
-
-def _room(slot: Slot, reading: _Reading, offer: _Offer) -> float:
-    chances, last = offer.chances[slot].items(), offer.plain[-1]
-    return sum(chance for level, chance in chances if reading.leaves_out(slot, level, last))
+        if left is not None:
+            found.append(places)
+            leaves_out.append(_leaves_out((*offer.levels, satisfaction(MOVED)), left, scores[-1]))
+    if not found:
+        return None
+    places_, left_out = np.array(found), np.array(leaves_out)
+    is_after = (np.array(offer.omitted, dtype=int) > plain[-1]).astype(int)
+    both = left_out[:, :, :-1] @ offer.chances[offer.omitted].T
+    rooms = both[:, is_after, np.arange(len(offer.omitted))]
+    before = offer.chances[plain] @ _is_score(offer)
+    weights = before[np.arange(size), places_].prod(axis=1) * rooms.prod(axis=1)
+    can_be, whole = weights > 0, weights.sum()
+    if not whole:
+        return None
+    shares = weights[can_be] / whole
+    return _Readings(places_[can_be], left_out[can_be], rooms[can_be], shares)
 
 
 @lru_cache(maxsize=4096)

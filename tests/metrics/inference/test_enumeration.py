@@ -46,7 +46,7 @@ def scenario_of(rows: tuple[str, ...]) -> Scenario:
     return make_scenario(list(rows), [(0, 1, 2)]).updated(params=PARAMS)
 
 
-PRIOR = prior_of(scenario_of((".E.B", "E.BE", "E.E.")), 0)
+PRIOR = prior_of(scenario_of((".E.B", "E.BE", "E.E.")))
 
 
 @cache

@@ -85,7 +85,7 @@ def test_who_tells_all_has_told_its_entropy() -> None:
         spoke = set(scenario.meetings[0].participants)
         for pair in found.pairs:
             assert pair.certain_slots == scenario.num_slots * (pair.target in spoke)
-            prior = prior_of(scenario, pair.target)
+            prior = prior_of(scenario)
             assert prior is not None
             room = np.array(has_room(scenario, pair.target))
             chances = np.where(room, 1 - prior.chances[-1], prior.chances[-1])

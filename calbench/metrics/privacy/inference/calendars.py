@@ -62,8 +62,8 @@ class Prior:
         return np.array([p / comb(self.num_slots, n) for n, p in enumerate(self.blocked)])
 
 
-def prior_of(scenario: Scenario, agent: int) -> Prior | None:
-    """Return how an agent's calendar was drawn.
+def prior_of(scenario: Scenario) -> Prior | None:
+    """Return how all its calendars were drawn; who has which parameters, nobody knows.
 
     ``None`` if the scenario does not say so, or is not as it says, or has prior meetings.
     """
@@ -89,10 +89,11 @@ def prior_of(scenario: Scenario, agent: int) -> Prior | None:
         is_paper=is_paper,
         is_forced=is_forced,
     )
-    held = sum(
-        entry is not None and getattr(entry, "blocked", True) for entry in scenario.calendars[agent]
-    )
-    return prior if prior.can_have(held) else None
+    held = {
+        sum(entry is not None and getattr(entry, "blocked", True) for entry in entries)
+        for entries in scenario.calendars
+    }
+    return prior if all(prior.can_have(number) for number in held) else None
 
 
 def _choices(params: Mapping[str, Any], name: str, slots: int) -> tuple[float, ...]:

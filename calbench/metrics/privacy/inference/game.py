@@ -11,8 +11,10 @@ The cost of a game grows with its messages times the slots, and with slots times
 of blocked ones for each pair of which something was heard.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import permutations
 from math import fsum
 from typing import Any, NamedTuple, TypedDict
 
@@ -32,7 +34,8 @@ from calbench.metrics.privacy.inference.calendars import (
     posterior,
     prior_of,
 )
-from calbench.metrics.privacy.inference.observer import Observer
+from calbench.metrics.privacy.inference.knowledge import Knowledge
+from calbench.metrics.privacy.inference.observer import Observer, chance_apart
 from calbench.metrics.privacy.inference.rules import clues_of, rules_of
 from calbench.protocols.clues import Telling, View
 from calbench.scenarios.models import ErrandEntry
@@ -157,7 +160,7 @@ class _Step(NamedTuple):
     """The weights of a target's first calendar after an observer heard a message."""
 
     event_index: int
-    pair: Pair
+    row: int
     weights: Array
 
 
@@ -171,99 +174,134 @@ def learnt(trace: Trace, rounds: int | None = None) -> Learnt:
     Raises:
         ConfigError: the rules of a protocol from elsewhere fail.
     """
-    return _Game(trace).read(rounds)
+    prior, policies = prior_of(trace.scenario), _policies(trace)
+    if prior is None or not any(policies):
+        return UNKNOWN
+    return _Game(trace, prior, policies).read(rounds)
+
+
+def _policies(trace: Trace) -> list[Telling | None]:
+    """Return the rules by which each agent speaks, where they are known."""
+    speaks = {
+        event.from_agent
+        for event in trace.events
+        if isinstance(event, _SENT) and isinstance(event.content, Own)
+    }
+    config, by_seat, found = trace.config, {}, []
+    for agent in map(AgentId, range(trace.scenario.num_agents)):  # most games have one seat for all
+        seat, is_own = config.team.seat_of(agent), agent in speaks
+        key = id(seat), is_own
+        if key not in by_seat:
+            by_seat[key] = rules_of(seat, config.limits.sd_model, is_own=is_own)
+        found.append(by_seat[key])
+    return found
+
+
+def _pairs_of(trace: Trace, policies: Sequence[Telling | None]) -> list[Pair]:
+    """Return the pairs of which something may be heard, ordered.
+
+    A message tells of its sender and, to who takes part, of the meeting's other members; rules
+    from elsewhere may tell of anybody.
+    """
+    agents = [AgentId(agent) for agent in range(trace.scenario.num_agents)]
+    if any(type(each).__module__.partition(".")[0] != "calbench" for each in policies if each):
+        return [(target, me) for target in agents for me in agents if target != me]
+    found: set[Pair] = set()
+    members: tuple[AgentId, ...] = ()
+    for event in trace.events:
+        if isinstance(event, RoundStart):
+            members = event.participants
+        elif isinstance(event, _HEARD):
+            sender = () if isinstance(event, AnnouncementSent) else (event.from_agent,)
+            for me in event.to_agents:
+                found.update((target, me) for target in sender)
+                found.update((target, me) for target in members if me in members)
+    return sorted((t, me) for t, me in found if t != me and t in agents and me in agents)
 
 
 class _Game:
     """A game as it is read by all its observers at once."""
 
-    def __init__(self, trace: Trace) -> None:
-        scenario, config = trace.scenario, trace.config
-        self.events, self.scenario = trace.events, scenario
-        self.agents = [AgentId(agent) for agent in range(scenario.num_agents)]
-        self.known = frozenset(self.agents)
-        self.policies: list[Telling | None] = []
-        speaks = {
-            event.from_agent
-            for event in trace.events
-            if isinstance(event, _SENT) and isinstance(event.content, Own)
-        }
-        weights, by_seat = config.limits.sd_model, {}
-        for agent in self.agents:  # most games have one seat for all
-            seat, is_own = config.team.seat_of(agent), agent in speaks
-            key = id(seat), is_own
-            if key not in by_seat:
-                by_seat[key] = rules_of(seat, weights, is_own=is_own)
-            self.policies.append(by_seat[key])
-        priors = [prior_of(scenario, agent) for agent in self.agents]
-        self.is_known = all(prior is not None for prior in priors) and any(self.policies)
-        self.priors = [prior for prior in priors if prior is not None]
-        self.is_forced = (scenario.params or {}).get("force_witness_errand", True)
-        self.errands = {errand.errand_id: errand for _, _, errand in scenario.errands}
-        self.truths = [self._truth(agent) for agent in self.agents] if self.is_known else []
+    def __init__(self, trace: Trace, prior: Prior, policies: Sequence[Telling | None]) -> None:
+        self.events, self.scenario, self.prior = trace.events, trace.scenario, prior
+        self.policies = policies
+        self.agents = [AgentId(agent) for agent in range(self.scenario.num_agents)]
+        self.there = frozenset(self.agents)
+        self.errands = {errand.errand_id: errand for _, _, errand in self.scenario.errands}
+        self.truths = np.array([self._truth(agent) for agent in self.agents])
+        self.pairs = _pairs_of(trace, policies)
+        self.before = self._before()
+        self.known = Knowledge(prior, self.before)
+        self.met_apart = self._met_apart()
+        books_first = [getattr(policy, "books_first", False) is True for policy in policies]
+        self.is_first = np.array([books_first[target] for target, _ in self.pairs], dtype=bool)
+        rows: dict[AgentId, dict[AgentId, int]] = {agent: {} for agent in self.agents}
+        for row, (target, me) in enumerate(self.pairs):
+            rows[me][target] = row
+        self.observers = [self._observer(agent, rows[agent]) for agent in self.agents]
+        self.agreed: Agreed = {}
         self.heard: set[int] = set()
         self.steps: list[_Step] = []
 
-    def _truth(self, agent: AgentId) -> NDArray[np.intp]:
+    def _truth(self, agent: AgentId) -> list[int]:
         """Return the place in the cells of each slot of an agent's first calendar."""
-        cells = self.priors[agent].cells
-        entries = self.scenario.calendars[agent]
-        return np.array([cells.index(0 if e is None else self._cost(_item(e))) for e in entries])
+        cells, entries = self.prior.cells, self.scenario.calendars[agent]
+        return [cells.index(0 if e is None else self._cost(_item(e))) for e in entries]
 
     def read(self, rounds: int | None) -> Learnt:
         """Read all events in order."""
-        if not self.is_known:
-            return UNKNOWN
-        observers = [self._observer(agent) for agent in self.agents]
-        agreed: Agreed = {}
         participants: tuple[AgentId, ...] = ()
         for index, event in enumerate(self.events):
             if isinstance(event, _HEARD):
-                self._hear(index, event, participants, observers)
+                self._hear(index, event, participants)
             elif isinstance(event, BatchApplied):
-                observers[event.agent_id].costs = self._costs(event.calendar)
+                self.observers[event.agent_id].costs = self._costs(event.calendar)
             elif isinstance(event, Resolution):
-                _resolve(event, participants, observers, agreed)
+                self._resolve(event, participants)
             elif isinstance(event, RoundStart):
                 if event.round == rounds:
                     break
                 participants = event.participants
-                for observer in observers:
+                for observer in self.observers:
                     observer.messages = []
-        return self._learnt(observers, agreed)
+        return self._learnt()
 
-    def _observer(self, me: AgentId) -> Observer:
-        """Return an agent as the game begins: it knows its own calendar and how many met whom.
+    def _observer(self, me: AgentId, rows: Mapping[AgentId, int]) -> Observer:
+        """Return an agent as the game begins: it knows its own calendar."""
+        first = [None if e is None else _item(e) for e in self.scenario.calendars[me]]
+        costs = self._costs(first)
+        return Observer(me, len(self.agents), self.prior.cells, self.known, rows, costs)
+
+    def _met_apart(self) -> Array:
+        """Return by pair how likely the target takes part in a meeting without the observer.
 
         Everybody has the same number of meetings, or nearly so, and knows whom it met.
         """
         lists = [meeting.participants for meeting in self.scenario.meetings]
-        num_hidden = sum(me not in each for each in lists)
         mean = sum(len(each) for each in lists) / len(self.agents)
-        met = [sum({agent, me} <= {*each} for each in lists) for agent in self.agents]
-        apart = [max(0.0, mean - common) for common in met]
-        first = self.scenario.calendars[me]
-        return Observer(
-            me,
-            self.priors,
-            self._before(me, sum(me in each for each in lists)),
-            [min(1.0, number / max(1, num_hidden)) for number in apart],
-            [getattr(policy, "books_first", False) is True for policy in self.policies],
-            self._costs([None if entry is None else _item(entry) for entry in first]),
-        )
+        common = Counter(pair for each in lists for pair in permutations(each, 2))
+        own = Counter(agent for each in lists for agent in each)
+        apart = [
+            max(0.0, mean - common[pair]) / max(1, len(lists) - own[pair[1]]) for pair in self.pairs
+        ]
+        return np.minimum(1.0, apart)
 
-    def _before(self, me: AgentId, own: int) -> list[Array]:
-        """Return the weights of every calendar's slots by an observer's own one and its meetings.
+    def _before(self) -> Array:
+        """Return by pair the weights of the target's slots by the observer's own calendar.
 
         Each meeting has a slot of the witness schedule, at which every participant has an errand
         that can move. Where the observer has none, another's is not due to a common meeting.
         """
-        meetings = self.scenario.meetings
+        meetings, prior = self.scenario.meetings, self.prior
         size = sum(len(each.participants) for each in meetings) / max(1, len(meetings))
-        share = own * (size - 1) / max(1, len(self.agents) - 1) / self.scenario.num_slots
-        truth = self.truths[me]
-        is_errand = ((truth > 0) & (truth < len(self.priors[me].cells) - 1)).tobytes()
-        return [beside(prior, share if self.is_forced else 0.0, is_errand) for prior in self.priors]
+        is_forced = (self.scenario.params or {}).get("force_witness_errand", True)
+        by_observer = []
+        for me in self.agents:
+            own = sum(me in each.participants for each in meetings)
+            share = own * (size - 1) / max(1, len(self.agents) - 1) / prior.num_slots
+            is_errand = (self.truths[me] > 0) & (self.truths[me] < len(prior.cells) - 1)
+            by_observer.append(beside(prior, share if is_forced else 0.0, is_errand.tobytes()))
+        return np.array(by_observer)[[me for _, me in self.pairs]]
 
     def _costs(self, ids: Iterable[int | None]) -> tuple[int | None, ...]:
         """Return local costs from the ids on a calendar; all ``None`` if no slot is free."""
@@ -274,13 +312,7 @@ class _Game:
         errand = self.errands.get(item)
         return None if errand is None or errand.blocked else errand.shown_cost
 
-    def _hear(
-        self,
-        index: int,
-        event: Any,
-        participants: tuple[AgentId, ...],
-        observers: Sequence[Observer],
-    ) -> None:
+    def _hear(self, index: int, event: Any, participants: tuple[AgentId, ...]) -> None:
         """Let all who hear a message learn from it; the sender remembers it, too.
 
         Who says the same twice tells nothing new; who is not in the game, nothing.
@@ -289,39 +321,78 @@ class _Game:
         sender = None if is_mediator else event.from_agent
         route: Route = "sealed" if is_mediator else "dm"
         message = Message(sender, event.to_agents, route, event.meeting_id, event.content)
-        if sender is not None and sender not in self.known:
+        if sender is not None and sender not in self.there:
             return
-        for agent in self.known.intersection(event.to_agents):
-            observer = observers[agent]
+        for agent in self.there.intersection(event.to_agents):
+            observer = self.observers[agent]
             policy = self.policies[agent if sender is None else sender]
             if policy is not None:
                 self.heard.add(index)
             if policy is not None and message not in observer.messages:
-                prior = self.priors[agent]
+                prior, said = self.prior, observer.messages
                 seen = participants if agent in participants else ()
-                said = observer.messages
                 view = View(agent, seen, prior.num_slots, prior.cells, said, observer.chances)
                 for clue in clues_of(policy, message, view, len(self.agents)):
                     observer.learn(clue)
-                for target in sorted(observer.moved):
-                    self.steps.append(_Step(index, (target, agent), observer.weights(target)))
+                rows = observer.places(sorted(observer.moved))
+                weights = self.known.weights(rows) if rows else ()
+                self.steps += [_Step(index, *each) for each in zip(rows, weights, strict=True)]
                 observer.moved.clear()
             observer.messages.append(message)
         if sender is not None:
-            observers[sender].messages.append(message)
+            self.observers[sender].messages.append(message)
 
-    def _learnt(self, observers: Sequence[Observer], agreed: Agreed) -> Learnt:
+    def _resolve(self, event: Resolution, participants: tuple[AgentId, ...]) -> None:
+        """Let all note the bookings of a round; keep the slot of a scheduled meeting.
+
+        What happens to be scheduled without a word about it tells nobody anything.
+        """
+        self._book([observer.agreed(event) for observer in self.observers], participants)
+        for observer in self.observers:
+            slot = event.slot_by_agent.get(str(observer.me))
+            if event.coordinated and slot is not None and observer.messages:
+                for agent in participants:
+                    self.agreed.setdefault((agent, observer.me), set()).add(slot)
+
+    def _book(self, slots: Sequence[Slot | None], participants: tuple[AgentId, ...]) -> None:
+        """Note a round's bookings in what each observer knows.
+
+        Args:
+            slots: by observer, where it booked what was agreed upon, if it did.
+            participants: of the meeting.
+        """
+        if not self.pairs:
+            return
+        members, size = {*participants}, len(participants)
+        chance = self.met_apart.copy()
+        common: dict[int, Slot] = {}
+        apart: dict[int, Slot] = {}
+        for row, (target, me) in enumerate(self.pairs):
+            if me in members:
+                chance[row] = float(target in members)
+                slot = slots[me]
+                if slot is not None:
+                    (common if target in members else apart)[row] = slot
+        if apart:
+            everywhere = chance_apart(len(self.agents), size)
+            self.known.book_apart([*apart], [*apart.values()], everywhere)
+        if common:
+            chance[[*common]] = self.known.book([*common], [*common.values()])
+        open_ = np.flatnonzero(chance)
+        self.known.book_somewhere(open_, chance[open_], size, self.is_first[open_])
+
+    def _learnt(self) -> Learnt:
         """Return the bits of all pairs, those of which nothing was heard among them."""
-        found, chances = self._after_steps(observers)
-        told = _by_event(self.steps, found) if self.steps else {}
-        last = {step.pair: bits for step, bits in zip(self.steps, found, strict=True)}
-        pairs = []
+        found, chances = self._after_steps()
+        told = _by_event(self.steps, self.pairs, found)
+        last = {self.pairs[s.row]: bits for s, bits in zip(self.steps, found, strict=True)}
+        prior, pairs = self.prior, []
         targets = [agent for agent in self.agents if self.policies[agent] is not None]
         for target, me in [(target, me) for target in targets for me in self.agents]:
-            prior, truth = self.priors[target], self.truths[target]
             if target != me:
-                num_blocked = int((truth == len(prior.cells) - 1).sum())
-                outcome = _of_outcome(prior, len(agreed.get((target, me), ())), num_blocked)
+                num_blocked = int((self.truths[target] == len(prior.cells) - 1).sum())
+                shared = len(self.agreed.get((target, me), ()))
+                outcome = _of_outcome(prior, shared, num_blocked)
                 known = last.get((target, me), _NOTHING)
                 pairs.append(PairBits(target, me, *known, round(outcome, DIGITS)))
         by_event = {index: told.get(index, 0.0) for index in sorted(self.heard)}
@@ -332,8 +403,8 @@ class _Game:
         if not chances:
             return
         stated = np.concatenate([*chances.values()]).round(DIGITS)
-        truths = [self.truths[target] < len(self.priors[target].cells) - 1 for target, _ in chances]
-        has_room = np.concatenate(truths)
+        truths = self.truths[[target for target, _ in chances]]
+        has_room = (truths < len(self.prior.cells) - 1).ravel()
         place = np.minimum((stated * 100).round(2) // WIDTH, len(BANDS) - 1).astype(int)
         for number, band in enumerate(BANDS):
             own = place == number
@@ -341,32 +412,21 @@ class _Game:
                 total = round(float(stated[own].sum()), DIGITS)
                 yield Band(band, int(own.sum()), total, int(has_room[own].sum()))
 
-    def _after_steps(
-        self, observers: Sequence[Observer]
-    ) -> tuple[Sequence[tuple[float, float, int]], dict[Pair, Array]]:
+    def _after_steps(self) -> tuple[Sequence[tuple[float, float, int]], dict[Pair, Array]]:
         """Return bits, bits with costs and certain slots of a pair after each step.
 
-        Beside them each pair's chances of room after its last one. Those of one prior are
-        computed at once.
+        Beside them each pair's chances of room after its last one. All are computed at once.
         """
-        found: list[tuple[float, float, int]] = [_NOTHING] * len(self.steps)
-        room: dict[Pair, Array] = {}
-        by_prior: dict[Prior, list[int]] = {}
-        for number, step in enumerate(self.steps):
-            by_prior.setdefault(self.priors[step.pair[0]], []).append(number)
-        for prior, numbers in by_prior.items():
-            pairs = [self.steps[number].pair for number in numbers]
-            places = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
-            first = [observers[me].first[target] for target, me in places]
-            weights = np.stack([*first, *[self.steps[number].weights for number in numbers]])
-            chances = posterior(prior, weights)
-            before, after = chances[: len(places)], chances[len(places) :]
-            truth = np.stack([self.truths[target] for target, _ in pairs])
-            bits = _bits(truth, before[[places[pair] for pair in pairs]], after)
-            for number, each in zip(numbers, bits, strict=True):
-                found[number] = each
-            room.update(zip(pairs, 1 - after[:, :, -1], strict=True))
-        return found, room
+        if not self.steps:
+            return [], {}
+        rows = np.array([step.row for step in self.steps])
+        begun = np.unique(rows)
+        weights = np.concatenate([self.before[begun], [step.weights for step in self.steps]])
+        chances = posterior(self.prior, weights)
+        before, after = chances[: len(begun)][np.searchsorted(begun, rows)], chances[len(begun) :]
+        truth = self.truths[[self.pairs[row][0] for row in rows]]
+        pairs = [self.pairs[row] for row in rows]
+        return [*_bits(truth, before, after)], dict(zip(pairs, 1 - after[:, :, -1], strict=True))
 
 
 _NOTHING = 0.0, 0.0, 0
@@ -374,16 +434,16 @@ _NOTHING = 0.0, 0.0, 0
 
 
 def _by_event(
-    steps: Sequence[_Step], found: Sequence[tuple[float, float, int]]
+    steps: Sequence[_Step], pairs: Sequence[Pair], found: Sequence[tuple[float, float, int]]
 ) -> dict[int, float]:
     """Return what each message added to the bits of all targets, as these are rounded."""
     bits: dict[AgentId, dict[Pair, float]] = {}
     sums: dict[AgentId, float] = {}
     told: dict[int, float] = {}
     for step, (now, _, _) in zip(steps, found, strict=True):
-        target = step.pair[0]
+        target, _ = pair = pairs[step.row]
         of_pairs = bits.setdefault(target, {})
-        of_pairs[step.pair] = now
+        of_pairs[pair] = now
         total = round(fsum(of_pairs.values()), AGENT_DIGITS)
         added = total - sums.get(target, 0.0)
         told[step.event_index] = round(told.get(step.event_index, 0.0) + added, AGENT_DIGITS)
@@ -393,24 +453,6 @@ def _by_event(
 
 def _item(entry: Any) -> int:
     return entry.errand_id if isinstance(entry, ErrandEntry) else entry.meeting_id
-
-
-def _resolve(
-    event: Resolution,
-    participants: tuple[AgentId, ...],
-    observers: Iterable[Observer],
-    agreed: Agreed,
-) -> None:
-    """Let all note the bookings of a round; keep the slot of a scheduled meeting.
-
-    What happens to be scheduled without a word about it tells nobody anything.
-    """
-    for observer in observers:
-        observer.book(event, participants)
-        slot = event.slot_by_agent.get(str(observer.me))
-        if event.coordinated and slot is not None and observer.messages:
-            for agent in participants:
-                agreed.setdefault((agent, observer.me), set()).add(slot)
 
 
 def _bits(

@@ -1,4 +1,4 @@
-"""What one observer knows of one target while the game goes on and calendars change [C].
+"""What observers know of others while the game goes on and calendars change [C].
 
 A slot where both booked is held by that meeting. A booking of which the observer knows no slot
 makes every slot a little more likely to be held, and an errand that gave way to land on a free one.
@@ -7,9 +7,12 @@ makes every slot a little more likely to be held, and an errand that gave way to
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from calbench.domain.ids import Slot
 from calbench.metrics.privacy.inference.calendars import LEAST, Array, Prior
+
+Rows = Sequence[int] | NDArray[np.intp]
+"""Places of pairs of an observer and a target."""
 
 HELD = 0.98
 """Probability that a slot with room which the observer booked with the target is held by that
@@ -20,140 +23,169 @@ MOST_ROOM = 0.9
 
 
 class Knowledge:
-    """What one observer knows of one target.
+    """What observers know of targets, a row for each pair of them.
 
     A slot of the first calendar is one of the cells. If it was not blocked, a meeting may hold it
     by now; if it was free, an errand that gave way may have landed on it. The likelihood of
     everything heard is kept for each of these states.
 
     Attributes:
-        open: likelihood of each cell, of shape (slots, cells), where nothing changed.
+        open: likelihood of each cell, of shape (rows, slots, cells), where nothing changed.
         held: the same where a meeting holds the slot.
-        landed: of each slot that was free, where an errand landed.
-        left: by slot, how likely it could be another meeting's, for those that the observer holds.
-        rounds: how many rounds' bookings are in it.
+        landed: of each slot that was free, where an errand landed, of shape (rows, slots).
+        left: how likely a slot could be another meeting's, for those that the observer holds.
     """
 
-    __slots__ = ("_shares", "held", "landed", "left", "open", "rounds")
+    __slots__ = ("_can_be", "_shares", "held", "landed", "left", "open")
 
     def __init__(self, prior: Prior, before: Array) -> None:
         self._shares = prior.chances
+        self._can_be = (prior.chances > 0).astype(float)
         self.open = before.copy()
         self.held = np.zeros_like(before)
-        self.landed = np.zeros(len(before))
-        self.left = np.ones(len(before))
-        self.rounds = 0
+        self.landed = np.zeros(before.shape[:2])
+        self.left = np.ones(before.shape[:2])
 
-    @property
-    def weights(self) -> Array:
-        """Likelihood of each cell of each slot of the first calendar."""
-        found = self.open + self.held
-        found[:, 0] += self.landed
-        return found
+    def weights(self, rows: Rows) -> Array:
+        """Return the likelihood of each cell of each slot of the first calendar."""
+        return _weights(self.open[rows], self.held[rows], self.landed[rows])
 
-    def hear(self, slots: Sequence[int], told: Array, held: Array | None = None) -> None:
+    def hear(
+        self, rows: Rows, slots: Sequence[int], told: Array, held: Array | None = None
+    ) -> None:
         """Weigh the states by what was told of the present calendar.
 
         Args:
+            rows: of the pairs that learn it.
             slots: that it was about.
-            told: the weights of their cells, of shape (slots, cells).
+            told: the weights of their cells, of shape (rows, slots, cells), or one for all rows.
             held: the weights if a meeting holds them; ``None``: those of the last cell.
         """
-        at = np.array(slots)
-        by_meeting = told[:, -1] if held is None else held
-        is_open, is_held = self.open[at] * told, self.held[at] * by_meeting[:, None]
+        at = np.array(rows)[:, None], np.array(slots)[None]
+        by_meeting = told[..., -1] if held is None else held
+        is_open, is_held = self.open[at] * told, self.held[at] * by_meeting[..., None]
         landed = self.landed[at] * _of_errands(told)
-        can_be = self._shares > 0
-        states = np.maximum(is_open, is_held)[:, can_be].max(axis=1)
+        states = (np.maximum(is_open, is_held) * self._can_be).max(axis=-1)
         most = np.maximum(states, landed)
-        is_possible = most > 0  # a contradiction, by a broken rule, tells nothing
-        rows, scale = at[is_possible], most[is_possible]
-        self.open[rows] = is_open[is_possible] / scale[:, None]
-        self.held[rows] = is_held[is_possible] / scale[:, None]
-        self.landed[rows] = landed[is_possible] / scale
+        is_possible = most > 0
+        if not is_possible.all():  # a contradiction, by a broken rule, tells nothing
+            most = np.where(is_possible, most, 1.0)
+            landed = np.where(is_possible, landed, self.landed[at])
+            is_open = np.where(is_possible[..., None], is_open, self.open[at])
+            is_held = np.where(is_possible[..., None], is_held, self.held[at])
+        self.open[at] = is_open / most[..., None]
+        self.held[at] = is_held / most[..., None]
+        self.landed[at] = landed / most
 
-    def present(self) -> Array:
-        """Return the chances of the present calendar, each slot by itself."""
-        now = self.open * self._shares
-        landed = self.landed * self._shares[0]
-        now[:, 1:-1] += (landed / max(1, now.shape[1] - 2))[:, None]
-        now[:, -1] += self.held @ self._shares
-        found: Array = now / now.sum(axis=1, keepdims=True)
+    def present(self, rows: Rows) -> Array:
+        """Return the chances of present calendars, each slot by itself."""
+        now = self.open[rows] * self._shares
+        landed = self.landed[rows] * self._shares[0]
+        now[..., 1:-1] += (landed / max(1, now.shape[-1] - 2))[..., None]
+        now[..., -1] += self.held[rows] @ self._shares
+        found: Array = now / now.sum(axis=-1, keepdims=True)
         return found
 
-    def chance_held(self) -> Array:
+    def chance_held(self, rows: Rows) -> Array:
         """Return by slot the chance that a meeting holds it now, each by itself."""
-        found: Array = self.held @ self._shares / np.maximum(self.weights @ self._shares, LEAST)
+        of_all = np.maximum(self.weights(rows) @ self._shares, LEAST)
+        found: Array = (self.held[rows] @ self._shares) / of_all
         return found
 
-    def book(self, slot: Slot, size: int, *, is_first: bool) -> None:
-        """Note that the target was to hold a meeting at a slot; elsewhere if that had no room.
+    def book(self, rows: Rows, slots: Rows) -> Array:
+        """Note that targets were to hold a meeting at a slot each, which was agreed upon.
 
-        Args:
-            slot: agreed upon.
-            size: participants of the meeting.
-            is_first: see :meth:`book_somewhere`.
+        Returns:
+            The chance that it is elsewhere, as the slot had no room: see :meth:`book_somewhere`.
         """
-        elsewhere = 1 - HELD * float(self._room()[slot])
-        room = self.open[slot, :-1] * self._shares[:-1]
-        gave_way = float(room[1:].sum() / max(room.sum(), LEAST))
-        chance = np.zeros(len(self.open))
-        chance[slot] = HELD
-        self._hold(chance, gave_way * (1 - elsewhere))
-        if elsewhere > 0:
-            self.book_somewhere(elsewhere, size, is_first=is_first)
+        elsewhere: Array = 1 - HELD * self._room((rows, slots))
+        open_: Array = self.open[rows, slots]
+        room = open_[:, :-1] * self._shares[:-1]
+        gave_way = room[:, 1:].sum(axis=1) / np.maximum(room.sum(axis=1), LEAST)
+        chance = np.zeros_like(self.landed[rows])
+        chance[np.arange(len(rows)), slots] = HELD
+        self._hold(rows, chance, gave_way * (1 - elsewhere))
+        return elsewhere
 
-    def book_apart(self, slot: Slot, chance: float) -> None:
-        """Note that the observer holds a meeting at a slot, in which the target takes no part.
+    def book_apart(self, rows: Rows, slots: Rows, chance: float) -> None:
+        """Note that observers hold a meeting at a slot each, in which the target takes no part.
 
         Another meeting of the target is there only if nobody takes part in both.
 
         Args:
-            slot: where.
+            rows: of the pairs.
+            slots: where.
             chance: that nobody takes part in both.
         """
-        self.left[slot] = chance
-        self.held[slot] *= chance
+        self.left[rows, slots] = chance
+        self.held[rows, slots] *= chance
 
-    def book_somewhere(self, chance: float, size: int, *, is_first: bool) -> None:
-        """Note that the target may hold a meeting at a slot that the observer does not know.
+    def book_somewhere(
+        self, rows: Rows, chance: Array, size: int, is_first: NDArray[np.bool_]
+    ) -> None:
+        """Note that targets may hold a meeting at a slot that the observer does not know.
 
         Args:
-            chance: of that.
+            rows: of the pairs.
+            chance: of that, by row.
             size: participants of the meeting.
-            is_first: whether it is the first slot that has room for all, else any that has.
+            is_first: by row, whether it is the first slot with room for all, else any that has.
         """
-        room = self._room()
-        left = room * self.left
-        if is_first:
-            all_room = np.minimum(left * (1 - self._shares[-1]) ** (size - 1), MOST_ROOM)
-            where = all_room * np.cumprod(np.append(1.0, 1 - all_room[:-1]))
-        else:
-            where = left / max(left.sum(), LEAST)
+        room = self._room(rows)
+        left = room * self.left[rows]
+        all_room = np.minimum(left * (1 - self._shares[-1]) ** (size - 1), MOST_ROOM)
+        first, anywhere = all_room * _none_before(all_room), left / _not_0(left.sum(axis=1))
+        where = np.where(is_first[:, None], first, anywhere)
         share = self._shares[1:-1].sum() / max(LEAST, 1 - self._shares[-1])
-        self._hold(np.minimum(HELD, chance * where / np.maximum(room, LEAST)), chance * share)
+        held = np.minimum(HELD, chance[:, None] * where / np.maximum(room, LEAST))
+        self._hold(rows, held, chance * share)
 
-    def _room(self) -> Array:
-        """Return the chance of each slot to have room now, each by itself."""
-        landed = self.landed * self._shares[0]
-        room = self.open[:, :-1] @ self._shares[:-1] + landed
-        found: Array = room / np.maximum(self.weights @ self._shares, LEAST)
+    def _room(self, at: Rows | tuple[Rows, Rows]) -> Array:
+        """Return the chance of slots to have room now, each by itself."""
+        open_, landed = self.open[at], self.landed[at]
+        room = open_[..., :-1] @ self._shares[:-1] + landed * self._shares[0]
+        of_all = _weights(open_, self.held[at], landed) @ self._shares
+        found: Array = room / np.maximum(of_all, LEAST)
         return found
 
-    def _hold(self, chance: Array, gave_way: float) -> None:
+    def _hold(self, rows: Rows, chance: Array, gave_way: Array) -> None:
         """Let a meeting take slots, each with a chance, and an errand the first free one."""
-        self.held[:, :-1] += self.open[:, :-1] * chance[:, None]
-        self.held[:, 0] += self.landed * chance
-        self.open[:, :-1] *= 1 - chance[:, None]
-        self.landed *= 1 - chance
-        free = self.open[:, 0] * self._shares[0]
-        free = free / np.maximum(self.weights @ self._shares, LEAST)
-        lands = gave_way * np.cumprod(np.append(1.0, 1 - free[:-1]))
-        self.landed += self.open[:, 0] * lands
-        self.open[:, 0] *= 1 - lands
+        open_, held, landed = self.open[rows], self.held[rows], self.landed[rows]
+        held[..., :-1] += open_[..., :-1] * chance[..., None]
+        held[..., 0] += landed * chance
+        open_[..., :-1] *= 1 - chance[..., None]
+        landed *= 1 - chance
+        of_all = _weights(open_, held, landed) @ self._shares
+        free = open_[..., 0] * self._shares[0] / np.maximum(of_all, LEAST)
+        lands = gave_way[:, None] * _none_before(free)
+        landed += open_[..., 0] * lands
+        open_[..., 0] *= 1 - lands
+        self.open[rows], self.held[rows], self.landed[rows] = open_, held, landed
+
+
+def _weights(open_: Array, held: Array, landed: Array) -> Array:
+    """Return the likelihood of each cell, whatever became of its slot."""
+    found = open_ + held
+    found[..., 0] += landed
+    return found
+
+
+def _none_before(chance: Array) -> Array:
+    """Return by slot the chance that no earlier one is it."""
+    found = np.ones_like(chance)
+    np.cumprod(1 - chance[:, :-1], axis=1, out=found[:, 1:])
+    return found
+
+
+def _not_0(sums: Array) -> Array:
+    """Return divisors of rows."""
+    found: Array = np.maximum(sums, LEAST)[:, None]
+    return found
 
 
 def _of_errands(told: Array) -> Array:
     """Return the mean weight of all costs of errands."""
-    found: Array = told[:, 1:-1].mean(axis=1) if told.shape[1] > 2 else np.zeros(len(told))
+    found: Array = (
+        told[..., 1:-1].mean(axis=-1) if told.shape[-1] > 2 else np.zeros(told.shape[:-1])
+    )
     return found

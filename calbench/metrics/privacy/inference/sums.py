@@ -5,10 +5,11 @@ chosen slot may have cost, with the probability that no other slot is better; ex
 independent of each other.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calbench.metrics.privacy.inference.calendars import Array
 from calbench.protocols.clues import Best, Cells, Total
@@ -17,22 +18,42 @@ NO_ROOM = 10.0**7
 """Value of a slot without room: above every sum of costs of a scenario's few errands."""
 
 
-def _values(values: Iterable[int | None]) -> Array:
+@lru_cache(maxsize=64)
+def _values(values: tuple[int | None, ...]) -> Array:
     return np.array([NO_ROOM if value is None else value for value in values])
+
+
+@lru_cache(maxsize=64)
+def _grid(values: tuple[float, ...], number: int) -> Array:
+    """Return the sums of all combinations of several agents' values, of shape (values, ...)."""
+    return sum((each for each in np.meshgrid(*[values] * number, indexing="ij")), np.zeros(()))
+
+
+@lru_cache(maxsize=64)
+def _sizes(values: tuple[float, ...], number: int) -> tuple[Array, NDArray[np.intp]]:
+    """Return the different sums, ascending, and the place of each combination's among them."""
+    sizes, places = np.unique(_grid(values, number), return_inverse=True)
+    return sizes, places.reshape((len(values),) * number)
+
+
+def _joint(chances: Sequence[Array]) -> Array:
+    """Return the chances of all combinations of cells, of shape (slots, cells, cells, ...)."""
+    found = chances[0] if len(chances) else np.ones(1)
+    for place, each in enumerate(chances[1:], start=1):
+        found = found[..., None] * each.reshape(len(each), *[1] * place, -1)
+    return found
 
 
 def _sums(chances: Sequence[Array], values: Array) -> tuple[Array, Array]:
     """Return the possible sums of several agents' values, and their chances by slot."""
-    sums, found = np.zeros(1), np.ones((len(chances[0]) if chances else 1, 1))
-    for each in chances:
-        sums = (sums[:, None] + values).ravel()
-        found = (found[:, :, None] * each[:, None, :]).reshape(len(each), -1)
-    return sums, found
+    sums = _grid(tuple(values.tolist()), len(chances)).ravel()
+    found = _joint(chances)
+    return sums, found.reshape(len(found), -1)
 
 
 def from_total(clue: Total, others: Sequence[Array], cells: Cells) -> Array:
     """Return the weights of an agent's slots, given the total of it and of others."""
-    values = _values(cells)
+    values = _values(tuple(cells))
     total = np.array([bad * NO_ROOM + cost for bad, cost in clue.sums])
     sums, found = _sums(others, values)
     fits = sums == (total[:, None] - values)[:, :, None]
@@ -44,7 +65,7 @@ def beside_meeting(chances: Array, held: Array, link: float) -> tuple[Array, Arr
     """Return an agent's chances where another holds a meeting that the observer does not, or not.
 
     Args:
-        chances: of the agent's slots and cells.
+        chances: of the agent's slots and cells, or of several agents'.
         held: of each slot, the chance that such a meeting of the agent holds it.
         link: the chance that it takes part in the other's.
 
@@ -52,18 +73,27 @@ def beside_meeting(chances: Array, held: Array, link: float) -> tuple[Array, Arr
         Those where the other has one, and those where it has none.
     """
     among, apart = chances * (1 - link), chances.copy()
-    among[:, -1] += link
-    apart[:, -1] -= link * held
-    return among, apart / apart.sum(axis=1, keepdims=True)
+    among[..., -1] += link
+    apart[..., -1] -= link * held
+    return among, apart / apart.sum(axis=-1, keepdims=True)
 
 
 def from_best(
     clue: Best, chances: Sequence[Array], own: Sequence[int | None] | None, cells: Cells
-) -> Iterator[Array]:
-    """Yield the weights of each agent's slots, given which one was chosen from the sums.
+) -> Array | None:
+    """Return the weights of each agent's slots, given which one was chosen from the sums.
 
     They are averaged over what the chosen slot may have cost, each with its probability that no
     other slot is better.
+
+    Args:
+        clue: which slot, and from which ones.
+        chances: of each agent's slots and cells.
+        own: the observer's costs, if they are in the sums.
+        cells: what a slot can cost.
+
+    Returns:
+        Of shape (agents, slots of the clue, cells); ``None`` if the choice cannot be.
     """
     slots = np.array(clue.among)
     chances = [each[slots] for each in chances]
@@ -72,33 +102,30 @@ def from_best(
         mine = np.zeros(len(slots))
     else:
         count = dict(zip(cells, clue.values, strict=True))
-        mine = _values([count.get(own[slot]) for slot in slots])
+        mine = _values(tuple([count.get(own[slot]) for slot in slots]))
     at = clue.among.index(clue.slot)
-    finite = [place for place, value in enumerate(values) if value < NO_ROOM]
-    cases = list(product(finite, repeat=len(chances))) if mine[at] < NO_ROOM else []
-    totals = [float(mine[at] + sum(values[v] for v in case)) for case in cases]
-    sizes = np.array(sorted(set(totals)))
-    need = sizes[:, None] + (slots < clue.slot) - mine
+    has_room = values < NO_ROOM
+    sizes, places = _sizes(tuple(values[has_room].tolist()), len(chances))
+    need = (mine[at] + sizes)[:, None] + (slots < clue.slot) - mine
     need[:, mine >= NO_ROOM] = -np.inf
     per_agent, left = _not_better(chances, values, need)
-    fits = np.prod(left[:, np.arange(len(slots)) != at], axis=1)
-    weights, told = [], []
-    for case, total in zip(cases, totals, strict=True):
-        at_choice = [each[at, v] for each, v in zip(chances, case, strict=True)]
-        size = int(np.searchsorted(sizes, total))
-        weights.append(float(np.prod(at_choice) * fits[size]))
-        told.append((case, size))
+    fits = np.prod(np.delete(left, at, axis=1), axis=1)
+    at_choice = _joint([each[None, at, has_room] for each in chances])[0]
+    weights = at_choice * fits[places] * (mine[at] < NO_ROOM)
     forced, chance = _no_room(chances, values, mine) if clue.is_forced else ([], 0.0)
     chance /= len(slots)
-    whole = sum(weights) + chance
-    for agent, each in enumerate(chances) if whole else ():
-        by_size, chosen = np.zeros(len(sizes)), np.zeros(len(values))
-        for weight, (case, size) in zip(weights, told, strict=True):
-            by_size[size] += weight / whole
-            chosen[case[agent]] += weight / whole
-        found = np.tensordot(by_size, per_agent[agent], 1)
-        found[at] = np.divide(chosen, each[at], out=np.zeros_like(chosen), where=chosen > 0)
-        yield found + chance / whole * forced[agent] if chance else found
+    whole = float(weights.sum()) + chance
+    if not whole:
+        return None
+    by_size = np.bincount(places.ravel(), weights.ravel() / whole, len(sizes))
+    found = np.tensordot(by_size, np.array(per_agent), (0, 1)).astype(float, copy=False)
+    for agent, each in enumerate(chances):
+        chosen = np.zeros(len(values))
+        chosen[has_room] = weights.sum(axis=tuple({*range(weights.ndim)} - {agent})) / whole
+        found[agent, at] = np.divide(chosen, each[at], out=np.zeros_like(chosen), where=chosen > 0)
+    if chance:
+        found += chance / whole * np.array(forced)
+    return found
 
 
 def _not_better(chances: Sequence[Array], values: Array, need: Array) -> tuple[list[Array], Array]:
