@@ -242,23 +242,24 @@ def on_tasks(site: Site, setting: str) -> list[Panel]:
     """Return the panel of the paper's tasks of a setting, if ours and its models are there.
 
     Scripted speakers are among its rows and not drawn: they lie on protocols. Nor are baselines
-    that place fewer meetings than any player: they would leave the others no room.
+    that place fewer meetings than any player: they would leave the others no room. The settings of
+    a protocol between its presets lie too near to each other for names and bars.
     """
     rows = site.summary.optional(SAME, setting=setting)
     competing = [row for row in rows if _kind(row) is not DEGENERATE]
     if {row["source"] for row in competing} != {OURS, THEIRS}:
         return []
     least = min(row[COORDINATION] for row in competing)
-    points = [
-        Point(
-            row["player"],
-            _kind(row),
-            _value(row, COORDINATION),
-            _value(row, THEIR_COST),
-        )
-        for row in rows
-        if _kind(row) is not SCRIPTED and row[COORDINATION] >= least
-    ]
+    settings = {each.name for each in site.on("plane")}
+    points = []
+    for row in rows:
+        if _kind(row) is SCRIPTED or row[COORDINATION] < least:
+            continue
+        is_named = row["experiment"] not in settings
+        across, up = _value(row, COORDINATION), _value(row, THEIR_COST)
+        if not is_named:
+            across, up = (across[0], None, None), (up[0], None, None)
+        points.append(Point(row["player"], _kind(row), across, up, is_named=is_named))
     drawing = drawn(points, is_from_zero=False, is_log1p=False, height=TALL)
     names = ("tasks", ON_TASKS, THEIR_COST, COORDINATION)
     return [Panel(*names, setting, "", "", None, rows, drawing)]

@@ -145,6 +145,7 @@ class Point:
         across: VPS, or coordination.
         up: cost.
         is_on_front: whether no other row of the panel is better in both.
+        is_named: whether the picture says its name; else its mark is small.
     """
 
     name: str
@@ -152,6 +153,7 @@ class Point:
     across: Value
     up: Value
     is_on_front: bool = False
+    is_named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,7 @@ class Mark:
     across: tuple[float, float] | None
     up: tuple[float, float] | None
     is_on_front: bool
+    is_named: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +239,7 @@ def drawn(
     front = corners((m.x, m.y) for m in marks if m.is_on_front)
     return Drawing(
         marks,
-        _names(marks, [*boxes, *bars, *label, corner], plot),
+        _names([m for m in marks if m.is_named], [*boxes, *bars, *label, corner], plot),
         across.ticks(),
         up.ticks(),
         front,
@@ -270,6 +273,7 @@ def _mark(point: Point, across: Scale, up: Scale) -> Mark:
         _ends(across, *vps_ends),
         _ends(up, *cost_ends),
         point.is_on_front,
+        point.is_named,
     )
 
 

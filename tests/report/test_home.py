@@ -2,6 +2,7 @@
 
 import csv
 import re
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -25,6 +26,7 @@ from calbench.report.panels import (
     card,
     card_fits,
     digest,
+    on_tasks,
     panels,
 )
 from calbench.report.plane import RIGHT, TOP, Drawing, Point, drawn, scale
@@ -68,6 +70,15 @@ def boxes(drawing: Drawing) -> list[Box]:
     return [
         boxed((name.x, name.y), (0, 0), size_of(", ".join(name.names))) for name in drawing.names
     ]
+
+
+def test_mark_without_a_name_is_small_and_leaves_names_their_room(release: Site) -> None:
+    setting = Point("theta", PROTOCOL, (10, None, None), (1, None, None), is_named=False)
+    drawing = drawn([point("a", 10, 1.0), setting])
+    assert [(mark.name, mark.is_named) for mark in drawing.marks] == [("a", True), ("theta", False)]
+    assert [name.names for name in drawing.names] == [("a",)]
+    shown = picture(replace(on_tasks(release, "uniform")[0], drawing=drawing), set())
+    assert re.findall(r'<circle [^>]*r="([\d.]+)"', shown) == ["4.8", "2.8"]
 
 
 def test_silence_is_a_line_at_its_cost_with_its_name_beside_no_mark() -> None:
