@@ -26,7 +26,6 @@ from calbench.report.panels import (
     card,
     card_fits,
     digest,
-    on_tasks,
     panels,
 )
 from calbench.report.plane import RIGHT, TOP, Drawing, Point, drawn, scale
@@ -72,12 +71,12 @@ def boxes(drawing: Drawing) -> list[Box]:
     ]
 
 
-def test_mark_without_a_name_is_small_and_leaves_names_their_room(release: Site) -> None:
+def test_mark_without_a_name_is_small_and_leaves_names_their_room(tmp_path: Path) -> None:
     setting = Point("theta", PROTOCOL, (10, None, None), (1, None, None), is_named=False)
     drawing = drawn([point("a", 10, 1.0), setting])
     assert [(mark.name, mark.is_named) for mark in drawing.marks] == [("a", True), ("theta", False)]
     assert [name.names for name in drawing.names] == [("a",)]
-    shown = picture(replace(on_tasks(release, "uniform")[0], drawing=drawing), set())
+    shown = picture(replace(panels(site(tmp_path, BOARD))[0], drawing=drawing), set())
     assert re.findall(r'<circle [^>]*r="([\d.]+)"', shown) == ["4.8", "2.8"]
 
 
