@@ -8,7 +8,7 @@ import pytest
 
 from calbench import play_game
 from calbench.domain.ids import AgentId, MeetingId
-from calbench.domain.messages import Message, Text
+from calbench.domain.messages import CHANNELS, Channel, Message, Text
 from calbench.metrics.privacy.inference.calendars import prior_of
 from calbench.metrics.privacy.inference.game import Learnt, learnt, told_by
 from calbench.metrics.privacy.inference.literal import LiteralReader
@@ -53,15 +53,29 @@ def test_certain_deductions_are_true_and_chances_are_right_on_average(team: str)
 
 
 @pytest.mark.parametrize(
-    ("team", "least", "most"), [("dsm-welfare", 0.1, 0.3), ("secure-sum", 0.3, 0.4)]
+    ("team", "channels", "least", "most"),
+    [
+        ("dsm-welfare", CHANNELS, 0.1, 0.3),
+        ("secure-sum", CHANNELS, 0.3, 0.4),
+        ("guarded", ("all_agent_groupchat",), 0.0, 0.5),
+    ],
 )
-def test_chances_are_right_where_meetings_hold_slots(team: str, least: float, most: float) -> None:
-    """Where readers that took no slot for another's meeting's were off by .08 and .1."""
+def test_chances_are_right_where_meetings_hold_slots(
+    team: str, channels: Sequence[Channel], least: float, most: float
+) -> None:
+    """Where readers were off that took no slot for another's meeting's, or did not listen to it.
+
+    The first by .08, the second by .1; the last, who overhear where others meet, by .11.
+    """
     stated: list[float] = []
     found: list[float] = []
+
+    def found_in(scenario: Scenario) -> Learnt:
+        return learnt(play_game(scenario, team, channels=channels))
+
     for number in range(40):
         scenario = drawn(task(1, 4, number), scenario_id=f"uniform-{number:03d}", setting="uniform")
-        for (target, _), chances in learnt(play_game(scenario, team)).chances.items():
+        for (target, _), chances in found_in(scenario).chances.items():
             own = (least <= chances) & (chances < most)
             stated.extend(chances[own])
             found.extend(np.array(has_room(scenario, target))[own])

@@ -347,32 +347,38 @@ class _Game:
 
         What happens to be scheduled without a word about it tells nobody anything.
         """
-        self._book([observer.agreed(event) for observer in self.observers], participants)
+        self._book(event, participants)
         for observer in self.observers:
             slot = event.slot_by_agent.get(str(observer.me))
             if event.coordinated and slot is not None and observer.messages:
                 for agent in participants:
                     self.agreed.setdefault((agent, observer.me), set()).add(slot)
 
-    def _book(self, slots: Sequence[Slot | None], participants: tuple[AgentId, ...]) -> None:
+    def _book(self, event: Resolution, participants: tuple[AgentId, ...]) -> None:
         """Note a round's bookings in what each observer knows.
 
-        Args:
-            slots: by observer, where it booked what was agreed upon, if it did.
-            participants: of the meeting.
+        Who takes no part knows of them what it overheard: where, and of those who talked.
         """
         if not self.pairs:
             return
         members, size = {*participants}, len(participants)
+        known: dict[AgentId, tuple[Slot | None, set[AgentId]]] = {
+            observer.me: (observer.agreed(event), members)
+            if observer.me in members
+            else observer.overheard()
+            for observer in self.observers
+        }
         chance = self.met_apart.copy()
         common: dict[int, Slot] = {}
         apart: dict[int, Slot] = {}
         for row, (target, me) in enumerate(self.pairs):
-            if me in members:
-                chance[row] = float(target in members)
-                slot = slots[me]
-                if slot is not None:
-                    (common if target in members else apart)[row] = slot
+            slot, there = known[me]
+            if len(there) == size:
+                chance[row] = float(target in there)
+            if slot is not None and target in there:
+                common[row] = slot
+            elif slot is not None and me in members:
+                apart[row] = slot
         if apart:
             everywhere = chance_apart(len(self.agents), size)
             self.known.book_apart([*apart], [*apart.values()], everywhere)

@@ -1,6 +1,6 @@
 """One observer of a game: what it heard and booked, and what it knows of every other agent [C]."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
 
@@ -65,12 +65,21 @@ class Observer:
     def agreed(self, event: Resolution) -> Slot | None:
         """Return where it booked a round's meeting, if that was agreed upon."""
         slot = event.slot_by_agent.get(str(self.me))
-        is_agreed = slot is not None and any(
-            (isinstance(each.content, CHOICES) and each.content.slot == slot)
-            or (isinstance(each.content, Text) and slot in agreed_in(each))
-            for each in self.messages
-        )
-        return slot if is_agreed else None
+        return slot if slot is not None and slot in self._choices() else None
+
+    def overheard(self) -> tuple[Slot | None, set[AgentId]]:
+        """Return where others agreed to meet, if it heard that, and whom it heard talking."""
+        slots = [slot for slot in self._choices() if 0 <= slot < len(self.costs)]
+        speakers = {each.sender for each in self.messages if each.sender is not None}
+        return (slots[-1] if slots else None), speakers
+
+    def _choices(self) -> Iterator[Slot]:
+        """Yield the slots where the meeting is to be by what it sent or heard, in order."""
+        for each in self.messages:
+            if isinstance(each.content, CHOICES):
+                yield each.content.slot
+            elif isinstance(each.content, Text):
+                yield from sorted(agreed_in(each))
 
     def learn(self, clue: Clue) -> None:
         """Take in what a message told."""
