@@ -109,7 +109,8 @@ def from_best(
     need = (mine[at] + sizes)[:, None] + (slots < clue.slot) - mine
     need[:, mine >= NO_ROOM] = -np.inf
     per_agent, left = _not_better(chances, values, need)
-    fits = np.prod(np.delete(left, at, axis=1), axis=1)
+    left[:, at] = 1.0
+    fits = left.prod(axis=1)
     at_choice = _joint([each[None, at, has_room] for each in chances])[0]
     weights = at_choice * fits[places] * (mine[at] < NO_ROOM)
     forced, chance = _no_room(chances, values, mine) if clue.is_forced else ([], 0.0)
@@ -118,7 +119,8 @@ def from_best(
     if not whole:
         return None
     by_size = np.bincount(places.ravel(), weights.ravel() / whole, len(sizes))
-    found = np.tensordot(by_size, np.array(per_agent), (0, 1)).astype(float, copy=False)
+    found: Array = by_size @ np.array(per_agent).reshape(len(chances), len(sizes), -1)
+    found = found.reshape(len(chances), len(slots), -1)
     for agent, each in enumerate(chances):
         chosen = np.zeros(len(values))
         chosen[has_room] = weights.sum(axis=tuple({*range(weights.ndim)} - {agent})) / whole
@@ -143,7 +145,7 @@ def _not_better(chances: Sequence[Array], values: Array, need: Array) -> tuple[l
     for place, each in enumerate(chances):
         sums, found = _sums([*chances[:place], *chances[place + 1 :]], values)
         is_kept = (sums + values[:, None]) >= need[:, :, None, None]
-        kept = (is_kept * np.broadcast_to(found, (need.shape[1], len(sums)))[:, None, :]).sum(-1)
+        kept = (is_kept * found[:, None, :]).sum(axis=-1)
         left = (kept * each).sum(axis=2)
         per_agent.append(kept / np.where(left > 0, left, 1.0)[:, :, None])
     return per_agent, left
