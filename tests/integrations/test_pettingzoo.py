@@ -41,10 +41,10 @@ Answer = Callable[[Any, Any], int]
 
 
 def blocks() -> list[str]:
-    page = (REPO / "site" / "docs" / "frameworks.md").read_text()
-    found = re.findall(r"(?:^(?: {4}.*)?\n)+", page, re.MULTILINE)
+    whole = (REPO / "site" / "docs" / "frameworks.md").read_text()
+    found = re.findall(r"(?:^(?: {4}.*)?\n)+", whole.partition("## inspect_ai")[0], re.MULTILINE)
     texts = [re.sub("^ {4}", "", block, flags=re.MULTILINE).strip() for block in found]
-    return [text for text in texts if text and "pip install" not in text]
+    return [text for text in texts if text]
 
 
 @pytest.fixture(scope="module")

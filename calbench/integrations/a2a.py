@@ -1,0 +1,259 @@
+"""``a2a-turns/1``, between a referee and an agent that runs elsewhere; the agent's side.
+
+Implemented from a description of the authors' contract [R]. What it leaves open is ours [C]: a
+push goes to ``callback_url`` itself, agents are numbers, and call ids count within a turn. Plain
+HTTP of the standard library, on the loopback alone. :mod:`calbench.integrations.referee` seats
+agents, and :func:`join` takes a seat.
+"""
+
+import hmac
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from email.message import Message
+from http.client import HTTPConnection, HTTPException
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import orjson
+from pydantic_core import to_json
+
+PROTOCOL = "a2a-turns/1"
+MCP_VERSION = "2025-06-18"  # as the authors' SDK 1.26 speaks it [R]
+SECONDS = 120.0  # for which an answer is awaited [R], and an agent that has a ticket [C]
+MOST_BYTES = 262_144  # of a body [R]
+MOST_RESULT = 256 * MOST_BYTES  # of what a tool answers [C]: an inbox may hold many messages
+
+# e.g. "http://127.0.0.1:8000/agent"; not "http://127.0.0.1.example.org:80/"
+LOCAL = re.compile(r"http://(127\.0\.0\.1|localhost):(\d{1,5})(/[!-~]*)?")
+
+Data = dict[str, Any]
+Headers = Message | Mapping[str, str]
+Route = Callable[[str, Headers, bytes], tuple[int, Data | None]]
+
+
+class RefusedError(Exception):
+    """A request, or its answer, that is refused: a status of HTTP, and why, without a secret."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status, self.reason = status, reason
+
+
+def signed(key: str, turn_id: str, deadline: str, body: bytes) -> dict[str, str]:
+    """Return the headers of a push, its signature (HMAC-SHA256) among them."""
+    text = f"{turn_id}\n{deadline}\n".encode(errors="replace") + body
+    signature = hmac.new(key.encode(), text, "sha256").hexdigest()
+    return {"x-a2a-signature": signature, "x-a2a-id": turn_id, "x-a2a-deadline": deadline}
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two secrets are the same, in a time that does not tell where they differ."""
+    return hmac.compare_digest(one.encode(errors="replace"), other.encode(errors="replace"))
+
+
+def parsed(body: bytes | str) -> Data:
+    """Return the object that a body holds; an empty body holds an empty one.
+
+    Raises:
+        RefusedError: it holds something else, or what no trace could hold.
+    """
+    with suppress(ValueError):
+        found = orjson.loads(body or b"{}")  # refuses halves of letters and nesting without end
+        if isinstance(found, dict):
+            return found
+    raise RefusedError(400, "the body is no object of JSON")
+
+
+def post(
+    url: object,
+    body: bytes,
+    headers: Mapping[str, str],
+    seconds: float = SECONDS,
+    most: int = MOST_BYTES,
+) -> tuple[Headers, Data]:
+    """Send a body; return headers and object of the answer. No redirect is followed.
+
+    Raises:
+        RefusedError: the address is not on this machine, or there is no such answer in time.
+    """
+    place = LOCAL.fullmatch(str(url))
+    if place is None:
+        raise RefusedError(400, "the address is not http://127.0.0.1:PORT/...")
+    connection = HTTPConnection(place[1], int(place[2]), timeout=seconds)
+    # Timeouts of a socket begin again with every byte: the guard ends the whole exchange.
+    end, guard = time.monotonic() + seconds, threading.Timer(seconds, lambda: _cut(connected))
+    try:
+        connection.connect()
+        connected = connection.sock
+        guard.start()
+        named = {"content-type": "application/json", "connection": "close", **headers}
+        connection.request("POST", place[3] or "/", body, named)
+        answer = connection.getresponse()
+        data = answer.read(most + 1)
+    except (OSError, OverflowError, HTTPException) as error:
+        raise RefusedError(504, "no answer in time") from error
+    finally:
+        guard.cancel()
+        connection.close()
+    if time.monotonic() > end or len(data) > most:
+        raise RefusedError(504, "the answer is late or too long")
+    if answer.status not in {200, 202}:
+        raise RefusedError(answer.status, f"answered with status {answer.status}")
+    if answer.headers.get_content_type() == "text/event-stream":  # of one event, as MCP may
+        data = next((line[5:] for line in data.splitlines() if line.startswith(b"data: {")), b"")
+    return answer.headers, parsed(data)
+
+
+def _cut(connected: socket.socket) -> None:
+    with suppress(OSError):  # it is closed
+        connected.shutdown(socket.SHUT_RDWR)
+
+
+class Server(ThreadingHTTPServer):
+    """Answers requests on a free port of the loopback by a route, until ``close``."""
+
+    daemon_threads = True
+
+    def __init__(self, route: Route) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.route, self.url = route, f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, args=[0.05], daemon=True).start()
+
+    def handle_error(self, *_: Any) -> None:
+        """Say nothing of a connection that breaks off."""
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self.shutdown()
+        self.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 60.0  # seconds after which a silent connection is closed [C]
+    server: Server
+
+    def do_POST(self) -> None:
+        try:
+            self._send(*self.server.route(self.path, self.headers, self._body()))
+        except RefusedError as error:
+            self._send(error.status, {"error": error.reason})
+
+    def _body(self) -> bytes:
+        length = self.headers.get("content-length", "")
+        size = int(length) if re.fullmatch(r"[0-9]{1,9}", length) else -1
+        # Who is still sending would not read the answer: so much is read and forgotten.
+        body = self.rfile.read(min(size, 4 * MOST_BYTES)) if size > 0 else b""
+        if not 0 <= size <= MOST_BYTES:
+            self.close_connection = True
+            raise RefusedError(413 if size > 0 else 411, f"say a length up to {MOST_BYTES}")
+        if "origin" in self.headers:
+            raise RefusedError(403, "a page in a browser has no seat")
+        return body
+
+    def _send(self, status: int, data: Data | None) -> None:
+        body = b"" if data is None else to_json(data)
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: requests hold secrets."""
+
+
+def join(ticket: Mapping[str, Any], act: Callable[[Data, "Tools"], Any], **info: str) -> None:
+    """Take a seat with a referee's ticket, and answer its pushes until the episode ends.
+
+    Args:
+        ticket: with ``join_ticket`` and ``join_url``.
+        act: called with each push of kind ``turn`` or ``reflect`` and the tools of the turn. What
+            it returns to ``reflect`` is the reflection.
+        info: what the agent says of itself.
+
+    Raises:
+        RefusedError: the referee is not there, or refused.
+        Exception: what ``act`` raised; the referee was then told that there is no answer.
+    """
+    guest = _Guest(ticket["join_ticket"], act)
+    server = Server(guest.route)
+    try:
+        asked = {"join_ticket": guest.key, "callback_url": server.url, "agent_info": info}
+        body = to_json({**asked, "protocol_versions": [PROTOCOL]})
+        _, joined = post(ticket["join_url"], body, {})
+        guest.key = joined["seat_secret"]
+        post(joined["ready_url"], b"{}", {"authorization": f"Bearer {guest.key}"})
+        guest.ended.wait()
+    finally:
+        server.close()
+    if guest.error is not None:
+        raise guest.error
+
+
+class _Guest:
+    def __init__(self, key: str, act: Callable[[Data, "Tools"], Any]) -> None:
+        self.key, self.act, self.ended = key, act, threading.Event()
+        self.error: Exception | None = None
+
+    def route(self, path: str, headers: Headers, body: bytes) -> tuple[int, Data]:
+        """Answer a push, if it is signed."""
+        turn, deadline = headers.get("x-a2a-id", ""), headers.get("x-a2a-deadline", "")
+        known = signed(self.key, turn, deadline, body)["x-a2a-signature"]
+        if not same(known, headers.get("x-a2a-signature", "")):
+            raise RefusedError(401, "the signature does not fit")
+        push, begun = parsed(body), time.monotonic()
+        if (push.get("turn_id"), push.get("deadline")) != (turn, deadline):
+            raise RefusedError(400, "headers and body differ")
+        if path == "/hello":
+            return 200, {"nonce": push.get("nonce"), "accept": True}
+        kind = push.get("kind")
+        try:
+            said = self.act(push, Tools(push)) if kind in {"turn", "reflect"} else None
+        except Exception as error:
+            self.error = error
+            self.ended.set()
+            raise RefusedError(500, "the agent failed") from error
+        if kind == "episode_end":
+            self.ended.set()
+        spent = {"latency_ms": int(1000 * (time.monotonic() - begun))}
+        reflection = {"reflection": said} if kind == "reflect" else {}
+        return 200, {"turn_id": turn, "telemetry": spent, **reflection}
+
+
+class Tools:
+    """Calls a referee's tools in one turn, over MCP's streamable HTTP."""
+
+    def __init__(self, push: Data) -> None:
+        self._push, self._count, self._sessions = push, 0, dict[str, str]()
+
+    def __call__(self, tool: str, /, **arguments: Any) -> Data:
+        """Call a tool, as ``call("schedule", meeting_id=3, slot=7)``; return its outcome.
+
+        Raises:
+            RefusedError: the referee refused the request itself.
+        """
+        url = self._push["mcp"]["env" if tool.endswith(("schedule", "observation")) else "comm"]
+        if url not in self._sessions:
+            hello = {"protocolVersion": MCP_VERSION, "capabilities": {}}
+            hello["clientInfo"] = {"name": "calbench", "version": "1"}
+            given, _ = self._ask(url, id=0, method="initialize", params=hello)
+            self._sessions[url] = given.get("mcp-session-id") or ""
+            self._ask(url, method="notifications/initialized")
+        self._count += 1
+        meta = {"a2a/call_id": f"{self._push['turn_id']}/{self._count}"}
+        called = {"name": tool, "arguments": arguments, "_meta": meta}
+        _, answer = self._ask(url, id=self._count, method="tools/call", params=called)
+        if "result" not in answer:
+            raise RefusedError(400, f"{tool}: {answer.get('error')}")
+        return parsed(answer["result"]["content"][0]["text"])
+
+    def _ask(self, url: str, **asked: Any) -> tuple[Headers, Data]:
+        token = {"authorization": f"Bearer {self._push['capability']}"}
+        session = {"mcp-session-id": self._sessions[url]} if self._sessions.get(url) else {}
+        headers = {**token, **session, "accept": "application/json, text/event-stream"}
+        return post(url, to_json({"jsonrpc": "2.0", **asked}), headers, most=MOST_RESULT)

@@ -1,0 +1,156 @@
+"""What seats for agents elsewhere share: what they are shown, their tools, their commands.
+
+The tools are those of the authors' protocol for agents elsewhere [R]. What they do is staged, and
+judged by the rules when the turn is over.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import ConfigDict, Field, ValidationError, create_model
+from pydantic_core import to_json
+
+from calbench import load_suite, write_trace
+from calbench.errors import CalbenchError, ConfigError
+from calbench.types import (
+    AgentId,
+    BroadcastMessage,
+    DirectMessage,
+    Observation,
+    ParticipantMessage,
+    Phase,
+    Reschedule,
+    Scenario,
+    Schedule,
+    Text,
+    Trace,
+    Turn,
+)
+
+MOST_CALLS = 128  # of tools in a turn [R]
+MOST_LETTERS = 16_384  # of a text [R]
+NUMBER = (Annotated[int, Field(ge=0, lt=2**31)], ...)
+WORDS = (Annotated[str, Field(max_length=MOST_LETTERS)], ...)
+CHANNEL = (Literal["dm", "participant_groupchat", "all_agent_groupchat"], ...)
+ITEM = {"item_id": NUMBER, "from_slot": NUMBER, "to_slot": NUMBER, "justification": WORDS}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "get_observation": {},
+    "schedule": {"meeting_id": NUMBER, "slot": NUMBER, "justification": (WORDS[0], "")},
+    "reschedule": ITEM,
+    "list_peers": {},
+    "read_inbox": {},
+    "send": {"channel": CHANNEL, "content": WORDS, "to": (NUMBER[0] | None, None)},
+}
+STRICT = ConfigDict(strict=True, extra="forbid")
+TOOLS = {name: create_model(name, __config__=STRICT, **of) for name, of in ARGUMENTS.items()}
+"""The arguments of each tool."""
+
+READS = ("get_observation", "list_peers", "read_inbox")
+ALLOWED = {
+    Phase.CHEAP_TALK: (*READS, "send"),
+    Phase.VOLUNTARY: (*READS, "reschedule"),
+    Phase.DECISION: (*READS, "schedule", "reschedule"),
+}
+"""The tools of each phase in which an agent does something."""
+
+Data = dict[str, Any]
+Act = DirectMessage | ParticipantMessage | BroadcastMessage | Reschedule | Schedule
+
+
+def seen_data(seen: Observation) -> Data:
+    """Return an observation as plain data: it, and nothing else, is what a seat is shown."""
+    plain = {"labels": dict(seen.labels), "channels": sorted(seen.channels)}
+    data: Data = orjson.loads(to_json({**seen._asdict(), **plain}))
+    return data
+
+
+def outcome(code: str, reason: str = "", data: Any = None, resolves: str = "immediate") -> Data:
+    """Return what a tool answers; a code that is neither ``ok`` nor ``accepted`` rejects."""
+    status = code if code in {"ok", "accepted"} else "rejected"
+    return {"status": status, "resolves": resolves, "code": code, "reason": reason, "data": data}
+
+
+class Desk:
+    """A turn of a seat while it lasts: what it sees, and what its tools were called for."""
+
+    def __init__(self, seen: Observation) -> None:
+        self.seen, self.allowed, self._calls = seen, ALLOWED.get(seen.phase, ()), 0
+        self._acts, self._why = list[Act](), list[str]()
+
+    @property
+    def turn(self) -> Turn:
+        """What was staged; why a meeting is placed is private, and only recorded."""
+        return Turn(tuple(self._acts), "\n".join(self._why) or None)
+
+    def call(self, tool: str, arguments: object) -> Data:
+        """Read, or stage an action; return the outcome."""
+        self._calls += 1
+        if self._calls > MOST_CALLS:
+            return outcome("too_many_calls", f"a turn has at most {MOST_CALLS}")
+        if tool not in self.allowed:
+            return outcome("not_allowed", f"{tool} is not allowed in {self.seen.phase}")
+        try:
+            given = TOOLS[tool].model_validate(arguments).model_dump()
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            return outcome(first["type"], f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+        if tool in READS:
+            shown = seen_data(self.seen)
+            peers = [agent for agent in self.seen.agent_ids if agent != self.seen.agent_id]
+            data = {"get_observation": shown, "list_peers": peers, "read_inbox": shown["inbox"]}
+            return outcome("ok", "", data[tool], "read_only")
+        if tool == "send":
+            return self._send(given["channel"], given["content"], given["to"])
+        if tool == "schedule":
+            self._why += filter(None, [given.pop("justification")])
+        self._acts.append((Schedule if tool == "schedule" else Reschedule)(**given))
+        return outcome("accepted", resolves="end_of_phase")
+
+    def _send(self, channel: str, words: str, to: int | None) -> Data:
+        content = Text(text=words)
+        if (channel == "dm") != (to is not None):
+            return outcome("bad_recipient", "a dm names one agent in `to`, other channels none")
+        if to is not None:
+            self._acts.append(DirectMessage(to=AgentId(to), content=content))
+        elif channel == "participant_groupchat":
+            self._acts.append(ParticipantMessage(content=content))
+        else:
+            self._acts.append(BroadcastMessage(content=content))
+        return outcome("accepted", resolves="end_of_turn")
+
+
+def command(module: str, out: str) -> argparse.ArgumentParser:
+    """Return the command of a module that plays one game, with what all of them take."""
+    parser = argparse.ArgumentParser(prog=f"python -m calbench.integrations.{module}")
+    parser.add_argument("--suite", default="varied", help="name or path")
+    parser.add_argument("--scenario", type=int, default=0, help="its place in the suite, from 0")
+    parser.add_argument("--partner", default="imap", help="who sits in all other seats")
+    parser.add_argument("--out", default=out, help="the trace, once the game is over")
+    return parser
+
+
+def run(
+    parser: argparse.ArgumentParser,
+    play: Callable[[argparse.Namespace, Scenario], Trace | None],
+    faults: Sequence[str] = (),
+) -> int:
+    """Play and write the trace, if the game came to an end; return the exit status.
+
+    It is 0, 1 if there are faults then, 2 after a mistake, and 3 if the game was cut short.
+    """
+    chosen = parser.parse_args()
+    try:
+        suite = load_suite(chosen.suite)
+        if not 0 <= chosen.scenario < len(suite):
+            raise ConfigError(f"--scenario {chosen.scenario}: known are 0 to {len(suite) - 1}")
+        trace = play(chosen, suite[chosen.scenario])
+        if trace is not None:
+            write_trace(chosen.out, trace)
+    except CalbenchError as error:
+        parser.exit(2, f"{error}\n")
+    halt = trace and trace.halt
+    print(*faults, *([f"cut short: {halt.detail}"] if halt else []), sep="\n", file=sys.stderr)
+    return 1 if faults else 3 if halt else 0
