@@ -1,19 +1,18 @@
-"""``a2a-turns/1``, between a referee and an agent that runs elsewhere; the agent's side.
+"""``a2a-turns/1``: how a referee and agents elsewhere reach each other; :func:`join` is an agent.
 
-Implemented from a description of the authors' contract [R]. What it leaves open is ours [C]: a
-push goes to ``callback_url`` itself, agents are numbers, and call ids count within a turn. Plain
-HTTP of the standard library, on the loopback alone. :mod:`calbench.integrations.referee` seats
-agents, and :func:`join` takes a seat.
+Implemented from a description of the authors' contract [R]. What that leaves open is ours [C]: a
+push goes to ``callback_url`` itself, agents are numbers, and call ids count within a turn.
 """
 
 import hmac
 import re
+import secrets
 import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from email.message import Message
+from contextlib import closing, suppress
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,8 +20,7 @@ from typing import Any
 import orjson
 from pydantic_core import to_json
 
-PROTOCOL = "a2a-turns/1"
-MCP_VERSION = "2025-06-18"  # as the authors' SDK 1.26 speaks it [R]
+PROTOCOL, MCP_VERSION = "a2a-turns/1", "2025-06-18"  # as the authors' SDK 1.26 speaks [R]
 SECONDS = 120.0  # for which an answer is awaited [R], and an agent that has a ticket [C]
 MOST_BYTES = 262_144  # of a body [R]
 MOST_RESULT = 256 * MOST_BYTES  # of what a tool answers [C]: an inbox may hold many messages
@@ -31,8 +29,9 @@ MOST_RESULT = 256 * MOST_BYTES  # of what a tool answers [C]: an inbox may hold 
 LOCAL = re.compile(r"http://(127\.0\.0\.1|localhost):(\d{1,5})(/[!-~]*)?")
 
 Data = dict[str, Any]
-Headers = Message | Mapping[str, str]
+Headers = Mapping[str, str]
 Route = Callable[[str, Headers, bytes], tuple[int, Data | None]]
+Act = Callable[[Data, Callable[..., Data]], Any]
 
 
 class RefusedError(Exception):
@@ -40,7 +39,7 @@ class RefusedError(Exception):
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
-        self.status, self.reason = status, reason
+        self.status = status
 
 
 def signed(key: str, turn_id: str, deadline: str, body: bytes) -> dict[str, str]:
@@ -69,19 +68,14 @@ def parsed(body: bytes | str) -> Data:
 
 
 def post(
-    url: object,
-    body: bytes,
-    headers: Mapping[str, str],
-    seconds: float = SECONDS,
-    most: int = MOST_BYTES,
+    url: str, body: bytes, headers: dict[str, str], seconds: float = SECONDS, most: int = MOST_BYTES
 ) -> tuple[Headers, Data]:
     """Send a body; return headers and object of the answer. No redirect is followed.
 
     Raises:
         RefusedError: the address is not on this machine, or there is no such answer in time.
     """
-    place = LOCAL.fullmatch(str(url))
-    if place is None:
+    if not (place := LOCAL.fullmatch(url)):
         raise RefusedError(400, "the address is not http://127.0.0.1:PORT/...")
     connection = HTTPConnection(place[1], int(place[2]), timeout=seconds)
     # Timeouts of a socket begin again with every byte: the guard ends the whole exchange.
@@ -105,7 +99,7 @@ def post(
         raise RefusedError(answer.status, f"answered with status {answer.status}")
     if answer.headers.get_content_type() == "text/event-stream":  # of one event, as MCP may
         data = next((line[5:] for line in data.splitlines() if line.startswith(b"data: {")), b"")
-    return answer.headers, parsed(data)
+    return {key.lower(): value for key, value in answer.getheaders()}, parsed(data)
 
 
 def _cut(connected: socket.socket) -> None:
@@ -116,11 +110,10 @@ def _cut(connected: socket.socket) -> None:
 class Server(ThreadingHTTPServer):
     """Answers requests on a free port of the loopback by a route, until ``close``."""
 
-    daemon_threads = True
-
     def __init__(self, route: Route) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.route, self.url = route, f"http://127.0.0.1:{self.server_port}"
+        self.daemon_threads, self.route = True, route
+        self.url = f"http://127.0.0.1:{self.server_port}"
         threading.Thread(target=self.serve_forever, args=[0.05], daemon=True).start()
 
     def handle_error(self, *_: Any) -> None:
@@ -139,9 +132,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         try:
-            self._send(*self.server.route(self.path, self.headers, self._body()))
+            headers = {key.lower(): value for key, value in self.headers.items()}
+            self._send(*self.server.route(self.path, headers, self._body()))
         except RefusedError as error:
-            self._send(error.status, {"error": error.reason})
+            self._send(error.status, {"error": str(error)})
 
     def _body(self) -> bytes:
         length = self.headers.get("content-length", "")
@@ -167,93 +161,75 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: requests hold secrets."""
 
 
-def join(ticket: Mapping[str, Any], act: Callable[[Data, "Tools"], Any], **info: str) -> None:
+def join(ticket: Mapping[str, Any], act: Act, **info: str) -> None:
     """Take a seat with a referee's ticket, and answer its pushes until the episode ends.
 
     Args:
         ticket: with ``join_ticket`` and ``join_url``.
-        act: called with each push of kind ``turn`` or ``reflect`` and the tools of the turn. What
-            it returns to ``reflect`` is the reflection.
+        act: called with each push of kind ``turn`` or ``reflect``, and with :func:`call` for that
+            push. What it returns to ``reflect`` is the reflection.
         info: what the agent says of itself.
 
     Raises:
         RefusedError: the referee is not there, or refused.
         Exception: what ``act`` raised; the referee was then told that there is no answer.
     """
-    guest = _Guest(ticket["join_ticket"], act)
-    server = Server(guest.route)
-    try:
-        asked = {"join_ticket": guest.key, "callback_url": server.url, "agent_info": info}
-        body = to_json({**asked, "protocol_versions": [PROTOCOL]})
-        _, joined = post(ticket["join_url"], body, {})
-        guest.key = joined["seat_secret"]
-        post(joined["ready_url"], b"{}", {"authorization": f"Bearer {guest.key}"})
-        guest.ended.wait()
-    finally:
-        server.close()
-    if guest.error is not None:
-        raise guest.error
+    keys, ended, raised = [ticket["join_ticket"]], threading.Event(), list[Exception]()
 
-
-class _Guest:
-    def __init__(self, key: str, act: Callable[[Data, "Tools"], Any]) -> None:
-        self.key, self.act, self.ended = key, act, threading.Event()
-        self.error: Exception | None = None
-
-    def route(self, path: str, headers: Headers, body: bytes) -> tuple[int, Data]:
-        """Answer a push, if it is signed."""
+    def route(path: str, headers: Headers, body: bytes) -> tuple[int, Data]:
         turn, deadline = headers.get("x-a2a-id", ""), headers.get("x-a2a-deadline", "")
-        known = signed(self.key, turn, deadline, body)["x-a2a-signature"]
+        known = signed(keys[-1], turn, deadline, body)["x-a2a-signature"]
         if not same(known, headers.get("x-a2a-signature", "")):
             raise RefusedError(401, "the signature does not fit")
-        push, begun = parsed(body), time.monotonic()
+        push = parsed(body)
         if (push.get("turn_id"), push.get("deadline")) != (turn, deadline):
             raise RefusedError(400, "headers and body differ")
         if path == "/hello":
             return 200, {"nonce": push.get("nonce"), "accept": True}
         kind = push.get("kind")
         try:
-            said = self.act(push, Tools(push)) if kind in {"turn", "reflect"} else None
+            said = act(push, partial(call, push)) if kind in {"turn", "reflect"} else None
         except Exception as error:
-            self.error = error
-            self.ended.set()
+            raised.append(error)
             raise RefusedError(500, "the agent failed") from error
-        if kind == "episode_end":
-            self.ended.set()
-        spent = {"latency_ms": int(1000 * (time.monotonic() - begun))}
-        reflection = {"reflection": said} if kind == "reflect" else {}
-        return 200, {"turn_id": turn, "telemetry": spent, **reflection}
+        finally:
+            if kind == "episode_end" or raised:
+                ended.set()
+        return 200, {"turn_id": turn, "reflection": said if kind == "reflect" else None}
+
+    with closing(Server(route)) as server:
+        asked = {"join_ticket": keys[0], "callback_url": server.url, "agent_info": info}
+        asked["protocol_versions"] = [PROTOCOL]
+        _, joined = post(ticket["join_url"], to_json(asked), {})
+        keys.append(joined["seat_secret"])
+        post(joined["ready_url"], b"{}", {"authorization": f"Bearer {keys[1]}"})
+        ended.wait()
+    if raised:
+        raise raised[0]
 
 
-class Tools:
-    """Calls a referee's tools in one turn, over MCP's streamable HTTP."""
+def call(push: Data, tool: str, /, **arguments: Any) -> Data:
+    """Call a tool of a referee over MCP, in the turn of a push; return its outcome.
 
-    def __init__(self, push: Data) -> None:
-        self._push, self._count, self._sessions = push, 0, dict[str, str]()
+    Raises:
+        RefusedError: the referee refused the request itself.
+    """
+    url = push["mcp"]["env" if tool.endswith(("schedule", "observation")) else "comm"]
+    headers = {"authorization": f"Bearer {push['capability']}"}
+    headers["accept"] = "application/json, text/event-stream"
 
-    def __call__(self, tool: str, /, **arguments: Any) -> Data:
-        """Call a tool, as ``call("schedule", meeting_id=3, slot=7)``; return its outcome.
+    def ask(method: str, **more: Any) -> Data:
+        body = to_json({"jsonrpc": "2.0", "method": method, **more})
+        given, answer = post(url, body, headers, most=MOST_RESULT)
+        headers.update({key: given[key] for key in given if key == "mcp-session-id"})
+        return answer
 
-        Raises:
-            RefusedError: the referee refused the request itself.
-        """
-        url = self._push["mcp"]["env" if tool.endswith(("schedule", "observation")) else "comm"]
-        if url not in self._sessions:
-            hello = {"protocolVersion": MCP_VERSION, "capabilities": {}}
-            hello["clientInfo"] = {"name": "calbench", "version": "1"}
-            given, _ = self._ask(url, id=0, method="initialize", params=hello)
-            self._sessions[url] = given.get("mcp-session-id") or ""
-            self._ask(url, method="notifications/initialized")
-        self._count += 1
-        meta = {"a2a/call_id": f"{self._push['turn_id']}/{self._count}"}
-        called = {"name": tool, "arguments": arguments, "_meta": meta}
-        _, answer = self._ask(url, id=self._count, method="tools/call", params=called)
-        if "result" not in answer:
-            raise RefusedError(400, f"{tool}: {answer.get('error')}")
-        return parsed(answer["result"]["content"][0]["text"])
-
-    def _ask(self, url: str, **asked: Any) -> tuple[Headers, Data]:
-        token = {"authorization": f"Bearer {self._push['capability']}"}
-        session = {"mcp-session-id": self._sessions[url]} if self._sessions.get(url) else {}
-        headers = {**token, **session, "accept": "application/json, text/event-stream"}
-        return post(url, to_json({"jsonrpc": "2.0", **asked}), headers, most=MOST_RESULT)
+    about = {"clientInfo": {"name": "calbench", "version": "1"}, "capabilities": {}}
+    ask("initialize", id=0, params={"protocolVersion": MCP_VERSION, **about})
+    ask("notifications/initialized")
+    meta = {"a2a/call_id": secrets.token_hex(16)}
+    called = {"name": tool, "arguments": arguments, "_meta": meta}
+    answer = ask("tools/call", id=1, params=called)
+    if "result" not in answer:
+        raise RefusedError(400, f"{tool}: {answer.get('error')}")
+    return parsed(answer["result"]["content"][0]["text"])

@@ -68,8 +68,7 @@ class Seat:
 def server_of(seat: Seat) -> Server[Any, Any]:
     """Return a server that offers a seat's tools, and its observation as a resource."""
     server: Server[Any, Any] = Server("calbench", instructions=__doc__)
-    tools = {name: model.model_json_schema() for name, model in seats.TOOLS.items()}
-    tools[END] = {"type": "object", "properties": {}}
+    tools = {**seats.SCHEMAS, END: {"type": "object", "properties": {}}}
 
     @server.list_tools()
     async def listed() -> list[Tool]:

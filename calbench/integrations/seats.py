@@ -6,29 +6,16 @@ judged by the rules when the turn is over.
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import ConfigDict, Field, ValidationError, create_model
 from pydantic_core import to_json
 
-from calbench import load_suite, write_trace
+from calbench import load_suite, types, write_trace
 from calbench.errors import CalbenchError, ConfigError
-from calbench.types import (
-    AgentId,
-    BroadcastMessage,
-    DirectMessage,
-    Observation,
-    ParticipantMessage,
-    Phase,
-    Reschedule,
-    Scenario,
-    Schedule,
-    Text,
-    Trace,
-    Turn,
-)
+from calbench.types import Phase
 
 MOST_CALLS = 128  # of tools in a turn [R]
 MOST_LETTERS = 16_384  # of a text [R]
@@ -46,6 +33,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 STRICT = ConfigDict(strict=True, extra="forbid")
 TOOLS = {name: create_model(name, __config__=STRICT, **of) for name, of in ARGUMENTS.items()}
+SCHEMAS = {name: model.model_json_schema() for name, model in TOOLS.items()}
 """The arguments of each tool."""
 
 READS = ("get_observation", "list_peers", "read_inbox")
@@ -57,10 +45,9 @@ ALLOWED = {
 """The tools of each phase in which an agent does something."""
 
 Data = dict[str, Any]
-Act = DirectMessage | ParticipantMessage | BroadcastMessage | Reschedule | Schedule
 
 
-def seen_data(seen: Observation) -> Data:
+def seen_data(seen: types.Observation) -> Data:
     """Return an observation as plain data: it, and nothing else, is what a seat is shown."""
     plain = {"labels": dict(seen.labels), "channels": sorted(seen.channels)}
     data: Data = orjson.loads(to_json({**seen._asdict(), **plain}))
@@ -76,14 +63,14 @@ def outcome(code: str, reason: str = "", data: Any = None, resolves: str = "imme
 class Desk:
     """A turn of a seat while it lasts: what it sees, and what its tools were called for."""
 
-    def __init__(self, seen: Observation) -> None:
+    def __init__(self, seen: types.Observation) -> None:
         self.seen, self.allowed, self._calls = seen, ALLOWED.get(seen.phase, ()), 0
-        self._acts, self._why = list[Act](), list[str]()
+        self._acts, self._why = list[Any](), list[str]()
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> types.Turn:
         """What was staged; why a meeting is placed is private, and only recorded."""
-        return Turn(tuple(self._acts), "\n".join(self._why) or None)
+        return types.Turn(tuple(self._acts), "\n".join(self._why) or None)
 
     def call(self, tool: str, arguments: object) -> Data:
         """Read, or stage an action; return the outcome."""
@@ -106,19 +93,19 @@ class Desk:
             return self._send(given["channel"], given["content"], given["to"])
         if tool == "schedule":
             self._why += filter(None, [given.pop("justification")])
-        self._acts.append((Schedule if tool == "schedule" else Reschedule)(**given))
+        self._acts.append((types.Schedule if tool == "schedule" else types.Reschedule)(**given))
         return outcome("accepted", resolves="end_of_phase")
 
     def _send(self, channel: str, words: str, to: int | None) -> Data:
-        content = Text(text=words)
+        content = types.Text(text=words)
         if (channel == "dm") != (to is not None):
             return outcome("bad_recipient", "a dm names one agent in `to`, other channels none")
         if to is not None:
-            self._acts.append(DirectMessage(to=AgentId(to), content=content))
+            self._acts.append(types.DirectMessage(to=types.AgentId(to), content=content))
         elif channel == "participant_groupchat":
-            self._acts.append(ParticipantMessage(content=content))
+            self._acts.append(types.ParticipantMessage(content=content))
         else:
-            self._acts.append(BroadcastMessage(content=content))
+            self._acts.append(types.BroadcastMessage(content=content))
         return outcome("accepted", resolves="end_of_turn")
 
 
@@ -134,14 +121,14 @@ def command(module: str, out: str) -> argparse.ArgumentParser:
 
 def run(
     parser: argparse.ArgumentParser,
-    play: Callable[[argparse.Namespace, Scenario], Trace | None],
-    faults: Sequence[str] = (),
+    play: Callable[[argparse.Namespace, types.Scenario], types.Trace | None],
 ) -> int:
     """Play and write the trace, if the game came to an end; return the exit status.
 
-    It is 0, 1 if there are faults then, 2 after a mistake, and 3 if the game was cut short.
+    It is 0, 1 if ``play`` added to ``faults`` of what was chosen, 2 after a mistake, and 3 if the
+    game was cut short.
     """
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(namespace=argparse.Namespace(faults=[]))
     try:
         suite = load_suite(chosen.suite)
         if not 0 <= chosen.scenario < len(suite):
@@ -152,5 +139,6 @@ def run(
     except CalbenchError as error:
         parser.exit(2, f"{error}\n")
     halt = trace and trace.halt
-    print(*faults, *([f"cut short: {halt.detail}"] if halt else []), sep="\n", file=sys.stderr)
-    return 1 if faults else 3 if halt else 0
+    for line in [*chosen.faults, *([f"cut short: {halt.detail}"] if halt else [])]:
+        print(line, file=sys.stderr)
+    return 1 if chosen.faults else 3 if halt else 0

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from calbench import play_game, read_trace, verify, write_trace
-from calbench.integrations.a2a import MOST_BYTES, RefusedError, Tools, join, post
+from calbench.integrations.a2a import MOST_BYTES, RefusedError, call, join, post
 from calbench.integrations.referee import Place
 from calbench.integrations.seats import seen_data
 from calbench.scenarios.models import Scenario
@@ -682,10 +682,11 @@ def test_own_side_calls_tools_of_the_library() -> None:
     thread = threading.Thread(target=app.run, args=[[listening]], daemon=True)
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
-    call = Tools({"mcp": {"comm": url}, "capability": "x", "turn_id": "t"})
-    assert call("send", channel="dm", content="Hello.") == {"status": "accepted"}
-    assert call("send", channel="dm", content="Again.") == {"status": "accepted"}
-    assert called == [("dm", "Hello.", "t/1"), ("dm", "Again.", "t/2")]
+    push = {"mcp": {"comm": url}, "capability": "x"}
+    assert call(push, "send", channel="dm", content="Hello.") == {"status": "accepted"}
+    assert call(push, "send", channel="dm", content="Again.") == {"status": "accepted"}
+    assert [each[:2] for each in called] == [("dm", "Hello."), ("dm", "Again.")]
+    assert called[0][2] != called[1][2]
     app.should_exit = True
     thread.join(GUARD_S)
     listening.close()
