@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +33,8 @@ SECRETS = ("E.E3...", ".E..E2.")
 """The calendars of the others in two scenarios that agent 0 cannot tell apart."""
 
 SCENARIO = make_scenario([OWN, SECRETS[0], "......"], MEETINGS)
-WAITS_S = 0.6
-"""For an answer, where none comes."""
+WAITS_S = 0.5
+"""For an answer, where none comes; until then the seat waits as long as it takes."""
 
 Changed = Callable[[Outsider, Data], Data | None]
 
@@ -275,77 +274,87 @@ def test_body_of_300_kb_is_refused_on_both_sides() -> None:
     assert trace.halt.detail == "a2a: seat 0: turn: the answer is late or too long"
 
 
-def hanging(_: Outsider, push: Data) -> Data | None:
-    if push.get("phase") == "DECISION":
-        time.sleep(3 * WAITS_S)
-    return None
+@pytest.mark.parametrize("answer", [{"turn_id": "another"}, None])
+def test_no_show_ends_the_episode(answer: Data | None, tmp_path: Path) -> None:
+    """Nobody plays in its place."""
+    agent = Outsider()
+    own, released = agent.act, threading.Event()
+    with seated(agent) as place:
 
+        def act(push: Data) -> Data:
+            if push["kind"] == "round_start" and answer is None:
+                place._seconds = WAITS_S
+            if push["kind"] != "turn":
+                return own(push)
+            return answer or {"late": released.wait(GUARD_S)}
 
-def wrong_turn(_: Outsider, push: Data) -> Data | None:
-    return {"turn_id": "another"} if push.get("phase") == "DECISION" else None
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        (hanging, "no answer in time"),
-        (wrong_turn, "the answer is to another turn"),
-    ],
-)
-def test_no_show_ends_the_episode(change: Changed, why: str, tmp_path: Path) -> None:
-    trace, agent, _ = played(change, seconds=WAITS_S)
+        agent.act = act  # type: ignore[method-assign]
+        trace = play_game(SCENARIO, [place, "candid", "candid"], team_id="a2a")
+        place._seconds = GUARD_S
+        released.set()
     holds(trace, tmp_path)
     assert trace.halt is not None
     assert (trace.halt.reason, trace.halt.agent_id) == ("provider_fault", 0)
+    why = "the answer is to another turn" if answer else "no answer in time"
     assert trace.halt.detail == f"a2a: seat 0: turn: {why}"
-    assert not [e for e in trace.events if e.type == "decide_end" and e.agent_id == 0]
+    assert not [e for e in trace.events if getattr(e, "agent_id", None) == 0 and "end" in e.type]
     assert len(pushes(agent, "episode_end")) == 1
 
 
-def raw(answer: bytes, pieces_s: float = 0.0) -> Callable[[BaseHTTPRequestHandler], None]:
-    """What is sent in place of an answer, perhaps slowly."""
-
-    def send(handler: BaseHTTPRequestHandler) -> None:
-        for each in range(len(answer)):
-            handler.wfile.write(answer[each : each + 1])
-            time.sleep(pieces_s)
-        handler.close_connection = True
-
-    return send
-
-
 @pytest.mark.parametrize(
-    ("answer", "pieces_s", "why"),
+    ("answer", "why"),
     [
-        (b"HTTP/1.0 302 Found\r\nlocation: /\r\n\r\n", 0, "answered with status 302"),
-        (b"HTTP/1.0 500 No\r\n\r\n", 0, "answered with status 500"),
-        (b"HTTP/1.0 200 OK\r\n\r\n[]", 0, "the body is no object of JSON"),
-        (b"HTTP/1.0 200 OK\r\n\r\n{}" + b" " * 1000, 0.02, "no answer in time"),
-        (b"nonsense", 0, "no answer in time"),
-        (b"", 0, "no answer in time"),
+        (b"HTTP/1.0 302 Found\r\nlocation: /\r\n\r\n", "answered with status 302"),
+        (b"HTTP/1.0 500 No\r\n\r\n", "answered with status 500"),
+        (b"HTTP/1.0 200 OK\r\n\r\n[]", "the body is no object of JSON"),
+        (b"nonsense", "no answer in time"),
+        (b"", "no answer in time"),
     ],
-)  # fmt: skip
-def test_what_is_no_answer_ends_the_episode(answer: bytes, pieces_s: float, why: str) -> None:
-    """Also one that comes byte by byte, of which each is in time."""
+)
+def test_what_is_no_answer_ends_the_episode(answer: bytes, why: str) -> None:
     agent = Outsider()
     own = agent.answered
 
     def answered(handler: Any, path: str, headers: Any, body: bytes) -> None:
         if headers["x-a2a-id"].startswith("0.turn"):
-            raw(answer, pieces_s)(handler)
+            handler.wfile.write(answer)
         else:
             own(handler, path, headers, body)
 
     agent.answered = answered  # type: ignore[method-assign]
-    begun = time.monotonic()
-    with seated(agent, seconds=2) as place:
+    with seated(agent) as place:
         trace = play_game(SCENARIO, [place, "candid", "candid"], team_id="a2a")
     assert trace.halt is not None
-    if pieces_s:
-        assert trace.halt.detail.startswith("a2a: seat 0: turn: ")
-        assert time.monotonic() - begun < 15
-    else:
-        assert trace.halt.detail == f"a2a: seat 0: turn: {why}"
+    assert trace.halt.detail == f"a2a: seat 0: turn: {why}"
+
+
+def test_answer_that_comes_byte_by_byte_is_cut_off_at_the_deadline() -> None:
+    """Each byte is in time; the whole answer is not."""
+    agent = Outsider()
+    own = agent.answered
+    cut = threading.Event()
+    with seated(agent) as place:
+
+        def answered(handler: Any, path: str, headers: Any, body: bytes) -> None:
+            if headers["x-a2a-id"].startswith("0.round_start"):
+                place._seconds = WAITS_S
+            if not headers["x-a2a-id"].startswith("0.turn"):
+                own(handler, path, headers, body)
+                return
+            end = time.monotonic() + GUARD_S
+            try:
+                while time.monotonic() < end:
+                    handler.wfile.write(b"x")
+                    time.sleep(WAITS_S / 20)
+            except OSError:
+                cut.set()
+
+        agent.answered = answered  # type: ignore[method-assign]
+        trace = play_game(SCENARIO, [place, "candid", "candid"], team_id="a2a")
+        place._seconds = GUARD_S
+        assert cut.wait(GUARD_S / 2)
+    assert trace.halt is not None
+    assert trace.halt.detail.startswith("a2a: seat 0: turn: ")
 
 
 def test_empty_answer_ends_the_turn(tmp_path: Path) -> None:
@@ -393,7 +402,7 @@ def test_joining_is_refused_until_everything_fits() -> None:
 
 
 def test_hello_that_is_not_accepted_is_no_seat() -> None:
-    place, agent = Place(0, 5), Outsider()
+    place, agent = Place(0), Outsider()
     own = agent.answer
     agent.answer = lambda *given: (200, {**own(*given)[1], "accept": False})  # type: ignore[method-assign]
     assert agent.join(place.ticket)[0] == 403
