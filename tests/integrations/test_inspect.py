@@ -1,5 +1,8 @@
 """Games as samples of inspect_ai, with the library itself and its own mock of a model."""
 
+import gc
+import json
+import math
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
@@ -61,6 +64,7 @@ def run(traces: Path, model: Any, **arguments: Any) -> tuple[EvalLog, list[Trace
         log_dir=str(traces.parent / "logs"),
         **arguments,
     )
+    gc.collect()  # so what it left open is noticed here
     return log, [read_trace(path) for path in sorted(traces.glob("*.json"))]
 
 
@@ -109,6 +113,35 @@ def test_loopback_server_gives_model_tokens_and_log_probabilities(tmp_path: Path
     counted = [usage for game in games for usage in usages(game)]
     assert len(counted) == asked
     assert {(u.input_tokens, u.cached_tokens, u.output_tokens) for u in counted} == {(10, 4, 2)}
+
+
+def test_expected_beliefs_follow_from_log_probabilities_of_the_server(tmp_path: Path) -> None:
+    """From the server's reply to the trace, and the trace replays."""
+    pytest.importorskip("openai", reason="inspect asks such servers with the package openai")
+    first = json.dumps({"beliefs": {str(agent): [0] * 16 for agent in (0, 2, 3, 4)}})
+    before, _, after = first.partition("0,")
+    tops = [{"token": token, "bytes": None, "logprob": math.log(p)}
+            for token, p in (("1", 0.75), ("2", 0.25))]  # fmt: skip
+    tokens = [
+        {"token": before, "bytes": None, "logprob": 0.0, "top_logprobs": []},
+        {**tops[0], "top_logprobs": tops},
+        {"token": f",{after}", "bytes": None, "logprob": 0.0, "top_logprobs": []},
+    ]
+    said = chat(f"{before}1,{after}", logprobs={"content": tokens})
+    with serving(Answer(said)) as server:
+        model = get_model("openai-api/here/stub", base_url=server.url, api_key="none")
+        asking = {"logprobs": True, "top_logprobs": 5, "reflection": True}
+        log, (game,) = run(tmp_path / "traces", model, limit=1, seats=1, **asking)
+        assert all(asked["logprobs"] is True for asked in server.asked)
+    assert log.status == "success", log.error
+    verify(tmp_path / "traces")
+    found = [event for event in game.events if event.type == "reflection"]
+    assert len(found) == 5
+    for event in found:
+        assert event.delta_by_target["0"] == (1,) + (0,) * 15
+        assert event.expected_by_target is not None
+        assert event.expected_by_target["0"] == pytest.approx((1.25,) + (0,) * 15)
+        assert event.expected_by_target["2"] == pytest.approx((0,) * 16)
 
 
 def test_what_the_model_raises_ends_the_game_and_is_in_both_records(tmp_path: Path) -> None:
