@@ -1,1 +1,1 @@
-"""Seats for other frameworks; each module needs the extra of its name and public names alone."""
+"""Seats for other frameworks, by public names alone; what needs a library has an extra."""

@@ -84,6 +84,7 @@ class Place:
 
     def close(self) -> None:
         """Tell the agent that the episode is over, and listen no longer."""
+        self._seconds = min(self._seconds, 5.0)  # a farewell is not worth more [C]
         with suppress(UnavailableError):
             self._push("episode_end", None, "")
         self._server.close()
@@ -135,12 +136,11 @@ class Place:
 
     def _forge(self, push: Data, body: bytes) -> None:
         """Send pushes that an agent must refuse; note those that it accepts."""
-        turn_id, end = push["turn_id"], push["deadline"]
-        large = to_json({**push, "prompt": "x" * 300_000})
+        large, until = to_json({**push, "prompt": "x" * 300_000}), push["deadline"]
         forged = {
-            "a wrong signature": (self._key, turn_id, end, body),
-            "headers of another turn": (self._secret, "other", end, body),
-            "a body of 300 kB": (self._secret, turn_id, end, large),
+            "a wrong signature": (self._key, push["turn_id"], until, body),
+            "headers of another turn": (self._secret, "other", until, body),
+            "a body of 300 kB": (self._secret, push["turn_id"], until, large),
         }
         for what, sent in forged.items():
             with suppress(RefusedError):
@@ -229,18 +229,18 @@ class Place:
 
 
 def _played(chosen: Namespace, scenario: Scenario) -> Trace:
-    tickets, episode, last = Path(chosen.tickets), secrets.token_hex(8), scenario.num_agents - 1
-    if not all(0 <= each <= last for each in chosen.seats):
-        raise ConfigError(f"--seats: the agents are 0 to {last}")
+    tickets, everybody = Path(chosen.tickets), range(scenario.num_agents)
+    if not {*chosen.seats} <= {*everybody}:
+        raise ConfigError(f"--seats: the agents are 0 to {everybody[-1]}")
     try:
         tickets.touch(0o600, exist_ok=False)
     except OSError as error:
         raise ConfigError(f"--tickets {tickets}: {error.strerror}") from error
-    more = {"episode": episode, "checks": chosen.check}
+    more = {"episode": secrets.token_hex(8), "checks": chosen.check}
     places = {each: Place(each, chosen.seconds, **more) for each in chosen.seats}
     try:
         tickets.write_bytes(to_json([place.ticket for place in places.values()], indent=1))
-        team = {**dict.fromkeys(range(last + 1), chosen.partner), **places}
+        team = {**dict.fromkeys(everybody, chosen.partner), **places}
         return play_game(scenario, team, team_id="a2a", reflection=chosen.reflection)
     finally:
         tickets.unlink()

@@ -125,8 +125,8 @@ def run(
 ) -> int:
     """Play and write the trace, if the game came to an end; return the exit status.
 
-    It is 0, 1 if ``play`` added to ``faults`` of what was chosen, 2 after a mistake, and 3 if the
-    game was cut short.
+    It is 0, 1 if ``play`` added to ``faults`` of what was chosen, 2 after a mistake, 3 if the
+    game was cut short, and 130 after Ctrl-C.
     """
     chosen = parser.parse_args(namespace=argparse.Namespace(faults=[]))
     try:
@@ -138,6 +138,8 @@ def run(
             write_trace(chosen.out, trace)
     except CalbenchError as error:
         parser.exit(2, f"{error}\n")
+    except KeyboardInterrupt:
+        return 130
     halt = trace and trace.halt
     for line in [*chosen.faults, *([f"cut short: {halt.detail}"] if halt else [])]:
         print(line, file=sys.stderr)

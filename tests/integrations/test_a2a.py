@@ -22,7 +22,7 @@ from calbench.integrations.seats import seen_data
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
-from calbench.types import Observation, Reply
+from calbench.types import AgentId, DirectMessage, Observation, Reply, Text, Turn
 from tests.cli.runs import REPO, environment, python
 from tests.effort import GUARD_S
 from tests.factories import make_scenario
@@ -357,6 +357,35 @@ def test_answer_that_comes_byte_by_byte_is_cut_off_at_the_deadline() -> None:
     assert trace.halt.detail.startswith("a2a: seat 0: turn: ")
 
 
+def test_push_that_would_be_too_long_leaves_out_what_the_tools_show() -> None:
+    chat = "x" * 16_384
+    sizes: list[tuple[bool, int]] = []
+
+    class Chatty:
+        def act(self, observation: Observation) -> Turn:
+            if observation.phase == "CHEAP_TALK" and observation.turn_index < 2:
+                return Turn((DirectMessage(to=AgentId(0), content=Text(text=chat)),) * 30)
+            return Turn()
+
+    agent = Outsider()
+    own = agent.act
+
+    def act(push: Data) -> Data:
+        if push["kind"] == "turn":
+            heard = agent.call(push, "read_inbox", {})["data"]
+            sizes.append((push["inbox"] is None, len(heard)))
+            seen = agent.call(push, "get_observation", {})["data"]
+            push = {**push, "observation": seen}
+        return own(push)
+
+    agent.act = act  # type: ignore[method-assign]
+    with seated(agent) as place:
+        trace = play_game(SCENARIO, [place, Chatty(), Chatty()], team_id="a2a", uses_language=True)
+    assert trace.halt is None
+    assert (True, 30) in sizes
+    assert (False, 0) in sizes
+
+
 def test_empty_answer_ends_the_turn(tmp_path: Path) -> None:
     agent = Outsider()
     own = agent.answer
@@ -620,7 +649,7 @@ def test_example_of_the_page_plays(tmp_path: Path) -> None:
     (block,) = re.findall(r"^    import json\n(?:(?:    .*)?\n)+", page, re.MULTILINE)
     agent = tmp_path / "agent.py"
     agent.write_text(textwrap.dedent(block))
-    ended, played = commanded(tmp_path, Path("varied"), agent, "--check")
+    ended, played = commanded(tmp_path, Path("varied"), agent, "--check", "--partner", "candid")
     assert (ended.returncode, ended.stderr.strip(), played.stderr) == (0, "", "")
     verify(tmp_path / "game.json")
 
