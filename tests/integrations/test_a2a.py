@@ -110,8 +110,19 @@ def test_game_verifies_and_what_was_sent_and_answered_is_in_the_trace(tmp_path: 
     assert place.faults == []
 
 
-def test_two_seats_of_one_game_and_typed_partners(tmp_path: Path) -> None:
-    agents = [Outsider(), Outsider()]
+def test_two_seats_decide_at_once_beside_a_typed_partner(tmp_path: Path) -> None:
+    agents, both = [Outsider(), Outsider()], threading.Barrier(2)
+
+    def waiting(own: Callable[[Data], Data]) -> Callable[[Data], Data]:
+        def act(push: Data) -> Data:
+            if push["turn_id"].endswith("turn.0.DECISION.0.0"):
+                both.wait(GUARD_S)  # for the other's push
+            return own(push)
+
+        return act
+
+    for agent in agents:
+        agent.act = waiting(agent.act)  # type: ignore[method-assign, assignment]
     with seated(agents[0]) as one:
         two = Place(1)
         assert agents[1].join(two.ticket)[0] == 200
@@ -420,6 +431,9 @@ def test_joining_is_refused_until_everything_fits() -> None:
     assert agent.join(ticket, callback_url="http://127.0.0.1.example.org:80/")[0] == 400
     assert agent.join(ticket, callback_url="https://127.0.0.1:80/")[0] == 400
     assert agent.sent == []
+    end, place._end = place._end, 0.0
+    assert agent.join(ticket)[0] == 410, "expired"
+    place._end = end
     assert posted(ticket["join_url"].replace("join", "ready"), {}, "")[0] == 401
     assert agent.join(ticket)[0] == 200
     assert [set(sent) for sent in agent.sent] == [
