@@ -8,7 +8,6 @@ what the seat sees. The extra ``mcp`` installs the library.
 import asyncio
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -17,52 +16,11 @@ from mcp.server.stdio import stdio_server
 from mcp.types import Resource, TextContent, Tool
 from pydantic_core import to_json
 
-from calbench import play
-from calbench.errors import ConfigError
 from calbench.integrations import seats
-from calbench.types import Observation, Player, Scenario, Trace
+from calbench.integrations.seats import END, Seat
+from calbench.types import Scenario, Trace
 
-END = "end_turn"
 SEEN = "calbench://observation"
-
-
-class Seat:
-    """One seat of a game: its turn, and the trace at the end."""
-
-    def __init__(self, scenario: Scenario, partners: Mapping[int, Player], **rules: Any) -> None:
-        """Begin a game; arguments are those of :func:`calbench.play`.
-
-        Raises:
-            ConfigError: the partners do not leave one seat.
-        """
-        if len({*range(scenario.num_agents)} - {*partners}) != 1:
-            raise ConfigError("partners: leave one seat")
-        self._game = play(scenario, seats=partners, **{"players": "mcp", "team": "mcp", **rules})
-        self.trace: Trace | None = None
-        self.desk = seats.Desk(next(iter(next(self._game).values())))
-
-    @property
-    def seen(self) -> Observation:
-        """What the seat saw last."""
-        return self.desk.seen
-
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a tool; return its outcome, or at the end of a turn what the seat sees next."""
-        if tool != END and self.trace is None:
-            return self.desk.call(tool, arguments)
-        if tool != END:
-            return seats.outcome("late", "the game is over")
-        if self.trace is None:
-            try:
-                asked = self._game.send({self.seen.agent_id: self.desk.turn})
-                self.desk = seats.Desk(asked[self.seen.agent_id])
-            except StopIteration as end:
-                self.trace = end.value
-        return self.shown()
-
-    def shown(self) -> dict[str, Any]:
-        """Return what the seat saw last, and whether the game is over."""
-        return {"is_over": self.trace is not None, **seats.seen_data(self.seen)}
 
 
 def server_of(seat: Seat) -> Server[Any, Any]:
@@ -97,7 +55,7 @@ async def _serve(seat: Seat) -> None:
 
 def _played(chosen: Namespace, scenario: Scenario) -> Trace | None:
     others = {*range(scenario.num_agents)} - {chosen.seat}
-    seat = Seat(scenario, dict.fromkeys(others, chosen.partner))
+    seat = Seat("mcp", scenario, dict.fromkeys(others, chosen.partner))
     asyncio.run(_serve(seat))
     return seat.trace
 

@@ -6,14 +6,14 @@ judged by the rules when the turn is over.
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import ConfigDict, Field, ValidationError, create_model
 from pydantic_core import to_json
 
-from calbench import load_suite, types, write_trace
+from calbench import load_suite, play, types, write_trace
 from calbench.errors import CalbenchError, ConfigError
 from calbench.types import Phase
 
@@ -35,6 +35,9 @@ STRICT = ConfigDict(strict=True, extra="forbid")
 TOOLS = {name: create_model(name, __config__=STRICT, **of) for name, of in ARGUMENTS.items()}
 SCHEMAS = {name: model.model_json_schema() for name, model in TOOLS.items()}
 """The arguments of each tool."""
+
+END = "end_turn"
+"""The tool that does what was staged."""
 
 READS = ("get_observation", "list_peers", "read_inbox")
 ALLOWED = {
@@ -109,6 +112,52 @@ class Desk:
         return outcome("accepted", resolves="end_of_turn")
 
 
+class Seat:
+    """One seat of a game: its turn, and the trace at the end."""
+
+    def __init__(
+        self,
+        name: str,
+        scenario: types.Scenario,
+        partners: Mapping[int, types.Player],
+        **rules: Any,
+    ) -> None:
+        """Begin a game; arguments beside the name of who sits there are those of ``play``.
+
+        Raises:
+            ConfigError: the partners do not leave one seat.
+        """
+        if len({*range(scenario.num_agents)} - {*partners}) != 1:
+            raise ConfigError("partners: leave one seat")
+        rules = {"players": name, "team": name, **rules}
+        self._game = play(scenario, seats=partners, **rules)
+        self.trace: types.Trace | None = None
+        self.desk = Desk(next(iter(next(self._game).values())))
+
+    @property
+    def seen(self) -> types.Observation:
+        """What the seat saw last."""
+        return self.desk.seen
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Any:
+        """Call a tool; return its outcome, or at the end of a turn what the seat sees next."""
+        if tool != END and self.trace is None:
+            return self.desk.call(tool, arguments)
+        if tool != END:
+            return outcome("late", "the game is over")
+        if self.trace is None:
+            try:
+                asked = self._game.send({self.seen.agent_id: self.desk.turn})
+                self.desk = Desk(asked[self.seen.agent_id])
+            except StopIteration as end:
+                self.trace = end.value
+        return self.shown()
+
+    def shown(self) -> dict[str, Any]:
+        """Return what the seat saw last, and whether the game is over."""
+        return {"is_over": self.trace is not None, **seen_data(self.seen)}
+
+
 def command(module: str, out: str) -> argparse.ArgumentParser:
     """Return the command of a module that plays one game, with what all of them take."""
     parser = argparse.ArgumentParser(prog=f"python -m calbench.integrations.{module}")
@@ -121,19 +170,19 @@ def command(module: str, out: str) -> argparse.ArgumentParser:
 
 def run(
     parser: argparse.ArgumentParser,
-    play: Callable[[argparse.Namespace, types.Scenario], types.Trace | None],
+    played: Callable[[argparse.Namespace, types.Scenario], types.Trace | None],
 ) -> int:
     """Play and write the trace, if the game came to an end; return the exit status.
 
-    It is 0, 1 if ``play`` added to ``faults`` of what was chosen, 2 after a mistake, 3 if the
-    game was cut short, and 130 after Ctrl-C.
+    It is 0, 1 if ``played`` added to ``faults`` of what was chosen, 2 after a mistake, 3 if
+    the game was cut short, and 130 after Ctrl-C.
     """
     chosen = parser.parse_args(namespace=argparse.Namespace(faults=[]))
     try:
         suite = load_suite(chosen.suite)
         if not 0 <= chosen.scenario < len(suite):
             raise ConfigError(f"--scenario {chosen.scenario}: known are 0 to {len(suite) - 1}")
-        trace = play(chosen, suite[chosen.scenario])
+        trace = played(chosen, suite[chosen.scenario])
         if trace is not None:
             write_trace(chosen.out, trace)
     except CalbenchError as error:

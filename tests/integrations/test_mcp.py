@@ -94,4 +94,4 @@ def test_assistant_reaches_its_observation_and_nothing_else(tmp_path: Path) -> N
 
 def test_two_free_seats_are_refused(suite: Path) -> None:
     with pytest.raises(ConfigError, match="partners: leave one seat"):
-        Seat(load_suite(suite)[0], {1: "imap"})
+        Seat("mcp", load_suite(suite)[0], {1: "imap"})

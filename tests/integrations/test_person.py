@@ -1,0 +1,191 @@
+"""A person's seat: a game in a browser and one in a terminal, and what they are shown."""
+
+import http.client
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from calbench import load_suite, read_trace, score_game, verify, write_trace
+from calbench.domain.actions import ParticipantMessage, Turn
+from calbench.domain.messages import Text
+from calbench.integrations.person import MOST_BYTES, Page, page_of
+from calbench.integrations.seats import Seat
+from calbench.integrations.terminal import Terminal, staged
+from calbench.types import Observation, Scenario, Trace
+from tests.browser.tabs import ARGUMENTS, CHROMIUM
+
+HOSTILE = '<script>alert(1)</script> "\x1b[2J" &amp; {{ seen }}'
+
+
+def seat_at(scenario: Scenario, partner: object = "candid") -> Seat:
+    partners = dict.fromkeys(range(1, scenario.num_agents), partner)
+    return Seat("person", scenario, partners, uses_language=True)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def scenario() -> Scenario:
+    return load_suite("varied")[0]
+
+
+@pytest.fixture
+def page(scenario: Scenario) -> Iterator[Page]:
+    with Page(seat_at(scenario)) as server:
+        yield server
+
+
+def ask(page: Page, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str]:
+    """Ask a page that serves one request in a thread beside."""
+    beside = threading.Thread(target=page.handle_request)
+    beside.start()
+    connection = http.client.HTTPConnection("127.0.0.1", page.server_port, timeout=10)
+    connection.request(method, path, body, {"Host": page.host, **headers})
+    answer = connection.getresponse()
+    found = answer.status, answer.read().decode()
+    connection.close()
+    beside.join(10)
+    return found
+
+
+def test_page_is_for_who_knows_its_address(page: Page) -> None:
+    assert ask(page, "GET", page.place)[0] == 200
+    assert ask(page, "GET", "/")[0] == 404
+    assert ask(page, "GET", page.place[:-2] + "/")[0] == 404
+    assert ask(page, "GET", page.place, Host=f"evil.example:{page.server_port}")[0] == 404
+    assert ask(page, "POST", "/", "tool=end_turn")[0] == 404
+    assert page.seat.seen.turn_index == 0
+
+
+def test_form_that_is_too_long_is_refused_unread(page: Page) -> None:
+    answer = ask(page, "POST", page.place, **{"Content-Length": str(MOST_BYTES + 1)})
+    assert answer[0] == 413
+    assert page.seat.desk.turn.actions == ()
+
+
+def test_forms_stage_and_take_back_and_say_what_is_wrong(page: Page) -> None:
+    said = urlencode({"tool": "send", "content": "Slot 9?", "whom": "3"})
+    assert ask(page, "POST", page.place, said)[0] == 303
+    (action,) = page.seat.desk.turn.actions
+    assert (action.to, action.content) == (3, Text(text="Slot 9?"))
+    assert "Say to agent 3: Slot 9?" in ask(page, "GET", page.place)[1]
+    assert ask(page, "POST", page.place, "tool=schedule&meeting_id=1&slot=3")[0] == 303
+    assert "Not done: schedule is not allowed in" in ask(page, "GET", page.place)[1]
+    assert "Not done" not in ask(page, "GET", page.place)[1]
+    ask(page, "POST", page.place, "tool=again")
+    assert page.seat.desk.turn.actions == ()
+
+
+@pytest.mark.parametrize("form", ["tool=nothing", "tool=send&whom=x", "tool=reschedule&item=a@b"])
+def test_odd_forms_stage_nothing(page: Page, form: str) -> None:
+    assert ask(page, "POST", page.place, form)[0] == 303
+    assert page.seat.desk.turn.actions == ()
+    assert page.said is not None
+
+
+def hostile(seen: Observation) -> Turn:
+    """Say what no page may take for its own."""
+    is_new = seen.phase.name == "CHEAP_TALK" and not seen.turn_index
+    said = (ParticipantMessage(content=Text(text=HOSTILE)),)
+    return Turn(said if is_new and seen.agent_id in seen.meeting.participants else ())
+
+
+def test_what_others_say_is_text_on_the_page_and_in_the_terminal(
+    scenario: Scenario, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seat = seat_at(scenario, hostile)
+    staged(seat, "end_turn", {})
+    shown = page_of(seat)
+    assert "<script" not in shown
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
+    assert "{{ seen }}" in shown
+    Terminal(seat)
+    printed = capsys.readouterr().out
+    assert "<script>alert(1)</script>" in printed
+    assert "\x1b" not in printed
+
+
+def test_no_page_holds_what_an_agent_does_not_see(scenario: Scenario) -> None:
+    """Labels and ids of others' errands are nowhere, in no phase, to the end."""
+    own = {errand.errand_id for agent, _, errand in scenario.errands if agent == 0}
+    others = {e.errand_id for agent, _, e in scenario.errands if agent != 0}
+    seat, pages = seat_at(scenario), list[str]()
+    for _ in range(300):
+        pages.append(page_of(seat))
+        if seat.trace is not None:
+            break
+        staged(seat, "end_turn", {})
+    assert seat.trace is not None
+    labels = seat.trace.labels
+    assert labels is not None
+    hidden = {str(labels[item]) for item in others} - {str(labels[item]) for item in own}
+    meetings = [each for each in scenario.meetings if 0 not in each.participants]
+    hidden |= {str(labels[each.meeting_id]) for each in meetings}
+    text = "\n".join(pages)
+    assert all(str(labels[item]) in text for item in own)
+    assert not [label for label in hidden if label in text]
+    assert not [item for item in others if re.search(rf"\b{item}\b", text)]
+
+
+def test_terminal_plays_a_game_that_verifies_and_keeps_it(tmp_path: Path) -> None:
+    lines = ["help", "look", "say Slot 9 would be easy for me.", "dm 3 Slot 9?", "again", "say Hm."]
+    lines += ["book 0", "move 2 0", *["end"] * 60]
+    command = [sys.executable, "-m", "calbench.integrations.person", "--terminal"]
+    command += ["--out", str(tmp_path), "--games", "1"]
+    ran = subprocess.run(
+        command, input="\n".join(lines), capture_output=True, text=True, timeout=300
+    )
+    (trace,) = tmp_path.glob("*.json")
+    assert ran.returncode == 0, ran.stderr
+    assert "not done: schedule is not allowed" in ran.stdout
+    assert verify(trace).turns_not_checked
+    before = trace.read_bytes()
+    assert subprocess.run(command, input="", capture_output=True, timeout=300).returncode == 0
+    assert trace.read_bytes() == before
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("size", [(1280, 900), (390, 844)], ids=["desktop", "phone"])
+def test_game_in_a_browser_is_scored_as_every_team(
+    scenario: Scenario, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    server, found = Page(seat_at(scenario)), list[Trace | None]()
+    beside = threading.Thread(target=lambda: found.append(server.play()))
+    beside.start()
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        tab = browser.new_page(viewport={"width": size[0], "height": size[1]})
+        complaints = list[str]()
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.goto(server.address)
+        width = tab.evaluate("document.documentElement.scrollWidth")
+        assert width <= size[0]
+        tab.get_by_label("Say").fill("Slots 0, 7, 9 and 10 would be easy for me.")
+        tab.keyboard.press("Tab")
+        tab.keyboard.press("Tab")
+        tab.keyboard.press("Enter")
+        assert tab.get_by_text("Say to all who take part: Slots 0, 7").count() == 1
+        for _ in range(200):
+            if tab.get_by_role("heading", name="The game is over").count():
+                break
+            book = tab.get_by_role("button", name="Add booking")
+            settled = re.findall(r"agree on slot (\d+)", tab.locator("ul.said").first.inner_text())
+            if book.count() and settled:
+                tab.get_by_label("Book meeting").select_option(settled[-1])
+                book.click()
+            tab.get_by_role("button", name="end the turn").click()
+        browser.close()
+    beside.join(30)
+    server.server_close()
+    assert complaints == []
+    (trace,) = found
+    assert trace is not None
+    write_trace(tmp_path / "game.json", trace)
+    assert read_trace(tmp_path / "game.json") == trace
+    assert verify(tmp_path / "game.json").turns_not_checked
+    assert score_game(trace).team == "person"
