@@ -9,7 +9,6 @@ import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,6 +16,7 @@ from urllib.parse import parse_qsl
 import jinja2
 
 from calbench import load_suite, types, write_trace
+from calbench.errors import ConfigError
 from calbench.integrations import seats
 from calbench.integrations.seats import END, Seat
 from calbench.integrations.terminal import Terminal, staged
@@ -40,7 +40,7 @@ def page_of(seat: Seat, said: Mapping[str, Any] | None = None) -> str:
         seat: whose turn it is, or whose game is over.
         said: the outcome of the last call, if it was rejected.
     """
-    text = files(__package__).joinpath("person.html").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("person.html").read_text(encoding="utf-8")
     template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(text)
     desk, more = seat.desk, {"phase": seat.seen.phase.name, "end": END, "said": said}
     return template.render(seen=seat.shown(), allowed=desk.allowed, turn=desk.turn, **more)
@@ -116,6 +116,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _played(chosen: Namespace, _first: types.Scenario) -> None:
     """Play from this scenario on as many games as were asked for; those in ``out`` are kept."""
+    if chosen.games < 1:
+        raise ConfigError("--games: play at least one")
     last = chosen.scenario + chosen.games
     for each in load_suite(chosen.suite)[chosen.scenario : last]:
         path = Path(chosen.out, f"{each.scenario_id}-{chosen.seat}.json")
@@ -127,8 +129,9 @@ def _played(chosen: Namespace, _first: types.Scenario) -> None:
         if isinstance(place, Page):
             print(f"{each.scenario_id}: open {place.address}", flush=True)
         trace = place.play()
-        if trace is not None:
-            write_trace(path, trace)
+        if trace is None:  # the person left
+            return
+        write_trace(path, trace)
 
 
 def main() -> int:

@@ -128,7 +128,9 @@ class Seat:
             ConfigError: the partners do not leave one seat.
         """
         if len({*range(scenario.num_agents)} - {*partners}) != 1:
-            raise ConfigError("partners: leave one seat")
+            raise ConfigError(
+                f"leave one of the seats 0 to {scenario.num_agents - 1} free of partners"
+            )
         rules = {"players": name, "team": name, **rules}
         self._game = play(scenario, seats=partners, **rules)
         self.trace: types.Trace | None = None

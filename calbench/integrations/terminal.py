@@ -8,6 +8,7 @@ from calbench import types
 from calbench.integrations.seats import END, Desk, Seat
 
 NUMBERS = ("to", "meeting_id", "slot", "item_id", "from_slot", "to_slot")  # fields of forms
+MOST_DIGITS = 10  # as many as the greatest number of a tool has [C]
 
 
 def staged(seat: Seat, tool: str, form: Mapping[str, str]) -> Any:
@@ -18,18 +19,21 @@ def staged(seat: Seat, tool: str, form: Mapping[str, str]) -> Any:
     if tool == "again":
         seat.desk = Desk(seat.seen)
         return None
-    given: dict[str, Any] = {
-        name: int(value) if name in NUMBERS and value.isdecimal() else value
-        for name, value in form.items()
-    }
+    given = {name: _number(v) if name in NUMBERS else v for name, v in form.items()}
     if tool == "send":
-        whom = given.pop("whom", "")
-        given |= {"channel": "dm", "to": int(whom)} if whom.isdecimal() else {"channel": whom}
+        whom = _number(form.get("whom", ""))
+        given |= {"channel": whom} if isinstance(whom, str) else {"channel": "dm", "to": whom}
+        given.pop("whom", None)
     if tool == "reschedule":
-        item, _, start = given.pop("item", "").partition("@")
-        given |= {"item_id": int(item or 0), "from_slot": int(start or 0), "justification": ""}
+        item, _, start = str(given.pop("item", "")).partition("@")
+        given |= {"item_id": _number(item), "from_slot": _number(start), "justification": ""}
     outcome = seat.call(tool, given)
     return outcome if outcome.get("status") == "rejected" else None
+
+
+def _number(text: str) -> int | str:
+    """Return what a field says; what is no number stays as it is, and is refused with its name."""
+    return int(text) if text.isdecimal() and len(text) < MOST_DIGITS else text
 
 
 class Terminal(cmd.Cmd):
@@ -91,6 +95,10 @@ class Terminal(cmd.Cmd):
         if self.seat.trace is None:
             self.do_look()
         return self.seat.trace is not None
+
+    def do_EOF(self, _: str) -> bool:
+        """Leave; the game is not kept."""
+        return True
 
     def play(self) -> types.Trace | None:
         """Ask until the game is over."""

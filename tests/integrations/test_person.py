@@ -1,11 +1,13 @@
 """A person's seat: a game in a browser and one in a terminal, and what they are shown."""
 
+import html
 import http.client
 import re
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -13,11 +15,14 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from calbench import load_suite, read_trace, score_game, verify, write_trace
-from calbench.domain.actions import ParticipantMessage, Turn
+from calbench.domain.actions import DirectMessage, ParticipantMessage, Turn
+from calbench.domain.calendars import Meeting
+from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
-from calbench.integrations.person import MOST_BYTES, Page, page_of
+from calbench.integrations.person import MOST_BYTES, Page, main, page_of
 from calbench.integrations.seats import Seat
 from calbench.integrations.terminal import Terminal, staged
+from calbench.metrics.speech.messages import labels_of_game
 from calbench.types import Observation, Scenario, Trace
 from tests.browser.tabs import ARGUMENTS, CHROMIUM
 
@@ -71,14 +76,13 @@ def test_form_that_is_too_long_is_refused_unread(page: Page) -> None:
 def test_forms_stage_and_take_back_and_say_what_is_wrong(page: Page) -> None:
     said = urlencode({"tool": "send", "content": "Slot 9?", "whom": "3"})
     assert ask(page, "POST", page.place, said)[0] == 303
-    (action,) = page.seat.desk.turn.actions
-    assert (action.to, action.content) == (3, Text(text="Slot 9?"))
+    assert page.seat.desk.turn.actions == (DirectMessage(AgentId(3), Text(text="Slot 9?")),)
     assert "Say to agent 3: Slot 9?" in ask(page, "GET", page.place)[1]
     assert ask(page, "POST", page.place, "tool=schedule&meeting_id=1&slot=3")[0] == 303
     assert "Not done: schedule is not allowed in" in ask(page, "GET", page.place)[1]
     assert "Not done" not in ask(page, "GET", page.place)[1]
     ask(page, "POST", page.place, "tool=again")
-    assert page.seat.desk.turn.actions == ()
+    assert not page.seat.desk.turn.actions
 
 
 @pytest.mark.parametrize("form", ["tool=nothing", "tool=send&whom=x", "tool=reschedule&item=a@b"])
@@ -88,18 +92,20 @@ def test_odd_forms_stage_nothing(page: Page, form: str) -> None:
     assert page.said is not None
 
 
-def hostile(seen: Observation) -> Turn:
-    """Say what no page may take for its own."""
-    is_new = seen.phase.name == "CHEAP_TALK" and not seen.turn_index
-    said = (ParticipantMessage(content=Text(text=HOSTILE)),)
-    return Turn(said if is_new and seen.agent_id in seen.meeting.participants else ())
+class Hostile:
+    """Says what no page may take for its own."""
+
+    def act(self, seen: Observation) -> Turn:
+        """Say it once in every meeting of its own."""
+        is_new = seen.phase.name == "CHEAP_TALK" and not seen.turn_index
+        said = (ParticipantMessage(content=Text(text=HOSTILE)),)
+        return Turn(said if is_new and isinstance(seen.meeting, Meeting) else ())
 
 
 def test_what_others_say_is_text_on_the_page_and_in_the_terminal(
     scenario: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seat = seat_at(scenario, hostile)
-    staged(seat, "end_turn", {})
+    seat = seat_at(scenario, Hostile())
     shown = page_of(seat)
     assert "<script" not in shown
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
@@ -112,40 +118,38 @@ def test_what_others_say_is_text_on_the_page_and_in_the_terminal(
 
 def test_no_page_holds_what_an_agent_does_not_see(scenario: Scenario) -> None:
     """Labels and ids of others' errands are nowhere, in no phase, to the end."""
-    own = {errand.errand_id for agent, _, errand in scenario.errands if agent == 0}
-    others = {e.errand_id for agent, _, e in scenario.errands if agent != 0}
     seat, pages = seat_at(scenario), list[str]()
-    for _ in range(300):
+    while seat.trace is None:
         pages.append(page_of(seat))
-        if seat.trace is not None:
-            break
         staged(seat, "end_turn", {})
-    assert seat.trace is not None
-    labels = seat.trace.labels
+    text = html.unescape("\n".join([*pages, page_of(seat)]))
+    labels = labels_of_game(seat.trace)
     assert labels is not None
-    hidden = {str(labels[item]) for item in others} - {str(labels[item]) for item in own}
-    meetings = [each for each in scenario.meetings if 0 not in each.participants]
-    hidden |= {str(labels[each.meeting_id]) for each in meetings}
-    text = "\n".join(pages)
-    assert all(str(labels[item]) in text for item in own)
-    assert not [label for label in hidden if label in text]
-    assert not [item for item in others if re.search(rf"\b{item}\b", text)]
+    own, *others = [labels.own_labels(AgentId(agent)) for agent in range(scenario.num_agents)]
+    hidden = {item: label for each in others for item, label in each.items() if item not in own}
+    assert len(hidden) > 20
+    assert all(label in text for label in own.values())
+    assert not [label for label in {*hidden.values()} - {*own.values()} if label in text]
+    errands = {errand.errand_id for agent, _, errand in scenario.errands if agent}
+    assert not [item for item in errands if re.search(rf"\b{item}\b", text)]
 
 
+@pytest.mark.heavy
 def test_terminal_plays_a_game_that_verifies_and_keeps_it(tmp_path: Path) -> None:
     lines = ["help", "look", "say Slot 9 would be easy for me.", "dm 3 Slot 9?", "again", "say Hm."]
     lines += ["book 0", "move 2 0", *["end"] * 60]
     command = [sys.executable, "-m", "calbench.integrations.person", "--terminal"]
     command += ["--out", str(tmp_path), "--games", "1"]
+    typed = "\n".join(lines)
     ran = subprocess.run(
-        command, input="\n".join(lines), capture_output=True, text=True, timeout=300
+        command, input=typed, capture_output=True, text=True, timeout=300, check=False
     )
     (trace,) = tmp_path.glob("*.json")
     assert ran.returncode == 0, ran.stderr
     assert "not done: schedule is not allowed" in ran.stdout
     assert verify(trace).turns_not_checked
     before = trace.read_bytes()
-    assert subprocess.run(command, input="", capture_output=True, timeout=300).returncode == 0
+    subprocess.run(command, input="", capture_output=True, timeout=300, check=True)
     assert trace.read_bytes() == before
 
 
@@ -169,7 +173,7 @@ def test_game_in_a_browser_is_scored_as_every_team(
         tab.keyboard.press("Tab")
         tab.keyboard.press("Tab")
         tab.keyboard.press("Enter")
-        assert tab.get_by_text("Say to all who take part: Slots 0, 7").count() == 1
+        tab.get_by_text("Say to all who take part: Slots 0, 7").wait_for()
         for _ in range(200):
             if tab.get_by_role("heading", name="The game is over").count():
                 break
@@ -188,4 +192,36 @@ def test_game_in_a_browser_is_scored_as_every_team(
     write_trace(tmp_path / "game.json", trace)
     assert read_trace(tmp_path / "game.json") == trace
     assert verify(tmp_path / "game.json").turns_not_checked
-    assert score_game(trace).team == "person"
+    assert score_game(trace).team_id == "person"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--seat", "9"], "leave one of the seats 0 to 4 free of partners"),
+        (["--games", "0"], "--games: play at least one"),
+    ],
+)
+def test_mistake_is_one_line(
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["person", "--terminal", "--out", str(tmp_path), *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.splitlines() == [said]
+
+
+def test_who_leaves_the_terminal_ends_all_games_and_keeps_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO("say Hello\n"))
+    monkeypatch.setattr(
+        sys, "argv", ["person", "--terminal", "--games", "3", "--out", str(tmp_path)]
+    )
+    assert main() == 0
+    assert not [*tmp_path.iterdir()]
