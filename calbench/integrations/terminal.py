@@ -96,7 +96,7 @@ class Terminal(cmd.Cmd):
             self.do_look()
         return self.seat.trace is not None
 
-    def do_EOF(self, _: str) -> bool:
+    def do_EOF(self, _: str) -> bool:  # noqa: N802 - its name there
         """Leave; the game is not kept."""
         return True
 
