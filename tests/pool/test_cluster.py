@@ -16,6 +16,7 @@ from calbench.pool import ExecutorSpec, Pool, mapped, workers
 from tests.cli.runs import REPO
 from tests.effort import GUARD_S
 from tests.pool.test_processes import deadly, deadly_once
+from tests.stranger import attacked, needs_root
 
 distributed = pytest.importorskip("distributed")
 
@@ -173,8 +174,7 @@ def _listening(process: int) -> list[int]:
 
 @pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="asks Linux for ports")
 def test_ports_of_a_local_cluster_answer_nobody_without_a_certificate(pool: Pool) -> None:
-    processes = [os.getpid(), *set(mapped(_process, range(8), pool))]
-    ports = {port for process in processes for port in _listening(process)}
+    ports = _ports(pool)
     assert len(ports) >= 3
     for port in sorted(ports):
         for _ in range(50):
@@ -185,8 +185,24 @@ def test_ports_of_a_local_cluster_answer_nobody_without_a_certificate(pool: Pool
                     assert not said.startswith(b"HTTP") or b" 404 " in said
 
 
+def _ports(pool: Pool) -> set[int]:
+    processes = [os.getpid(), *set(mapped(_process, range(8), pool))]
+    return {port for process in processes for port in _listening(process)}
+
+
 def _process(_: int) -> int:
     return os.getpid()
+
+
+@needs_root
+@pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="asks Linux for ports")
+def test_another_user_has_no_call_run(pool: Pool, tmp_path: Path) -> None:
+    ports = _ports(pool)
+    found = attacked(ports, tmp_path / "ours")
+    assert (found["calls"], found["pages"]) == (0, 0), found
+    with scheduler() as address, worker(address):
+        found = attacked([int(address.rpartition(":")[2])], tmp_path / "open")
+        assert found["calls"] > 0, found  # why `tcp://` is refused
 
 
 def test_tls_without_certificates_is_refused() -> None:
