@@ -7,7 +7,8 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,25 @@ CONNECTIONS = 50
 PATIENCE_S = 5.0
 """How long one waits for an answer; a port that closes the connection is not waited for [C]."""
 
-needs_root = pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root alone can be another user"
-)
+IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+
+needs_root = pytest.mark.skipif(not IS_ROOT, reason="root alone can be another user")
+
+
+@contextmanager
+def nobody(folder: Path) -> Iterator[None]:
+    """Be somebody who may do nothing in a folder: nobody where we are root, who may everything."""
+    mode = folder.stat().st_mode
+    folder.chmod(0o000)
+    if IS_ROOT:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if IS_ROOT:
+            os.seteuid(0)
+        folder.chmod(mode)
+
 
 Ask = Callable[[int, Path], Awaitable[str]]
 """Asks something of a port; a call makes a folder. Returns what came of it."""
