@@ -86,6 +86,23 @@ def test_what_builds_the_package_and_source_archives_is_locked() -> None:
         assert {canonicalize_name(each.name) for each in now} <= builder.keys(), name
 
 
+def test_bill_of_materials_has_every_locked_package_with_its_hashes() -> None:
+    from tests.packaging.sbom import bill  # which reads locks by the functions of this module
+
+    made = bill("requirements.lock")
+    assert (made["bomFormat"], made["specVersion"], made["version"]) == ("CycloneDX", "1.6", 1)
+    found = {
+        each["purl"]: [one["content"] for one in each["externalReferences"][0]["hashes"]]
+        for each in made["components"]
+    }
+    assert found == {
+        f"pkg:pypi/{name}@{next(iter(pinned.specifier)).version}": [
+            digest.removeprefix("sha256:") for digest in hashes
+        ]
+        for name, (pinned, hashes) in locked("requirements.lock").items()
+    }
+
+
 SHOWN = ("README.md", ".ci/run", "site/docs/reproduce.md", "site/docs/frameworks.md")
 """Files whose installs from locks build nothing with what pip would choose by itself."""
 
