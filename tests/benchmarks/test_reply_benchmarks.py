@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from statistics import median
 
@@ -207,10 +208,13 @@ def test_cap_on_money_beside_calls_over_http(
     with serving(Answer(delay_s=0.1)) as server:
 
         def both() -> None:
-            for is_capped in (True, False):
+            for is_capped in sorted((True, False), reverse=next(orders) % 2 == 0):
                 asyncio.run(play(server.url, is_capped=is_capped))
 
-        timed(benchmark, both, rounds=3)
+        orders = count()
+        asyncio.run(play(server.url, is_capped=False))  # loads LiteLLM
+        times.clear()
+        timed(benchmark, both, rounds=4)
     capped, free = (median(times[each, "all"]) for each in (True, False))
     benchmark.extra_info["slower_by"] = round(capped / free - 1, 4)
     capped, free = (median(times[each, "first"]) for each in (True, False))
