@@ -61,6 +61,8 @@ lock:  ## resolve again, with no release younger than two weeks
 	uv pip compile pyproject.toml --universal --python-version 3.11 --extra models --extra site --extra test --extra pipeline \
 		--generate-hashes --no-header --no-annotate \
 		--exclude-newer $$(date -u -d '14 days ago' +%F) -o requirements.lock
+	printf 'setuptools\nhatchling\neditables\n' | uv pip compile - --universal --python-version 3.11 \
+		--constraints requirements.lock --generate-hashes --no-header --no-annotate -o requirements-build.lock
 
 sbom:  ## the packages of the lock as a bill of materials, CycloneDX -> build/sbom.json
 	python -m tests.packaging.sbom requirements.lock build/sbom.json

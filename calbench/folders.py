@@ -169,4 +169,4 @@ def _remove_left(top: Path, kind: str) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+    return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()

@@ -167,17 +167,19 @@ class _Outcomes:
     def __init__(self, folder: Path | None) -> None:
         self._folder, self._process = folder, os.getpid()
         self._statuses = [0]
-        self._refused: list[CalbenchError] = []
+        self._refused: list[Exception] = []
 
     def keep(self, task: Callable[[], int]) -> None:
         """Call a task; keep its status, or what it is refused for."""
         folder = None if os.getpid() == self._process else self._folder
         try:
             status = task()
-        except CalbenchError as error:
-            if folder is None:
+        except (CalbenchError, MemoryError, OSError) as error:
+            if folder is None:  # else Hydra would say a line of its own about the last two
                 self._refused.append(error)
                 raise _RefusedError from error
+            if not isinstance(error, CalbenchError):
+                raise
             _record(folder, _REFUSED, "\n".join(error_lines(error)))
         else:
             self._statuses.append(status)
@@ -189,6 +191,7 @@ class _Outcomes:
 
         Raises:
             CalbenchError: what a job was refused for.
+            MemoryError, OSError: what the machine lacked.
         """
         if self._refused:
             raise self._refused[0]

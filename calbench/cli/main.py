@@ -16,6 +16,9 @@ SCARCE = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
 UNWRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF}
 """Errors of a stream that takes nothing more."""
 
+UNMAPPED = "failed to map segment from shared object"
+"""What the loader of Linux says of a compiled library for which there is too little memory."""
+
 STOPPED = "Stopped before anything was done; the same command starts again"
 
 
@@ -94,10 +97,12 @@ def status_of(command: Callable[[], int]) -> int:
 
 def _of_machine(error: Exception) -> str:
     """Return the line about an error of the machine; of any other one, nothing."""
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or UNMAPPED in str(error):
         return "the machine has too little memory; try jobs=1, or a part of it"
     if not isinstance(error, OSError):
         return ""
+    if isinstance(error, PermissionError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}; choose a place that is yours"
     is_output = error.filename is None and error.errno in UNWRITTEN
     if is_output:
         _drop_output()

@@ -251,6 +251,9 @@ OFFLINE = {
 """Variables by which LiteLLM and its libraries neither call home nor chatter when imported."""
 
 
+LOOPBACK = "localhost,127.0.0.1,::1"
+"""Never asked through a proxy, beside what ``no_proxy`` names: it would reach its own machine."""
+
 NEEDS_LITELLM = "models are asked through LiteLLM: pip install 'calbench[models]'"
 
 
@@ -262,6 +265,9 @@ def load_litellm() -> Any:
     """
     for name, value in OFFLINE.items():
         os.environ.setdefault(name, value)
+    direct = os.environ.get("no_proxy") or os.environ.get("NO_PROXY", "")
+    if direct != "*" and LOOPBACK not in direct:
+        os.environ["no_proxy"] = f"{LOOPBACK},{direct}"
     with hushed():
         try:
             import litellm

@@ -224,7 +224,7 @@ def _watched(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any
 
 
 def _prepare(request: Any, exchange: Exchange) -> None:
-    """Bound the time to connect, note the keys, and note that the request will be sent."""
+    """Bound the time to connect, note the keys, and that the request, without cookies, is sent."""
     import httpx
 
     if exchange.is_rehearsal:
@@ -236,6 +236,7 @@ def _prepare(request: Any, exchange: Exchange) -> None:
         times[kind] = most if given is None else min(given, most)
     request.extensions["timeout"] = times
     request.headers["accept-encoding"] = ENCODINGS
+    request.headers.pop("cookie", None)  # it would tell that two calls are of one user
     sent = [request.headers.get(name, "") for name in _SECRETS]
     sent += [value for name, value in request.url.params.multi_items() if "key" in name.lower()]
     exchange.secrets.update(

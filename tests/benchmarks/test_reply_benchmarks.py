@@ -5,9 +5,12 @@ Times are never asserted; that the work was done is.
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from statistics import median
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
@@ -19,7 +22,7 @@ from calbench.llm.model import Endpoint
 from calbench.llm.replies.shards import merge_into, read_shards
 from calbench.llm.replies.store import ReplyStore
 from tests.llm.asking import SITE, THEN, model, prices, put, recorded, reply, request
-from tests.llm.stub_server import serving
+from tests.llm.stub_server import Answer, serving
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
@@ -29,6 +32,9 @@ THREAD = [
 """Forty messages of a kilobyte: an agent's thread late in a game."""
 
 CALLS = 200
+
+HTTP_CALLS, FIRST, AT_ONCE = 400, 80, 8
+"""Calls over HTTP, how many of them count as the first ones, and how many are made at once."""
 
 PRICES = prices(1.0, 1.0)
 
@@ -170,3 +176,46 @@ def test_calls_through_litellm(benchmark: BenchmarkFixture) -> None:
         assert len(server.asked) >= 100
         assert len(server.asked) % 100 == 0  # every call once
     benchmark.extra_info["cpu_ms_per_call"] = 10 * mean
+
+
+def test_cap_on_money_beside_calls_over_http(
+    benchmark: BenchmarkFixture, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """By how much a cap slows down honest calls that are recorded.
+
+    In processor time, and of its first calls, which wait for evidence once in a run, in seconds of
+    a clock. With a cap and without take turns.
+    """
+    times: dict[tuple[bool, str], list[float]] = defaultdict(list)
+
+    async def play(url: str, *, is_capped: bool) -> None:
+        store = tmp_path_factory.mktemp("store") / "r.sqlite"
+        cap = 1000.0 if is_capped else None
+        source = Source(mode="record", store=store, prices=PRICES, max_usd=cap)
+        config = model(api_base=url, concurrency=AT_ONCE)
+        async with open_completer({"stub": config}, source) as completer:
+            replied, began = [time.perf_counter()], time.process_time()
+
+            async def call(number: int) -> None:
+                await completer.complete(request(f"call {number}"), SITE)
+                replied.append(time.perf_counter())
+
+            await asyncio.gather(*(call(number) for number in range(HTTP_CALLS)))
+        times[is_capped, "first"].append(replied[FIRST] - replied[0])
+        times[is_capped, "all"].append(time.process_time() - began)
+        assert source.totals.calls == HTTP_CALLS
+
+    with serving(Answer(delay_s=0.1)) as server:
+
+        def both() -> None:
+            for is_capped in sorted((True, False), reverse=next(orders) % 2 == 0):
+                asyncio.run(play(server.url, is_capped=is_capped))
+
+        orders = count()
+        asyncio.run(play(server.url, is_capped=False))  # loads LiteLLM
+        times.clear()
+        timed(benchmark, both, rounds=4)
+    capped, free = (median(times[each, "all"]) for each in (True, False))
+    benchmark.extra_info["slower_by"] = round(capped / free - 1, 4)
+    capped, free = (median(times[each, "first"]) for each in (True, False))
+    benchmark.extra_info["seconds_at_first"] = round(capped - free, 2)

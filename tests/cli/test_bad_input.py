@@ -1,6 +1,5 @@
 """A user's mistakes: one clear line, a status, nothing half-written."""
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from calbench.errors import CalbenchError, ConfigError
 from calbench.runs.play import execute
 from tests.cli.conftest import Command
 from tests.cli.runs import SMALL, Ended, files
+from tests.stranger import nobody
 
 BAD_CONFIGURATIONS: dict[str, tuple[Sequence[str], str]] = {
     "unknown key": (["+nonsense=1"], "nonsense: is not a known key"),
@@ -298,12 +298,15 @@ def test_out_is_refused_when_a_file_stands_in_its_way(
     assert files(tmp_path) == {"file": b"mine"}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_out_is_refused_when_it_may_not_be_written(command: Command, tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    try:
-        ended = command(*SMALL, f"out={tmp_path / 'out'}")
-    finally:
-        tmp_path.chmod(0o700)
-    assert_refused(ended, "cannot be written .Permission denied")
-    assert written(tmp_path) == []
+def test_what_belongs_to_another_user_is_refused(command: Command, tmp_path: Path) -> None:
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    for folder in (mine, theirs):  # which also imports what nobody may not read, where we are root
+        assert command(*SMALL, "teams=[imap]", f"out={folder}").status == 0
+    assert command("rescore", str(mine), f"out={mine / 'new'}").status == 0
+    before = files(tmp_path)
+    with nobody(theirs):
+        for words in ((*SMALL, "fresh=true"), ("rescore", str(theirs)), (*SMALL, "teams=[imap]")):
+            ended = command(*words, f"out={theirs / 'new'}")
+            assert_refused(ended, "theirs.*: Permission denied; choose a place that is yours")
+        assert_refused(command("verify", str(theirs)), "theirs.*: Permission denied; ")
+    assert files(tmp_path) == before

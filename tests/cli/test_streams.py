@@ -24,9 +24,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def ended(words: str, redirection: str) -> tuple[int, str, str]:
+def ended(words: str, redirection: str = "", before: str = "") -> tuple[int, str, str]:
     """Run a command in a shell, with a redirection; return its status, output and errors."""
-    line = f"exec {shlex.quote(sys.executable)} -m calbench {words} {redirection}"
+    line = f"{before} exec {shlex.quote(sys.executable)} -m calbench {words} {redirection}"
     done = subprocess.run(
         ["/bin/sh", "-c", line],
         cwd=REPO, env=environment(), capture_output=True, text=True, timeout=GUARD_S, check=False,
@@ -69,6 +69,34 @@ def test_what_the_machine_lacks_is_one_line_and_an_error_of_our_own_is_told_whol
     assert status_of(command) == status
     said = capsys.readouterr().err
     assert (said.count("\n") == 1, "Traceback" in said) == (status == 2, status == 70)
+
+
+RUN = f"-q {' '.join(SMALL)} teams=[imap] out={{out}}"
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("words", "limit"),
+    [
+        *((words, "-n 16") for words in (
+            "-q verify {run}", "-q rescore {run} out={out}", "-q judge {run} out={out}", RUN,
+            f"{RUN} jobs=2", "-q traces pack {run} out={out}",
+            "-q compare {run} {run} a=imap b=imap", "-q view {run} serve=false out={out}",
+        )),
+        ("-q verify {run}", "-v 200000"),
+        (RUN, "-v 700000"),
+    ],
+)  # fmt: skip
+def test_few_descriptors_and_little_memory_are_one_line(
+    played: Path, tmp_path: Path, words: str, limit: str
+) -> None:
+    places = {"run": shlex.quote(str(played)), "out": shlex.quote(str(tmp_path / "out"))}
+    # Compiled libraries end the process as they like if there is no memory for their threads.
+    before = f"ulimit {limit}; export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1;"
+    status, _, errors = ended(words.format(**places), before=before)
+    assert (status, errors.count("\n")) in {(0, 0), (2, 1)}, errors
+    assert errors.startswith("error: ") or status == 0
+    assert status == 2 or "-n" in limit
 
 
 def test_home_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

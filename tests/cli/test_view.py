@@ -12,6 +12,7 @@ import pytest
 from calbench.cli.main import answer
 from calbench.cli.site import HOST, PageServer, new_server
 from tests.effort import GUARD_S
+from tests.stranger import attacked, needs_root
 
 
 @pytest.fixture
@@ -71,6 +72,14 @@ def test_nothing_else_is(server: PageServer, line: str) -> None:
 
 def test_many_strangers_get_no_page(server: PageServer) -> None:
     assert {got(server, f"/{number:022d}/")[0] for number in range(50)} == {404}
+
+
+@needs_root
+def test_another_user_gets_no_page(server: PageServer, tmp_path: Path) -> None:
+    found = attacked([server.server_port], tmp_path / "ours")
+    assert (found["calls"], found["pages"]) == (0, 0), found
+    server.token = ""  # then the address is one that anybody knows
+    assert attacked([server.server_port], tmp_path / "open")["pages"] > 0
 
 
 def test_port_is_taken_before_pages_are_built(

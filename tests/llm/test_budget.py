@@ -342,6 +342,12 @@ def test_model_without_a_price_is_refused_only_under_a_cap() -> None:
         price_table(prices, {"a": model(player="a", name="unknown")}, is_capped=True)
 
 
+@pytest.mark.parametrize("factor", [0.5, 0, -1, 1001, float("nan"), float("inf")])
+def test_factor_of_thinking_that_no_model_has_is_refused(factor: float) -> None:
+    with pytest.raises(ValidationError, match="thinking"):
+        Price(input=1.0, output=2.0, thinking=factor, source="nowhere")
+
+
 def test_cached_input_dearer_than_fresh_is_refused() -> None:
     with pytest.raises(ValidationError, match="cached_input costs more than input"):
         Price(input=1.0, cached_input=1.5, output=2.0, source="nowhere")

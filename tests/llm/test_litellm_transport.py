@@ -18,16 +18,18 @@ from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion
 from calbench.llm.litellm_transport import (
     TOP_LOGPROBS,
+    ask_litellm,
+    close_litellm,
     load_litellm,
 )
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import AttemptError
-from tests.cli.runs import SMALL, environment, python
+from tests.cli.runs import REPO, SMALL, environment, python
 from tests.effort import GUARD_S
-from tests.llm.asking import SITE, FakeTime, ask_stub, attempt, model, request
-from tests.llm.stub_server import Answer, StubServer, chat, serving
+from tests.llm.asking import SITE, FakeTime, ask_stub, attempt, endpoint, model, request
+from tests.llm.stub_server import Answer, Asked, StubServer, chat, served, serving
 
 CANARY = "sk-canary-0123456789"
 
@@ -99,6 +101,48 @@ def test_refused_connection_is_a_fault_that_passes() -> None:
 
     assert caught.value.is_retryable
     assert (caught.value.error, caught.value.is_free) == ("ConnectionRefused", True)
+
+
+PROXIED = """
+from tests.llm.asking import ask_stub
+from tests.llm.stub_server import serving
+
+with serving() as server:
+    print(ask_stub(server).text)
+"""
+"""Asks a server of this machine, in a process whose environment names a proxy."""
+
+
+def test_server_of_this_machine_is_never_asked_through_a_proxy() -> None:
+    with serving() as proxy:
+        address = proxy.url.removesuffix("/v1")
+        names = ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "HTTPS_PROXY")
+        env = environment(PYTHONPATH=str(REPO), **dict.fromkeys(names, address))
+        env = {name: value for name, value in env.items() if name.lower() != "no_proxy"}
+        ended = python("-c", PROXIED, env=env)
+        assert (ended.status, ended.out) == (0, "fine\n"), ended.err
+        assert proxy.asked == []
+
+
+def test_cookies_are_not_sent_back() -> None:
+    class Baker(StubServer):
+        def answer_to(self, asked: Asked) -> Answer:
+            cookies.append(asked.headers.get("cookie"))
+            return super().answer_to(asked)
+
+    cookies: list[str | None] = []
+
+    async def run() -> None:
+        try:
+            for number in range(3):
+                await ask_litellm(request(f"{number}"), endpoint(api_base=server.url))
+        finally:
+            await close_litellm()
+
+    server = Baker(Answer(headers={"set-cookie": "session=1; Path=/"}))
+    with served(server):
+        asyncio.run(run())
+    assert cookies == [None] * 3
 
 
 def test_missing_key_is_a_fault_of_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -252,6 +253,40 @@ def test_unreadable_reply_without_counts_is_charged_as_reserved() -> None:
     outcome = ask(Script(reply(None, usage=None, received="{}")), budget=budget, asked=asked)
     assert outcome.completion.received == "{}"
     assert budget.spent_usd * NANO == PRICE.nano_usd(usage_bound(asked))
+
+
+@pytest.mark.parametrize(("factor", "most"), [(1.0, 100), (8.0, 800), (2.125, 213)])
+def test_bound_of_a_model_that_thinks_starts_at_its_factor(factor: float, most: int) -> None:
+    price = PRICE.model_copy(update={"thinking": factor})
+    budget, asked = Budget(1.0), request("Hi")
+    bound = usage_bound(asked, price)
+    assert bound == replace(usage_bound(asked), output_tokens=most)
+    reserved: list[int] = []
+
+    async def answer(_: Request, __: Endpoint) -> Completion:
+        reserved.append(budget.reserved)
+        return reply(usage=Usage(input_tokens=2, cached_tokens=0, output_tokens=most))
+
+    provider = Provider(model(), answer, budget, price, FakeTime().surroundings())
+    asyncio.run(provider.ask(asked))
+
+    assert reserved == [PRICE.nano_usd(bound)]
+    assert budget.spent_usd * NANO == 2 * 1000 + most * 2000  # and it is believed
+
+
+def test_thinking_as_long_as_its_price_says_is_no_surprise(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Replies of eight times ``max_tokens``, with and without the factor that says so."""
+    told = []
+    for factor in (8.0, 1.0):
+        long = reply(usage=Usage(input_tokens=2, cached_tokens=0, output_tokens=800))
+        price, script = PRICE.model_copy(update={"thinking": factor}), Script(long)
+        budget = Budget(1.0)
+        provider = Provider(model(), script, budget, price, FakeTime().surroundings())
+        asyncio.run(provider.ask(request("Hi")))
+        told.append("counts more tokens than were asked for" in capsys.readouterr().err)
+    assert told == [False, True]
 
 
 @pytest.mark.parametrize(("may_be_sent", "share"), [(False, 0), (True, 1)])

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,9 @@ LOCKS = {
 README = (REPO / "README.md").read_text()
 
 SET_UP = (
-    "python3 -m venv .venv && . .venv/bin/activate && pip install -q -r requirements.lock && "
+    "python3 -m venv .venv && . .venv/bin/activate && "
+    "pip install -q -r requirements-build.lock && "
+    "pip install -q --no-build-isolation -r requirements.lock && "
     "pip install -q --no-deps --no-build-isolation -e . && "
 )
 
@@ -68,12 +71,51 @@ def test_every_locked_requirement_has_one_version_and_its_hashes(lock: str) -> N
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in hashes), name
 
 
-def test_what_builds_the_package_is_locked() -> None:
+def test_what_builds_the_package_and_source_archives_is_locked() -> None:
     build = tomllib.loads((REPO / "pyproject.toml").read_text())["build-system"]["requires"]
-    entries = locked("requirements.lock")
-    for requirement in map(Requirement, [*build, "editables"]):
-        pinned, _ = entries[canonicalize_name(requirement.name)]
+    whole, builder = locked("requirements.lock"), locked("requirements-build.lock")
+    for requirement in map(Requirement, [*build, "editables", "setuptools"]):
+        pinned, _ = builder[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(next(iter(pinned.specifier)).version)
+    for name, entry in builder.items():
+        assert entry == whole[name]  # with the same hashes
+        needed = map(Requirement, metadata.requires(name) or ())
+        now = [
+            each for each in needed if each.marker is None or each.marker.evaluate({"extra": ""})
+        ]
+        assert {canonicalize_name(each.name) for each in now} <= builder.keys(), name
+
+
+def test_bill_of_materials_has_every_locked_package_with_its_hashes() -> None:
+    from tests.packaging.sbom import bill  # which reads locks by the functions of this module
+
+    made = bill("requirements.lock")
+    assert (made["bomFormat"], made["specVersion"], made["version"]) == ("CycloneDX", "1.6", 1)
+    found = {
+        each["purl"]: [one["content"] for one in each["externalReferences"][0]["hashes"]]
+        for each in made["components"]
+    }
+    assert found == {
+        f"pkg:pypi/{name}@{next(iter(pinned.specifier)).version}": [
+            digest.removeprefix("sha256:") for digest in hashes
+        ]
+        for name, (pinned, hashes) in locked("requirements.lock").items()
+    }
+
+
+SHOWN = ("README.md", ".ci/run", "site/docs/reproduce.md", "site/docs/frameworks.md")
+"""Files whose installs from locks build nothing with what pip would choose by itself."""
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_install_from_a_lock_lets_pip_choose_no_builder(name: str) -> None:
+    """To build an archive pip fetches setuptools, whatever is newest and without a hash."""
+    installs = re.findall(
+        r"pip install (?:-\S+ )*-r requirements(?!-local)\S*\.lock", (REPO / name).read_text()
+    )
+    assert installs
+    for line in installs:
+        assert "--no-build-isolation" in line or line.endswith(" requirements-build.lock")
 
 
 @pytest.mark.parametrize("lock", LOCKS)

@@ -3,9 +3,12 @@
 import hashlib
 import io
 import json
+import os
 import subprocess
 import sys
+import sysconfig
 import tarfile
+import venv
 import zipfile
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import pytest
 
 from calbench.scenarios.storage import suite_names
 from tests.cli.runs import REPO, Ended, environment, files, python
+from tests.packaging.offline import is_possible, offline
 
 pytestmark = pytest.mark.heavy
 
@@ -53,6 +57,24 @@ def here(tmp_path: Path) -> Path:
     folder = tmp_path / "empty"
     folder.mkdir()
     return folder
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not is_possible(), reason="asks Linux for a network of its own")
+def test_what_the_locks_have_installed_suffices_to_install_the_package(here: Path) -> None:
+    """As the README's lines do it, in a new environment that sees the libraries of this one."""
+    venv.create(here, with_pip=True)
+    fresh, libraries = here / "bin/python", sysconfig.get_path("purelib")
+    (site,) = here.glob("lib/*/site-packages")
+    (site / "ours.pth").write_text(f"import sys; sys.path.append({libraries!r})\n")
+    plain = ("env", "-i", f"PIP_CONFIG_FILE={os.devnull}", "PIP_DISABLE_PIP_VERSION_CHECK=1")
+    pip = (*plain, fresh, "-m", "pip", "install", "--no-deps", "--no-cache-dir", "--retries=0")
+    ended, attempts = offline(*pip, "--no-build-isolation", "-e", REPO)
+    assert (ended.status, attempts) == (0, 0), ended.err
+    assert (here / "bin/calbench").is_file()
+    ended, attempts = offline(*pip, "-e", REPO)  # pip chooses what builds it
+    assert ended.status != 0
+    assert attempts > 0
 
 
 def archived(wheel: Path) -> list[str]:

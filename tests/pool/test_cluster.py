@@ -1,6 +1,7 @@
 """A Dask cluster does what this process would do, and says in one line what it cannot."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -13,9 +14,10 @@ import pytest
 
 from calbench.errors import ConfigError, WorkerError
 from calbench.pool import ExecutorSpec, Pool, mapped, workers
-from tests.cli.runs import REPO
+from tests.cli.runs import REPO, SMALL, environment, files, python
 from tests.effort import GUARD_S
 from tests.pool.test_processes import deadly, deadly_once
+from tests.stranger import attacked, needs_root
 
 distributed = pytest.importorskip("distributed")
 
@@ -36,12 +38,12 @@ def joined(address: str) -> ExecutorSpec:
 
 
 @contextmanager
-def scheduler() -> Iterator[str]:
+def scheduler(*more: str, env: dict[str, str] | None = None) -> Iterator[str]:
     """Start a scheduler as a command of Dask's; yield its address."""
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
+    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show", *more]
     with ended(
-        subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
+        subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True, env=env)
     ) as process:
         assert process.stderr is not None
         line = next(line for line in process.stderr if "Scheduler at" in line)
@@ -173,8 +175,7 @@ def _listening(process: int) -> list[int]:
 
 @pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="asks Linux for ports")
 def test_ports_of_a_local_cluster_answer_nobody_without_a_certificate(pool: Pool) -> None:
-    processes = [os.getpid(), *set(mapped(_process, range(8), pool))]
-    ports = {port for process in processes for port in _listening(process)}
+    ports = _ports(pool)
     assert len(ports) >= 3
     for port in sorted(ports):
         for _ in range(50):
@@ -185,8 +186,49 @@ def test_ports_of_a_local_cluster_answer_nobody_without_a_certificate(pool: Pool
                     assert not said.startswith(b"HTTP") or b" 404 " in said
 
 
+def _ports(pool: Pool) -> set[int]:
+    processes = [os.getpid(), *set(mapped(_process, range(8), pool))]
+    return {port for process in processes for port in _listening(process)}
+
+
 def _process(_: int) -> int:
     return os.getpid()
+
+
+@needs_root
+@pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="asks Linux for ports")
+def test_another_user_has_no_call_run(pool: Pool, tmp_path: Path) -> None:
+    ports = _ports(pool)
+    found = attacked(ports, tmp_path / "ours")
+    assert (found["calls"], found["pages"]) == (0, 0), found
+    with scheduler() as address, worker(address):
+        found = attacked([int(address.rpartition(":")[2])], tmp_path / "open")
+        assert found["calls"] > 0, found  # why `tcp://` is refused
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not all(map(shutil.which, ("openssl", "bash"))), reason="makes certificates")
+def test_cluster_with_certificates_of_ones_own_plays_as_the_page_says(tmp_path: Path) -> None:
+    page = (REPO / "site/docs/evaluate.md").read_text()
+    made = "\n".join(re.findall(r"^    ((?:openssl|export DASK).*)$", page, re.MULTILINE))
+    assert made.count("\n") == 3
+    said = subprocess.run(
+        ["bash", "-ec", f"{made}\nenv -0"], cwd=tmp_path, env=environment(),
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    env = dict(each.split("=", 1) for each in said.split("\0") if each)
+    play = ("-m", "calbench", "-q", *SMALL, "teams=[imap]", "executor=dask")
+    with scheduler("--protocol", "tls", env=env) as address:
+        assert address.startswith("tls://")
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
+        with ended(subprocess.Popen(command, stderr=subprocess.DEVNULL, text=True, env=env)):
+            words = (*play, f"executor.address={address}")
+            ended_well = python(*words, f"out={tmp_path / 'theirs'}", env=env)
+            assert ended_well.status == 0, ended_well.err
+            refused = python(*words, f"out={tmp_path / 'no'}")
+            assert (refused.status, "TLS needs certificates" in refused.err) == (2, True)
+    assert python(*play[:-1], f"out={tmp_path / 'ours'}").status == 0
+    assert files(tmp_path / "theirs") == files(tmp_path / "ours")
 
 
 def test_tls_without_certificates_is_refused() -> None:

@@ -196,11 +196,18 @@ def repro(tree: Path) -> list[str]:
     return [stage for stage in ran if stage != "libraries"]
 
 
-def prepared(folder: Path) -> Path:
-    """Return a small tree with all outputs, as ``dvc repro`` left it."""
+def bare(folder: Path) -> Path:
+    """Return a small tree as of a fresh clone, with the settings of DVC that ours has."""
     tree = small_tree(folder)
     (tree / ".dvc").mkdir()
-    (tree / ".dvc/config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
+    config = (REPO / ".dvc/config").read_text()
+    (tree / ".dvc/config").write_text(config.replace("[core]\n", "[core]\n    no_scm = true\n"))
+    return tree
+
+
+def prepared(folder: Path) -> Path:
+    """Return a small tree with all outputs, as ``dvc repro`` left it."""
+    tree = bare(folder)
     repro(tree)
     return tree
 
