@@ -90,21 +90,6 @@ def test_every_public_name_is_described() -> None:
         assert not names or "Args:" in about or len(names) <= 2, function.__name__
 
 
-FRAMEWORKS = ("gymnasium", "inspect", "mcp", "pettingzoo")
-ADAPTERS = {f"calbench.integrations.{name}" for name in FRAMEWORKS}
-PUBLIC = {"calbench", "calbench.types", "calbench.errors", *ADAPTERS}
-
-
-def test_pages_and_notebook_use_public_names_alone() -> None:
-    folder = REPO / "site"
-    texts = [REPO / "README.md", *folder.rglob("*.md"), *folder.rglob("*.ipynb")]
-    for path in texts:
-        found = re.findall(r"(?:from|import) (calbench[\w.]*)", path.read_text())
-        assert set(found) <= PUBLIC, path.name
-        for names in re.findall(r"from calbench.types import ([\w, ]+)", path.read_text()):
-            assert set(names.split(", ")) <= set(calbench.types.__all__), path.name
-
-
 def test_page_names_every_field_that_an_agent_is_shown() -> None:
     page = (REPO / "site/docs/extend.md").read_text().split("{#observation}")[1].split("\n## ")[0]
     assert {name for name in Observation._fields if f"`{name}`" not in page} == set()
