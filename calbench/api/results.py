@@ -262,7 +262,7 @@ def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
 
     if isinstance(game, Trace):
         return verify_trace(game)
-    reader, paths = TraceReader(), trace_paths(user_path(game))
+    reader, paths = TraceReader(), trace_paths(user_path(game), has_loose=True)
     return sum((verify_file(each, None, reader) for each in paths), Verified())
 
 
