@@ -14,6 +14,7 @@ from calbench.agents.own import (
     OwnActing,
     OwnAgent,
     OwnSpeaking,
+    SeatedFunction,
     blaming,
     model_of,
     name_of,
@@ -32,7 +33,7 @@ from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Kind, Seat, Team
 
 Own = OwnActing | OwnSpeaking
-Player = str | Own | type[OwnActing] | type[OwnSpeaking] | CompletionFunction
+Player = str | Own | type[OwnActing] | type[OwnSpeaking] | CompletionFunction | SeatedFunction
 """A known player's name; an object with ``act``; its class, of which each seat gets an object; a
 function from messages to a reply's text.
 

@@ -7,6 +7,7 @@ import calbench
 import calbench.errors
 import calbench.types
 from tests.packaging.interface import PAGE, _errors, fields_of, meanings, page
+from tests.packaging.interface import about as text_of
 
 
 def test_page_is_made_of_the_docstrings_as_they_are() -> None:
@@ -23,7 +24,7 @@ def test_every_public_name_is_on_it_with_every_field() -> None:
 def test_every_field_of_a_public_type_says_what_it_is() -> None:
     for name in calbench.types.__all__:
         kind = getattr(calbench.types, name)
-        about = meanings(kind)
+        about = meanings(text_of(name, kind))
         lacking = [field for field in fields_of(kind) if not about.get(field)]
         assert not lacking, (name, lacking)
         unknown = [field for field in about if not hasattr(kind, field) and inspect.isclass(kind)]

@@ -85,28 +85,6 @@ def test_page_names_every_public_function() -> None:
     assert all(f"`{name}`" in PAGE for name in calbench.__all__ if name != "__version__")
 
 
-def test_every_cell_of_the_notebook_runs_in_an_empty_folder(
-    five: Path,
-    data: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(REPO))
-    space = after(
-        cells(),
-        {
-            '"varied"': repr(str(five)),
-            "read_results()": f"read_results({str(data)!r})",
-        },
-    )
-    check(space)
-    assert list(space["sweep"].to_frame()["theta"]) == [0.05, 0.2]
-    assert "there is no 'imapp'; did you mean imap?" in capfd.readouterr().out
-    assert {path.name for path in tmp_path.iterdir()} == {"game.json", "sweep"}
-
-
 def test_notebook_does_each_of_ten_tasks_in_ten_lines() -> None:
     told = json.loads(NOTEBOOK)["cells"]
     tasks = [
