@@ -23,7 +23,7 @@ from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import OutsideGame, play_outside, run, run_async
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import ConfigError
-from calbench.files import first_problem, printable, shorten
+from calbench.files import first_problem, printable, shorten, user_path
 from calbench.metrics import game as scoring
 from calbench.metrics.game import GameScore
 from calbench.metrics.measure import MeasureSpec
@@ -51,9 +51,10 @@ def load_suite(
         ConfigError: if no suite of that name is published; lists those that are.
         FileError: one line naming file, line and field.
     """
+    path = user_path(suite)
     if isinstance(suite, str) and not _is_path(suite):
         return completed(published_suite(suite, published))
-    return completed(read_suite(suite))
+    return completed(read_suite(path))
 
 
 def _is_path(text: str) -> bool:
@@ -156,6 +157,10 @@ def _outside_team(
 
 
 def _check_one_for_each(name: str, given: Sequence[object], scenario: Scenario) -> None:
+    for each in [given] if isinstance(given, str) else given:
+        if each is given or not isinstance(each, str | None):
+            shown = printable(shorten(repr(each), 40))
+            raise ConfigError(f"{name}: {shown}; give a list of texts, one for each agent")
     if len(given) != scenario.num_agents:
         raise ConfigError(
             f"{name}: {len(given)} for {scenario.num_agents} agents: give one for each"

@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard, cast
 
+from pydantic import ValidationError
+
 from calbench.agents.base import Agent
 from calbench.agents.language import LanguageAgent
 from calbench.agents.own import (
@@ -27,7 +29,7 @@ from calbench.engine.game import game_id
 from calbench.engine.seating import game_prompts, team_of
 from calbench.errors import ConfigError
 from calbench.extensions import extension_names
-from calbench.files import printable, shorten
+from calbench.files import first_problem, printable, shorten
 from calbench.protocols.registry import policy_names
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Kind, Seat, Team
@@ -67,7 +69,10 @@ def team_of_players(
         if team.mediator:
             mediated.append(agent)
     _check_mediator(seats, mediated)
-    return Team(team_id=team_id, seats=tuple(seats), mediator=bool(mediated))
+    try:
+        return Team(team_id=team_id, seats=tuple(seats), mediator=bool(mediated))
+    except ValidationError as error:
+        raise ConfigError(first_problem(error)) from error
 
 
 def named_team(name: str) -> Team:

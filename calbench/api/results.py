@@ -353,7 +353,7 @@ def _rows(results: Results, setting: str | None, measure: str) -> "list[Row]":
 
     frame = results.table("leaderboard")
     known = list(dict.fromkeys(frame["setting"]))
-    chosen = setting or next(iter(known), "")
+    chosen = next(iter(known), "") if setting is None else setting
     if chosen not in known:
         raise ConfigError(f"setting: there is no {chosen!r:.60}; {among(chosen, known)}")
     columns = map(str, frame)

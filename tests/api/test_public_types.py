@@ -103,6 +103,20 @@ def test_errors_are_one_family() -> None:
     assert outside == [calbench.errors.UnavailableError]  # raised by a player, not by us
 
 
+PATHS: list[Callable[[str], object]] = [
+    calbench.load_suite,
+    calbench.read_trace,
+    calbench.read_run,
+    calbench.read_results,
+    calbench.verify,
+    lambda path: calbench.rescore(path, out="x"),
+    lambda path: calbench.compare(path, path),
+    lambda path: calbench.evaluate("imap", [SCENARIO], out=path),
+    lambda path: calbench.write_trace(path, calbench.play_game(SCENARIO, "imap")),
+]
+"""Every public function that is given a path."""
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -119,12 +133,34 @@ def test_errors_are_one_family() -> None:
         (lambda: calbench.evaluate("imap", [SCENARIO], out="~nobody-of-all/x"), "no such user"),
         (lambda: calbench.rescore(out="nowhere"), "paths: there is none"),
         (lambda: calbench.play_game(SCENARIO, {1: "imap"}), "agent 0: has no player"),
+        (lambda: calbench.play_game(SCENARIO, b"imap"), "team: b'imap' is of type bytes"),  # type: ignore[arg-type]
+        (lambda: calbench.play_game(SCENARIO, ["imap"] * 5, team_id="x" * 99), "team_id: "),
+        (lambda: calbench.play(SCENARIO, system_prompts=[1, 2, 3, 4, 5]), "system_prompts: 1; "),  # type: ignore[list-item]
+        (lambda: calbench.play(SCENARIO, system_prompts="abcde"), "system_prompts: 'abcde'; "),
+        (lambda: calbench.evaluate("imap", [SCENARIO], jobs=True), "jobs: True is of type bool"),
+        *[
+            (lambda call=call, path=path: call(path), "is no path; name a file or a folder")
+            for call in PATHS
+            for path in ("", "a\0b")
+        ],
+        *[
+            (lambda call=call: call("x" * 5000), "cannot be reached (File name too")
+            for call in PATHS
+        ],
+        (lambda: calbench.write_trace(".", calbench.play_game(SCENARIO, "imap")), "cannot be writ"),
     ],
 )
 def test_argument_that_does_not_fit_is_told_in_one_line(call: Any, said: str) -> None:
     with pytest.raises(calbench.errors.CalbenchError, match=re.escape(said)) as told:
         call()
     assert "\n" not in str(told.value)
+
+
+def test_call_that_does_not_fit_names_the_function(results: Results) -> None:
+    with pytest.raises(TypeError, match=r"^rescore\(\): missing a required argument: 'out'$"):
+        calbench.rescore("x")  # type: ignore[call-arg]
+    with pytest.raises(calbench.errors.ConfigError, match="there is no table 3 "):
+        results.table(3)  # type: ignore[arg-type]
 
 
 FUNCTIONS = [getattr(calbench, name) for name in calbench.__all__ if name != "__version__"]
