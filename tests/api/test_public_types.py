@@ -13,6 +13,7 @@ import calbench
 import calbench.errors
 import calbench.types
 from calbench.cli.main import answer
+from calbench.report.figures.swept import name_of
 from calbench.runs.folder import locked
 from calbench.traces.catalog import Catalog
 from calbench.types import Observation, Results, Trace, Turn
@@ -70,6 +71,23 @@ def test_objects_show_themselves_in_few_characters(results: Results) -> None:
         assert re.match("<(table|ul|p|div)", each._repr_html_().strip())
     assert len(calbench.score_game(trace).to_frame()) == SCENARIO.num_agents
     assert list(results.to_frame()["team"]) == ["tell-all"]
+
+
+def test_plot_has_every_row_under_a_name_of_its_own() -> None:
+    published = calbench.read_results()
+    frame = published.to_frame()
+    rows = frame[frame["setting"] == "varied"]
+    assert rows["team"].duplicated().any()  # several experiments played it
+    (dots,) = calbench.plot_intervals(published, setting="varied").data
+    assert len(dots.y) == rows["excess_cost"].notna().sum()
+    names = [("", "", "imap"), ("table2", "", "imap"), ("", "seed=0,teams=imap", "imap")]
+    found = [
+        name_of(
+            {"experiment": experiment or "varied", "setting": "varied", "job": job, "team": team}
+        )
+        for experiment, job, team in names
+    ]
+    assert found == ["imap", "table2 imap", "seed=0 imap"]
 
 
 def test_every_public_name_is_described() -> None:
