@@ -162,8 +162,7 @@ def _entry(title: str, name: str, value: object, rows: Sequence[Sequence[str]]) 
         f"<summary><code>{name}</code> {_plain(' '.join(sentence.split()))}</summary>",
         "",
     ]
-    signature = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", title) if title != name else ""
-    signature = signature.replace(PLAYER, "Player")
+    signature = _bare(title).replace(PLAYER, "Player") if title != name else ""
     if told := "\n\n".join(each for each in (signature, rest) if each):
         lines += _code(told)
     if rows:
@@ -172,7 +171,28 @@ def _entry(title: str, name: str, value: object, rows: Sequence[Sequence[str]]) 
             cells = _cell(field), _cell(kind), _plain(meaning), _cell(example)
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
+    if methods := [*methods_of(value)]:
+        lines += ["| method | what it is or does |", "|---|---|"]
+        lines += [f"| {_cell(title)} | {_plain(said)} |" for title, said in methods]
+        lines.append("")
     return "\n".join([*lines, "</details>", ""])
+
+
+def methods_of(kind: object) -> Iterator[tuple[str, str]]:
+    """Yield the methods and properties of a type of ours, with a sentence on each."""
+    bases = kind.__mro__ if inspect.isclass(kind) else ()
+    ours = [each for each in reversed(bases) if each.__module__.startswith("calbench")]
+    for name, value in {name: each for base in ours for name, each in vars(base).items()}.items():
+        if name.startswith("_") or not (inspect.isfunction(value) or isinstance(value, property)):
+            continue
+        called = "" if isinstance(value, property) else _signature(value)
+        said = (inspect.getdoc(value) or "").partition("\n\n")[0]
+        title = _bare(re.sub(r"\(self(?:, )?", "(", called)).replace("'", "")
+        yield name + shorten(title, 2 * SHOWN), " ".join(said.split())
+
+
+def _bare(signature: str) -> str:
+    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", signature)
 
 
 def _code(text: str) -> list[str]:

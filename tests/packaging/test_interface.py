@@ -6,7 +6,7 @@ import re
 import calbench
 import calbench.errors
 import calbench.types
-from tests.packaging.interface import PAGE, _errors, fields_of, meanings, page
+from tests.packaging.interface import PAGE, _errors, fields_of, meanings, methods_of, page
 from tests.packaging.interface import about as text_of
 
 
@@ -29,6 +29,16 @@ def test_every_field_of_a_public_type_says_what_it_is() -> None:
         assert not lacking, (name, lacking)
         unknown = [field for field in about if not hasattr(kind, field) and inspect.isclass(kind)]
         assert not [each for each in unknown if each not in fields_of(kind)], (name, unknown)
+
+
+def test_every_method_of_a_public_type_says_what_it_does() -> None:
+    methods = [
+        each
+        for name in calbench.types.__all__
+        for each in methods_of(getattr(calbench.types, name))
+    ]
+    assert {"has_said", "equal", "table"} <= {title.partition("(")[0] for title, _ in methods}
+    assert [title for title, said in methods if not said.endswith(".")] == []
 
 
 def test_fields_have_examples_of_a_game() -> None:
