@@ -46,16 +46,15 @@ def view(words: Words, *, is_opened: bool = False) -> int:
     """Build the pages of one run or sweep, and serve them until Ctrl-C; follow one that plays."""
     paths = words.paths
     port = words.number("port", 0, most=MOST_PORT)
-    wish = words.options.get("serve", "true")
-    if wish not in {"true", "false"}:
-        raise ConfigError(f"serve: true or false, got {printable(wish)}")
+    is_served = _is_wished(words, "serve", "true")
+    has_published = _is_wished(words, "published", "false")
     spec = compose(words.settings)
     run_names(paths)  # refuses what is no folder
     followed = Followed(paths[0])
-    is_live = wish == "true" and followed.is_playing()
+    is_live = is_served and followed.is_playing()
     out = _folder(words, paths[0], is_live=is_live)
-    build = partial(write_board, paths, out, spec.jobs, spec.executor, has_published=False)
-    if wish == "false":
+    build = partial(write_board, paths, out, spec.jobs, spec.executor, has_published=has_published)
+    if not is_served:
         build()
         verdict(str(out / "index.html"), is_good=True)
         return Status.DONE
@@ -67,6 +66,13 @@ def view(words: Words, *, is_opened: bool = False) -> int:
             build()
         serve(server, build, is_opened=is_opened)
     return Status.DONE
+
+
+def _is_wished(words: Words, key: str, otherwise: str) -> bool:
+    wish = words.options.get(key, otherwise)
+    if wish not in {"true", "false"}:
+        raise ConfigError(f"{key}: true or false, got {printable(wish)}")
+    return wish == "true"
 
 
 def _folder(words: Words, run: Path, *, is_live: bool) -> Path:

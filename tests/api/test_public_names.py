@@ -109,6 +109,14 @@ def test_pages_and_notebook_have_python() -> None:
     assert len(mentions) == len(re.findall(r"\b(?:from|import) calbench\b", used))
 
 
+def test_notebook_calls_every_public_function() -> None:
+    (notebook,) = NOTEBOOKS
+    tree = ast.parse("\n".join(sources(notebook)))
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called = {node.id for node in calls if isinstance(node, ast.Name)}
+    assert {name for name in calbench.__all__ if not name.startswith("__")} <= called
+
+
 def test_contract_of_adapters_forbids_all_that_is_not_public() -> None:
     project = tomllib.loads((REPO / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]

@@ -1,12 +1,22 @@
 """The page of the public names is that of their docstrings, and says everything."""
 
 import inspect
+import pydoc
 import re
 
 import calbench
 import calbench.errors
 import calbench.types
-from tests.packaging.interface import PAGE, _errors, fields_of, meanings, methods_of, page
+from tests.packaging.interface import (
+    PAGE,
+    _errors,
+    _game,
+    _values,
+    fields_of,
+    meanings,
+    methods_of,
+    page,
+)
 from tests.packaging.interface import about as text_of
 
 
@@ -39,6 +49,20 @@ def test_every_method_of_a_public_type_says_what_it_does() -> None:
     ]
     assert {"has_said", "equal", "table"} <= {title.partition("(")[0] for title, _ in methods}
     assert [title for title, said in methods if not said.endswith(".")] == []
+
+
+def test_all_of_a_game_shows_itself_in_few_characters() -> None:
+    talk = calbench.types.RoundTalk((), 16, [None] * 500)  # type: ignore[list-item]
+    found = {**dict(_values(*_game())), "RoundTalk": talk}
+    assert len(found) > 30
+    assert {name: len(repr(each)) for name, each in found.items() if len(repr(each)) >= 2000} == {}
+
+
+def test_help_reaches_every_public_name() -> None:
+    for module in (calbench, calbench.types, calbench.errors):
+        text = pydoc.plain(pydoc.render_doc(module))
+        names = getattr(module, "__all__", [name for name, _ in _errors()])
+        assert {name for name in names if name not in text} <= {"__version__"}
 
 
 def test_fields_have_examples_of_a_game() -> None:

@@ -171,7 +171,7 @@ def test_every_cell_of_the_notebook_runs_in_an_empty_folder(unpacked: Path, here
     ended = installed(unpacked, here, "-c", "\n\n".join([*code, CHECKS]))
     assert ended.status == 0, ended.err
     assert "there is no 'imapp'; did you mean imap?" in ended.out
-    assert {path.name for path in here.iterdir()} == {"game.json", "sweep"}
+    assert {path.name for path in here.iterdir()} == {"again", "game.json", "sweep"}
 
 
 def test_types_are_true_for_a_users_file(unpacked: Path, here: Path) -> None:
