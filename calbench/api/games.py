@@ -34,6 +34,9 @@ from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import published_suite, read_suite
 from calbench.traces.models import PUBLISHED, GameConfig, Kind, Limits, Seat, Team, Trace
 
+LONGEST_NAME = 255
+"""Characters of a file's name at most, on every system."""
+
 
 @checked
 def load_suite(
@@ -51,16 +54,17 @@ def load_suite(
         ConfigError: if no suite of that name is published; lists those that are.
         FileError: one line naming file, line and field.
     """
-    path = user_path(suite)
     if isinstance(suite, str) and not _is_path(suite):
         return completed(published_suite(suite, published))
-    return completed(read_suite(path))
+    return completed(read_suite(user_path(suite)))
 
 
 def _is_path(text: str) -> bool:
     path = Path(text)
     has_folder = path.name != text
-    return has_folder or text.endswith((".jsonl", ".jsonl.gz")) or path.is_file()
+    if has_folder or text.endswith((".jsonl", ".jsonl.gz")):
+        return True
+    return len(text) <= LONGEST_NAME and path.is_file()
 
 
 @checked
@@ -298,8 +302,6 @@ def _limits(limits: Limits | Mapping[str, Any] | None) -> Limits:
         return Limits.model_validate({**PUBLISHED.model_dump(), **(limits or {})})
     except ValidationError as error:
         raise ConfigError(f"limits: {first_problem(error)}") from error
-    except TypeError as error:
-        raise ConfigError("limits: give a mapping of keys and values, or a Limits") from error
 
 
 @checked

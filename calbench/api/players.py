@@ -57,7 +57,8 @@ def team_of_players(
         ConfigError: naming the agent whose player is unknown or none, or two that cannot sit
             in one team.
     """
-    _check_players(players, num_agents)
+    if len(players) != num_agents:
+        raise ConfigError(f"{len(players)} players for {num_agents} agents: give one for each")
     seats: list[Seat] = []
     mediated: list[int] = []
     for agent, player in enumerate(players):
@@ -126,14 +127,6 @@ def _team_of(player: Player | Seat, uses_language: bool) -> Team:
         return _named(player)
     seat = player if isinstance(player, Seat) else _own(player, uses_language)
     return Team(team_id=seat.player, seats=(seat,))
-
-
-def _check_players(players: object, num_agents: int) -> None:
-    if not isinstance(players, Sequence):
-        shown = type(players).__name__
-        raise ConfigError(f"the team is of type {shown}: give a team's id, or a list of players")
-    if len(players) != num_agents:
-        raise ConfigError(f"{len(players)} players for {num_agents} agents: give one for each")
 
 
 def _named(name: str) -> Team:

@@ -122,7 +122,6 @@ def test_errors_are_one_family() -> None:
 
 
 PATHS: list[Callable[[str], object]] = [
-    calbench.load_suite,
     calbench.read_trace,
     calbench.read_run,
     calbench.read_results,
@@ -165,6 +164,8 @@ PATHS: list[Callable[[str], object]] = [
             (lambda call=call: call("x" * 5000), "cannot be reached (File name too")
             for call in PATHS
         ],
+        (lambda: calbench.load_suite("x" * 5000), "there is no suite"),
+        (lambda: calbench.load_suite("x" * 5000 + ".jsonl"), "cannot be reached (File name too"),
         (lambda: calbench.write_trace(".", calbench.play_game(SCENARIO, "imap")), "cannot be writ"),
     ],
 )
