@@ -60,7 +60,7 @@ def written_atomically(path: Path, *, is_synced: bool = True) -> Iterator[Path]:
     Raises:
         OutputError: naming the place, if it cannot be written, or another command writes it.
     """
-    beside = path.with_name(f".{path.name}.part")
+    beside = path.parent / f".{path.name}.part"
 
     def remove() -> None:
         with suppress(OSError):
@@ -303,13 +303,19 @@ def user_path(path: str | os.PathLike[str]) -> Path:
     """Return a path that a caller names, with the folder of its user in place of a first ``~``.
 
     Raises:
-        FileError: there is no such user.
+        FileError: there is no such user, or the text can be no path.
     """
+    shown = printable(shorten(repr(str(path)), 60))
+    if not str(path) or "\0" in str(path):
+        raise FileError(f"{shown}: is no path; name a file or a folder")
     try:
-        return Path(path).expanduser()
+        found = Path(path).expanduser()
+        found.exists()
     except RuntimeError as error:
-        shown = printable(str(path))
         raise FileError(f"{shown}: there is no such user; name the whole path") from error
+    except OSError as error:  # its name is too long, or what is above it is closed
+        raise FileError(f"{shown}: cannot be reached ({error.strerror or error})") from error
+    return found
 
 
 STORE = "replies.sqlite"

@@ -8,7 +8,7 @@ messages: :class:`Update`, :class:`Told`, :class:`Best`, :class:`Total`.
 
 from calbench.agents.base import CallSite
 from calbench.agents.example import Announcer
-from calbench.agents.own import CompletionFunction, OwnActing, OwnSpeaking
+from calbench.agents.own import CompletionFunction, OwnActing, OwnSpeaking, SeatedFunction
 from calbench.api.players import Player
 from calbench.domain.actions import (
     PASS,
@@ -33,6 +33,7 @@ from calbench.protocols.base import Policy
 from calbench.protocols.clues import Best, Told, Total, View
 from calbench.runs.results import Results
 from calbench.scenarios.models import OracleEntry, Scenario, ScheduleEntry
+from calbench.traces.events import MessageSent
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 
 TYPE_CHECKING = False  # type checkers read it as true
@@ -64,6 +65,7 @@ __all__ = [
     "Meeting",
     "MeetingId",
     "Message",
+    "MessageSent",
     "Observation",
     "OracleEntry",
     "Own",
@@ -83,6 +85,7 @@ __all__ = [
     "ScheduleEntry",
     "SealedReport",
     "Seat",
+    "SeatedFunction",
     "Slot",
     "Team",
     "Text",

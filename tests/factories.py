@@ -6,11 +6,15 @@ after the letter is its cost, 1 if absent: ``"..E5.B2"`` has five slots.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from calbench.domain.calendars import Calendar, Errand
-from calbench.domain.ids import ErrandId
+from calbench.domain.actions import CalendarAction
+from calbench.domain.calendars import Calendar, Errand, Meeting
+from calbench.domain.ids import ErrandId, Slot
+from calbench.domain.messages import CostReport
+from calbench.domain.rules import Applied, apply_batch
 from calbench.scenarios.models import (
     SCHEMA_VERSION,
     ErrandEntry,
@@ -19,6 +23,7 @@ from calbench.scenarios.models import (
     PriorMeetingEntry,
     Scenario,
 )
+from calbench.scenarios.storage import write_suite
 
 SHOWN_COSTS = {1: 1, 2: 10, 3: 100}
 """What is shown for an accounting cost; other costs are shown as they are."""
@@ -120,6 +125,24 @@ def make_scenario(
         ),
         **(defaults | fields),
     )
+
+
+def suite_file(path: Path, *scenarios: Scenario) -> Path:
+    """Write a suite file; tests of adapters and pages have no other name for it."""
+    write_suite(path, scenarios)
+    return path
+
+
+def costs_told(costs: Mapping[int, int | None]) -> CostReport:
+    """Return what a protocol says that its slots would cost it."""
+    return CostReport(slots=tuple(map(Slot, costs)), costs=tuple(costs.values()))
+
+
+def is_allowed(
+    calendar: Calendar, actions: Sequence[CalendarAction], meeting: Meeting | None
+) -> bool:
+    """Whether the rules accept a batch of moves."""
+    return isinstance(apply_batch(calendar, actions, meeting), Applied)
 
 
 def as_written(document: Any) -> bytes:

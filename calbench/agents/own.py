@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -328,6 +328,16 @@ class CompletionFunction(Protocol):
         ...
 
 
+class SeatedFunction(Protocol):
+    """A completion function that is told its seat, round and phase as well."""
+
+    def __call__(
+        self, messages: list[dict[str, str]], /, site: CallSite
+    ) -> str | Completion | Awaitable[str | Completion]:
+        """Return the reply, as of :class:`CompletionFunction`."""
+        ...
+
+
 def takes(function: object, name: str) -> bool:
     """Whether a function has a parameter of a name."""
     try:
@@ -343,7 +353,7 @@ class FunctionCompleter:
     Its tokens are estimated from the texts, unless it says them in a :class:`Completion`.
     """
 
-    function: CompletionFunction
+    function: CompletionFunction | SeatedFunction
 
     async def complete(self, request: Request, site: CallSite) -> Completion:
         """Call the function with the conversation, and wait if it asks to.
@@ -355,7 +365,7 @@ class FunctionCompleter:
         place, name = place_of(site), name_of(self.function)
         # New objects each time: the function may change them.
         messages = [message._asdict() for message in request.messages]
-        told = {"site": site} if takes(self.function, "site") else {}
+        told: Any = {"site": site} if takes(self.function, "site") else {}
         with blaming(place, name):
             text: object = self.function(messages, **told)
             if inspect.isawaitable(text):

@@ -16,6 +16,7 @@ EXAMPLES: Mapping[str, str] = {
     "Scenario": "a scenario, such as load_suite('varied')[0]",
     "Trace": "a trace, such as read_trace(FILE)",
     "Results": "results, such as read_run(FOLDER)",
+    "Path": "a path, such as Path(FOLDER)",
     "PathLike": "a file's path",
     "Sequence": "a list",
     "Mapping": "a mapping",
@@ -41,7 +42,11 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def checking(*args: P.args, **kwargs: P.kwargs) -> T:
-        for name, given in signature.bind(*args, **kwargs).arguments.items():
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:  # Python's own names no function
+            raise TypeError(f"{function.__name__}(): {error}") from None
+        for name, given in bound.arguments.items():
             is_many = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
             for value in given if is_many else (given,):
                 _check(name, value, wanted[name])
@@ -52,8 +57,9 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
 def _check(name: str, given: object, wanted: tuple[type, ...]) -> None:
     """Refuse an argument of another type, with an example of what is meant."""
-    if not wanted or isinstance(given, wanted):
-        return
+    is_odd = isinstance(given, bytes) or (isinstance(given, bool) and bool not in wanted)
+    if not wanted or (isinstance(given, wanted) and not is_odd):
+        return  # a number that is yes or no, and bytes as a list, are mistakes
     shown = printable(shorten(repr(given), 40))
     names = [each.__name__ for each in wanted if each is not NoneType]
     meant = " or ".join(EXAMPLES.get(each, each) for each in names)

@@ -23,7 +23,7 @@ from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import OutsideGame, play_outside, run, run_async
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import ConfigError
-from calbench.files import first_problem, printable, shorten
+from calbench.files import first_problem, printable, shorten, user_path
 from calbench.metrics import game as scoring
 from calbench.metrics.game import GameScore
 from calbench.metrics.measure import MeasureSpec
@@ -33,6 +33,9 @@ from calbench.scenarios.labels import LABEL_BANK
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import published_suite, read_suite
 from calbench.traces.models import PUBLISHED, GameConfig, Kind, Limits, Seat, Team, Trace
+
+LONGEST_NAME = 255
+"""Characters of a file's name at most, on every system."""
 
 
 @checked
@@ -53,13 +56,15 @@ def load_suite(
     """
     if isinstance(suite, str) and not _is_path(suite):
         return completed(published_suite(suite, published))
-    return completed(read_suite(suite))
+    return completed(read_suite(user_path(suite)))
 
 
 def _is_path(text: str) -> bool:
     path = Path(text)
     has_folder = path.name != text
-    return has_folder or text.endswith((".jsonl", ".jsonl.gz")) or path.is_file()
+    if has_folder or text.endswith((".jsonl", ".jsonl.gz")):
+        return True
+    return len(text) <= LONGEST_NAME and path.is_file()
 
 
 @checked
@@ -156,6 +161,10 @@ def _outside_team(
 
 
 def _check_one_for_each(name: str, given: Sequence[object], scenario: Scenario) -> None:
+    for each in [given] if isinstance(given, str) else given:
+        if each is given or not isinstance(each, str | None):
+            shown = printable(shorten(repr(each), 40))
+            raise ConfigError(f"{name}: {shown}; give a list of texts, one for each agent")
     if len(given) != scenario.num_agents:
         raise ConfigError(
             f"{name}: {len(given)} for {scenario.num_agents} agents: give one for each"
@@ -293,8 +302,6 @@ def _limits(limits: Limits | Mapping[str, Any] | None) -> Limits:
         return Limits.model_validate({**PUBLISHED.model_dump(), **(limits or {})})
     except ValidationError as error:
         raise ConfigError(f"limits: {first_problem(error)}") from error
-    except TypeError as error:
-        raise ConfigError("limits: give a mapping of keys and values, or a Limits") from error
 
 
 @checked

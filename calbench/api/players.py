@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard, cast
 
+from pydantic import ValidationError
+
 from calbench.agents.base import Agent
 from calbench.agents.language import LanguageAgent
 from calbench.agents.own import (
@@ -14,6 +16,7 @@ from calbench.agents.own import (
     OwnActing,
     OwnAgent,
     OwnSpeaking,
+    SeatedFunction,
     blaming,
     model_of,
     name_of,
@@ -26,13 +29,13 @@ from calbench.engine.game import game_id
 from calbench.engine.seating import game_prompts, team_of
 from calbench.errors import ConfigError
 from calbench.extensions import extension_names
-from calbench.files import printable, shorten
+from calbench.files import first_problem, printable, shorten
 from calbench.protocols.registry import policy_names
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Kind, Seat, Team
 
 Own = OwnActing | OwnSpeaking
-Player = str | Own | type[OwnActing] | type[OwnSpeaking] | CompletionFunction
+Player = str | Own | type[OwnActing] | type[OwnSpeaking] | CompletionFunction | SeatedFunction
 """A known player's name; an object with ``act``; its class, of which each seat gets an object; a
 function from messages to a reply's text.
 
@@ -54,7 +57,8 @@ def team_of_players(
         ConfigError: naming the agent whose player is unknown or none, or two that cannot sit
             in one team.
     """
-    _check_players(players, num_agents)
+    if len(players) != num_agents:
+        raise ConfigError(f"{len(players)} players for {num_agents} agents: give one for each")
     seats: list[Seat] = []
     mediated: list[int] = []
     for agent, player in enumerate(players):
@@ -66,7 +70,10 @@ def team_of_players(
         if team.mediator:
             mediated.append(agent)
     _check_mediator(seats, mediated)
-    return Team(team_id=team_id, seats=tuple(seats), mediator=bool(mediated))
+    try:
+        return Team(team_id=team_id, seats=tuple(seats), mediator=bool(mediated))
+    except ValidationError as error:
+        raise ConfigError(first_problem(error)) from error
 
 
 def named_team(name: str) -> Team:
@@ -120,14 +127,6 @@ def _team_of(player: Player | Seat, uses_language: bool) -> Team:
         return _named(player)
     seat = player if isinstance(player, Seat) else _own(player, uses_language)
     return Team(team_id=seat.player, seats=(seat,))
-
-
-def _check_players(players: object, num_agents: int) -> None:
-    if not isinstance(players, Sequence):
-        shown = type(players).__name__
-        raise ConfigError(f"the team is of type {shown}: give a team's id, or a list of players")
-    if len(players) != num_agents:
-        raise ConfigError(f"{len(players)} players for {num_agents} agents: give one for each")
 
 
 def _named(name: str) -> Team:

@@ -94,7 +94,7 @@ def evaluate(
     from calbench.runs.folder import check_run, locked
     from calbench.scenarios.suites import chosen_ids
 
-    if not isinstance(jobs, int) or jobs < 1:
+    if jobs < 1:
         raise ConfigError(f"jobs: {jobs!r:.40} is no number of games at once; give 1 or more")
     scenarios = _scenarios(suite)
     chosen = chosen_ids(scenarios, _subset(subset))
@@ -128,22 +128,21 @@ def _subset(subset: object) -> int | tuple[str, ...] | None:
     ids = (subset,) if isinstance(subset, str) else subset
     if isinstance(ids, Sequence) and ids and all(isinstance(each, str) for each in ids):
         return tuple(ids)
-    if subset is None or (isinstance(subset, int) and subset >= 1):
-        return subset
+    if ids is None or (isinstance(ids, int) and ids >= 1):
+        return ids
     shown = printable(shorten(repr(subset), 40))
     raise ConfigError(f"subset: {shown} is neither a number, 1 or more, nor a list of ids")
 
 
-def _scenarios(suite: object) -> Sequence[Scenario]:
+def _scenarios(suite: str | os.PathLike[str] | Sequence[Scenario]) -> Sequence[Scenario]:
     if isinstance(suite, str | os.PathLike):
         return load_suite(suite)
-    scenarios = suite if isinstance(suite, Sequence) else ()
-    if not scenarios or not all(isinstance(each, Scenario) for each in scenarios):
+    if not suite or not all(isinstance(each, Scenario) for each in suite):
         raise ConfigError("suite: give the name of a suite, a file's path, or scenarios of one")
-    names = [each.scenario_id for each in scenarios]
+    names = [each.scenario_id for each in suite]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ConfigError(f"suite: two scenarios have the id {printable(twice[0])}; leave one out")
-    return scenarios
+    return suite
 
 
 def _games(
@@ -262,7 +261,7 @@ def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
 
     if isinstance(game, Trace):
         return verify_trace(game)
-    reader, paths = TraceReader(), trace_paths(user_path(game))
+    reader, paths = TraceReader(), trace_paths(user_path(game), has_loose=True)
     return sum((verify_file(each, None, reader) for each in paths), Verified())
 
 
@@ -353,7 +352,7 @@ def _rows(results: Results, setting: str | None, measure: str) -> "list[Row]":
 
     frame = results.table("leaderboard")
     known = list(dict.fromkeys(frame["setting"]))
-    chosen = setting or next(iter(known), "")
+    chosen = next(iter(known), "") if setting is None else setting
     if chosen not in known:
         raise ConfigError(f"setting: there is no {chosen!r:.60}; {among(chosen, known)}")
     columns = map(str, frame)

@@ -24,6 +24,7 @@ from calbench.files import check_no_link_out, opened, printable
 from calbench.report.policy import LOADED
 from calbench.runs.board import check_builders, write_board
 from calbench.runs.entries import run_names
+from calbench.runs.folder import job_folders
 from calbench.runs.status import Followed
 from calbench.traces.catalog import TRACES_FOLDER
 from calbench.tree import SITE
@@ -42,19 +43,18 @@ def main(words: Words) -> int:
 
 
 def view(words: Words, *, is_opened: bool = False) -> int:
-    """Build the pages of one run, and serve them until Ctrl-C; follow a run that plays."""
+    """Build the pages of one run or sweep, and serve them until Ctrl-C; follow one that plays."""
     paths = words.paths
     port = words.number("port", 0, most=MOST_PORT)
-    wish = words.options.get("serve", "true")
-    if wish not in {"true", "false"}:
-        raise ConfigError(f"serve: true or false, got {printable(wish)}")
+    is_served = _is_wished(words, "serve", "true")
+    has_published = _is_wished(words, "published", "false")
     spec = compose(words.settings)
     run_names(paths)  # refuses what is no folder
     followed = Followed(paths[0])
-    is_live = wish == "true" and followed.is_playing()
+    is_live = is_served and followed.is_playing()
     out = _folder(words, paths[0], is_live=is_live)
-    build = partial(write_board, paths, out, spec.jobs, spec.executor, has_published=False)
-    if wish == "false":
+    build = partial(write_board, paths, out, spec.jobs, spec.executor, has_published=has_published)
+    if not is_served:
         build()
         verdict(str(out / "index.html"), is_good=True)
         return Status.DONE
@@ -68,15 +68,22 @@ def view(words: Words, *, is_opened: bool = False) -> int:
     return Status.DONE
 
 
+def _is_wished(words: Words, key: str, otherwise: str) -> bool:
+    wish = words.options.get(key, otherwise)
+    if wish not in {"true", "false"}:
+        raise ConfigError(f"{key}: true or false, got {printable(wish)}")
+    return wish == "true"
+
+
 def _folder(words: Words, run: Path, *, is_live: bool) -> Path:
-    """Return where the pages go: below a whole run, unless another folder is named.
+    """Return where the pages go: below a whole run or sweep, unless another folder is named.
 
     Raises:
         ConfigError: a folder of traces has no such place.
     """
     if words.options.get("out"):
         return Path(words.options["out"])
-    if not (is_live or (run / TRACES_FOLDER).is_dir()):
+    if not (is_live or (run / TRACES_FOLDER).is_dir() or job_folders(run)):
         raise ConfigError(f"{run}: is no whole run, so say where its pages go with out=DIR")
     check_no_link_out(run / "site")
     return run / "site"

@@ -109,7 +109,7 @@ def verify_all(
     as_json: bool = False,
 ) -> int:
     """Verify every trace that is named; say which fail, and which of a suite are missing."""
-    paths = [path for name in names for path in trace_paths(name)]
+    paths = [path for name in names for path in trace_paths(name, has_loose=True)]
     report, reader = Report(count_codes(paths)), TraceReader()
     opened = nullcontext() if replies is None else open_recorded(replies)
     with opened as store, progress("verified", len(paths)) as tick:

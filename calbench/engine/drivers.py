@@ -222,7 +222,10 @@ def _waiting() -> Iterator[Callable[[Coroutine[Any, Any, T]], T]]:
         try:
             yield lambda waits: thread.submit(runner.run, waits).result()
         finally:
-            thread.submit(runner.close).result()
+            try:
+                thread.submit(runner.close).result()
+            except RuntimeError:  # the interpreter ends: threads take nothing any more
+                runner.close()
 
 
 def _checked(asks: Asks, answers: object) -> dict[AgentId, Reply]:

@@ -78,9 +78,11 @@ class View(NamedTuple):
         observer: who hears it.
         participants: of the meeting under discussion; empty for an outsider.
         num_slots: of every calendar.
-        cells: see :data:`Cells`.
+        cells: the local costs that a slot can have, ascending: 0 if it is free, what moving its
+            errand costs, in shown cost, and last ``None``, no room for a meeting.
         messages: earlier ones about this meeting that it sent or heard.
-        chances: for an agent, the observer's probability of each cell of each slot now.
+        chances: for an agent, the observer's probability of each cell of each slot now: a row for
+            each slot.
     """
 
     observer: AgentId

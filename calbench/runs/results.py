@@ -90,10 +90,10 @@ class Results:
             ConfigError: there is no such table; names the nearest.
             FileError: it cannot be read, or is not such a table.
         """
-        if name not in self.readers:
+        if not isinstance(name, str) or name not in self.readers:
             if lacking := [job for job, each in self.jobs.items() if name not in each.tables]:
                 self._check_finished(name, lacking)
-            near = get_close_matches(name, self.readers, n=1)
+            near = get_close_matches(str(name), self.readers, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             count = len(self.readers)
             names = f"the names of all {count} are in its attribute tables"

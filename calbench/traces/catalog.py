@@ -185,10 +185,11 @@ class Catalog:
             self._held.popitem(last=False)
         return contents
 
-    def paths(self, path: Path) -> Iterator[Path]:
+    def paths(self, path: Path, *, has_loose: bool = False) -> Iterator[Path]:
         """Yield a trace, or the sorted ones below a folder, of a run, of a team or in a shard.
 
-        A game in a shard has the path that its file would have.
+        A game in a shard has the path that its file would have. With ``has_loose`` traces that
+        somebody put beside the games of a run are among them.
 
         Raises:
             FileError: there is none, or the shards of its folder do not fit.
@@ -205,7 +206,7 @@ class Catalog:
                 raise FileError(f"{printable(str(path))}: cannot be read ({os.strerror(ENOENT)})")
             yield from self._of_team(path) or [path]
             return
-        found = sorted(self._below(path))
+        found = sorted(self._below(path, has_loose=has_loose))
         if not found:
             is_begun = (path / STORE).is_file()
             hint = "; calbench verify --partial lists the games that were begun" if is_begun else ""
@@ -227,11 +228,20 @@ class Catalog:
             return bool(self._below(path))
         return self.has(path) or bool(self._of_team(path))
 
-    def _below(self, path: Path) -> set[Path]:
-        folder = traces_folder(path)
-        return set(self._inside(folder)) - {folder / CODE_NOTE}
+    def _below(self, path: Path, *, has_loose: bool = False) -> set[Path]:
+        note = traces_folder(path) / CODE_NOTE
+        return set(self._at(path, has_loose=has_loose)) - {note}
 
-    def _inside(self, folder: Path) -> Iterator[Path]:
+    def _at(self, path: Path, *, has_loose: bool) -> Iterator[Path]:
+        """Yield the games of a run, or the traces of another folder."""
+        folder = traces_folder(path)
+        yield from self._inside(folder, has_loose=has_loose)
+        if has_loose and folder != path:
+            files = {file for file in path.glob("[!.]*.json") if file.name != CODE_NOTE}
+            yield from (file for file in files if self._is_trace(file))
+            self.others -= files  # notes of the run
+
+    def _inside(self, folder: Path, *, has_loose: bool) -> Iterator[Path]:
         """Yield the traces in a folder and below it; of a run that is there, those of its games."""
         if not (folder / LOCK).exists():
             files = (file for file in folder.glob("*.json") if not file.name.startswith("."))
@@ -243,7 +253,7 @@ class Catalog:
             yield from (folder / name for name in self.games(folder))
         for inside in folder.glob("*/"):
             if not (inside.is_symlink() or any((inside / mark).exists() for mark in OTHERS)):
-                yield from self._inside(traces_folder(inside))
+                yield from self._at(inside, has_loose=has_loose)
 
     def _is_trace(self, file: Path) -> bool:
         """Whether a JSON file of any folder begins as traces do; notes those that do not."""
@@ -278,14 +288,14 @@ def _add(games: dict[str, Kept], shard: Shard) -> None:
             start += game.length
 
 
-def trace_paths(path: Path) -> Iterator[Path]:
+def trace_paths(path: Path, *, has_loose: bool = False) -> Iterator[Path]:
     """Yield the traces at a path, as :meth:`Catalog.paths` does, and tell of stopped writers.
 
     Raises:
         FileError: there is none, or shards do not fit.
     """
     catalog = Catalog()
-    found = list(catalog.paths(path))
+    found = list(catalog.paths(path, has_loose=has_loose))
     catalog.tell()
     yield from found
 

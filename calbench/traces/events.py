@@ -348,7 +348,18 @@ class GameEnd:
 
 
 MessageSent = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent | SealedSent
-"""What counts as a message of an agent."""
+"""A message of an agent, as a trace records it.
+
+Attributes:
+    type: by which channel it went.
+    round: in which it was sent, from 0.
+    turn: the sweep of talk, from 0.
+    from_agent: who said it.
+    to_agents: who received it; nobody if it is sealed.
+    meeting_id: of the meeting under discussion.
+    content: what is said.
+    chars: of a text, its length; a sealed one has no such field.
+"""
 
 Event = (
     GameStart

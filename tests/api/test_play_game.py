@@ -27,6 +27,7 @@ from calbench.traces.events import AgentRegistered, GameHalted, Reflection, Turn
 from calbench.traces.models import Limits, Trace
 from calbench.traces.storage import trace_bytes
 from calbench.types import Player
+from tests.cli.runs import python
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
 
@@ -428,6 +429,13 @@ def test_partners_answer_for_themselves_and_you_for_the_others() -> None:
         return with_partners({0: Waiting()})
 
     assert heard(asyncio.run(notebook())) == whole
+
+
+@pytest.mark.parametrize("seats", [None, {1: "imap"}])
+def test_game_that_is_dropped_at_the_end_of_a_program_says_nothing(seats: object) -> None:
+    lines = "game = calbench.play(calbench.load_suite('varied')[0], seats={})\nnext(game)"
+    ended = python("-X", "dev", "-c", f"import calbench\n{lines.format(seats)}")
+    assert (ended.status, ended.err) == (0, "")
 
 
 def test_partner_that_cannot_answer_ends_the_game_where_it_stands() -> None:

@@ -13,6 +13,7 @@ import calbench
 import calbench.errors
 import calbench.types
 from calbench.cli.main import answer
+from calbench.report.figures.swept import name_of
 from calbench.runs.folder import locked
 from calbench.traces.catalog import Catalog
 from calbench.types import Observation, Results, Trace, Turn
@@ -72,6 +73,23 @@ def test_objects_show_themselves_in_few_characters(results: Results) -> None:
     assert list(results.to_frame()["team"]) == ["tell-all"]
 
 
+def test_plot_has_every_row_under_a_name_of_its_own() -> None:
+    published = calbench.read_results()
+    frame = published.to_frame()
+    rows = frame[frame["setting"] == "varied"]
+    assert rows["team"].duplicated().any()  # several experiments played it
+    (dots,) = calbench.plot_intervals(published, setting="varied").data
+    assert len(dots.y) == rows["excess_cost"].notna().sum()
+    names = [("", "", "imap"), ("table2", "", "imap"), ("", "seed=0,teams=imap", "imap")]
+    found = [
+        name_of(
+            {"experiment": experiment or "varied", "setting": "varied", "job": job, "team": team}
+        )
+        for experiment, job, team in names
+    ]
+    assert found == ["imap", "table2 imap", "seed=0 imap"]
+
+
 def test_every_public_name_is_described() -> None:
     for module in (calbench, calbench.types):
         names = [name for name in module.__all__ if not name.startswith("__")]
@@ -90,21 +108,6 @@ def test_every_public_name_is_described() -> None:
         assert not names or "Args:" in about or len(names) <= 2, function.__name__
 
 
-FRAMEWORKS = ("gymnasium", "inspect", "mcp", "pettingzoo")
-ADAPTERS = {f"calbench.integrations.{name}" for name in FRAMEWORKS}
-PUBLIC = {"calbench", "calbench.types", "calbench.errors", *ADAPTERS}
-
-
-def test_pages_and_notebook_use_public_names_alone() -> None:
-    folder = REPO / "site"
-    texts = [REPO / "README.md", *folder.rglob("*.md"), *folder.rglob("*.ipynb")]
-    for path in texts:
-        found = re.findall(r"(?:from|import) (calbench[\w.]*)", path.read_text())
-        assert set(found) <= PUBLIC, path.name
-        for names in re.findall(r"from calbench.types import ([\w, ]+)", path.read_text()):
-            assert set(names.split(", ")) <= set(calbench.types.__all__), path.name
-
-
 def test_page_names_every_field_that_an_agent_is_shown() -> None:
     page = (REPO / "site/docs/extend.md").read_text().split("{#observation}")[1].split("\n## ")[0]
     assert {name for name in Observation._fields if f"`{name}`" not in page} == set()
@@ -116,6 +119,19 @@ def test_errors_are_one_family() -> None:
     assert len(own) > 5
     outside = [each for each in own if not issubclass(each, calbench.errors.CalbenchError)]
     assert outside == [calbench.errors.UnavailableError]  # raised by a player, not by us
+
+
+PATHS: list[Callable[[str], object]] = [
+    calbench.read_trace,
+    calbench.read_run,
+    calbench.read_results,
+    calbench.verify,
+    lambda path: calbench.rescore(path, out="x"),
+    lambda path: calbench.compare(path, path),
+    lambda path: calbench.evaluate("imap", [SCENARIO], out=path),
+    lambda path: calbench.write_trace(path, calbench.play_game(SCENARIO, "imap")),
+]
+"""Every public function that is given a path."""
 
 
 @pytest.mark.parametrize(
@@ -134,12 +150,36 @@ def test_errors_are_one_family() -> None:
         (lambda: calbench.evaluate("imap", [SCENARIO], out="~nobody-of-all/x"), "no such user"),
         (lambda: calbench.rescore(out="nowhere"), "paths: there is none"),
         (lambda: calbench.play_game(SCENARIO, {1: "imap"}), "agent 0: has no player"),
+        (lambda: calbench.play_game(SCENARIO, b"imap"), "team: b'imap' is of type bytes"),  # type: ignore[arg-type]
+        (lambda: calbench.play_game(SCENARIO, ["imap"] * 5, team_id="x" * 99), "team_id: "),
+        (lambda: calbench.play(SCENARIO, system_prompts=[1, 2, 3, 4, 5]), "system_prompts: 1; "),  # type: ignore[list-item]
+        (lambda: calbench.play(SCENARIO, system_prompts="abcde"), "system_prompts: 'abcde'; "),
+        (lambda: calbench.evaluate("imap", [SCENARIO], jobs=True), "jobs: True is of type bool"),
+        *[
+            (lambda call=call, path=path: call(path), "is no path; name a file or a folder")
+            for call in PATHS
+            for path in ("", "a\0b")
+        ],
+        *[
+            (lambda call=call: call("x" * 5000), "cannot be reached (File name too")
+            for call in PATHS
+        ],
+        (lambda: calbench.load_suite("x" * 5000), "there is no suite"),
+        (lambda: calbench.load_suite("x" * 5000 + ".jsonl"), "cannot be reached (File name too"),
+        (lambda: calbench.write_trace(".", calbench.play_game(SCENARIO, "imap")), "cannot be writ"),
     ],
 )
 def test_argument_that_does_not_fit_is_told_in_one_line(call: Any, said: str) -> None:
     with pytest.raises(calbench.errors.CalbenchError, match=re.escape(said)) as told:
         call()
     assert "\n" not in str(told.value)
+
+
+def test_call_that_does_not_fit_names_the_function(results: Results) -> None:
+    with pytest.raises(TypeError, match=r"^rescore\(\): missing a required argument: 'out'$"):
+        calbench.rescore("x")  # type: ignore[call-arg]
+    with pytest.raises(calbench.errors.ConfigError, match="there is no table 3 "):
+        results.table(3)  # type: ignore[arg-type]
 
 
 FUNCTIONS = [getattr(calbench, name) for name in calbench.__all__ if name != "__version__"]

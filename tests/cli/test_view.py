@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from calbench.cli import site
 from calbench.cli.main import answer
 from calbench.cli.site import HOST, PageServer, new_server
 from tests.effort import GUARD_S
@@ -80,6 +81,19 @@ def test_another_user_gets_no_page(server: PageServer, tmp_path: Path) -> None:
     assert (found["calls"], found["pages"]) == (0, 0), found
     server.token = ""  # then the address is one that anybody knows
     assert attacked([server.server_port], tmp_path / "open")["pages"] > 0
+
+
+@pytest.mark.parametrize("wish", ["true", "false"])
+def test_published_results_are_beside_a_run_if_that_is_wished(
+    wish: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "run" / "traces").mkdir(parents=True)
+    asked = []
+    monkeypatch.setattr(site, "write_board", lambda *_, has_published: asked.append(has_published))
+    words = ["-q", "view", str(tmp_path / "run"), "serve=false"]
+    assert answer([*words, f"published={wish}"]) == 0
+    assert asked == [wish == "true"]
+    assert answer([*words, "published=both"]) == 2
 
 
 def test_port_is_taken_before_pages_are_built(

@@ -13,7 +13,7 @@ import pytest
 
 from calbench import read_trace, verify
 from calbench.errors import ConfigError
-from calbench.traces.models import Trace
+from calbench.types import Trace
 from tests.cli.runs import environment, python
 from tests.integrations.dumps import reached
 from tests.llm.stub_server import Answer, chat, serving

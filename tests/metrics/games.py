@@ -117,9 +117,15 @@ def play_scripts(scenario: Scenario, scripts: Mapping[int, Script], team: str = 
 
 def play_team(scenario: Scenario, team: str, channels: tuple[Channel, ...] = CHANNELS) -> Trace:
     """Play a game of one registered policy in every seat."""
-    policy = build_policy(team, {})
+    policies = [known_policy(team)] * scenario.num_agents
+    return run(scenario, game_config(team, channels), policies)
+
+
+def known_policy(name: str) -> Policy:
+    """Return a registered policy."""
+    policy = build_policy(name, {})
     assert policy is not None
-    return run(scenario, game_config(team, channels), [policy] * scenario.num_agents)
+    return policy
 
 
 def play_random(scenario: Scenario, seed: int) -> Trace:

@@ -3,14 +3,17 @@
 ``python -m tests.packaging.interface`` writes it; a test compares it, so that it is complete.
 """
 
+import ast
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from types import MappingProxyType, UnionType
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
@@ -40,6 +43,9 @@ what a message told of a calendar: its **evidence** is a number from 0 to 1 for 
 `strength` weighs all of it.
 """
 
+PLAYER = re.sub(r"\b(?:[a-z_]+\.)+", "", str(calbench.types.Player))
+"""What Python shows for the name of this union."""
+
 SHOWN = 70
 """Characters of an example."""
 
@@ -55,7 +61,7 @@ def page() -> str:
     parts.append("## Types: `calbench.types` {#types}\n")
     for name in calbench.types.__all__:
         value = getattr(calbench.types, name)
-        parts.append(_entry(name, name, value, _rows(value, found.get(name))))
+        parts.append(_entry(name, name, value, _rows(name, value, found.get(name))))
     parts.append("## Errors: `calbench.errors` {#errors}\n")
     for name, value in _errors():
         parts.append(_entry(name, name, value, ()))
@@ -74,8 +80,29 @@ def _errors() -> Iterator[tuple[str, type]]:
             yield name, value
 
 
+def about(name: str, value: object) -> str:
+    """Return a docstring; of what is no class or function, the text below its assignment."""
+    if inspect.isclass(value) or inspect.isfunction(value):
+        return inspect.getdoc(value) or ""
+    imports = ast.parse(inspect.getsource(calbench.types)).body
+    (module,) = [
+        str(each.module)
+        for each in imports
+        if isinstance(each, ast.ImportFrom) and name in {alias.name for alias in each.names}
+    ]
+    (said,) = [
+        below.value.value
+        for each, below in pairwise(ast.parse(inspect.getsource(sys.modules[module])).body)
+        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == name
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+    ]
+    return inspect.cleandoc(str(said))
+
+
 def fields_of(kind: object) -> list[str]:
-    """Return the names of the fields of a type."""
+    """Return the names of the fields of a type; of several, those of the first."""
+    if isinstance(kind, UnionType) and all(map(is_dataclass, get_args(kind))):
+        return fields_of(get_args(kind)[0])
     if isinstance(kind, type) and is_dataclass(kind):
         return [each.name for each in fields(kind) if not each.name.startswith("_")]
     if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -85,10 +112,9 @@ def fields_of(kind: object) -> list[str]:
     return list(getattr(kind, "_fields", ()))
 
 
-def meanings(kind: object) -> Mapping[str, str]:
+def meanings(text: str) -> Mapping[str, str]:
     """Return what a docstring says of each field."""
-    about = inspect.getdoc(kind) or ""
-    listed = re.search(r"^Attributes:\n((?:    .*\n?|\n)+)", about, re.MULTILINE)
+    listed = re.search(r"^Attributes:\n((?:    .*\n?|\n)+)", text, re.MULTILINE)
     found: dict[str, str] = {}
     name = ""
     for line in listed[1].splitlines() if listed else ():
@@ -100,11 +126,16 @@ def meanings(kind: object) -> Mapping[str, str]:
     return found
 
 
-def _rows(kind: object, example: object) -> list[tuple[str, str, str, str]]:
-    about = meanings(kind)
-    hints = getattr(kind, "__annotations__", {})
+def _rows(name: str, kind: object, example: object) -> list[tuple[str, str, str, str]]:
+    said = meanings(about(name, kind))
+    first = get_args(kind)[0] if isinstance(kind, UnionType) else kind
+    hints = {
+        field: hint
+        for each in reversed(getattr(first, "__mro__", ()))
+        for field, hint in getattr(each, "__annotations__", {}).items()
+    }
     return [
-        (name, _type(hints.get(name, "")), about.get(name, ""), _shown(example, name))
+        (name, _type(hints.get(name, "")), said.get(name, ""), _shown(example, name))
         for name in fields_of(kind)
     ]
 
@@ -125,14 +156,13 @@ def _shown(example: object, name: str) -> str:
 
 def _entry(title: str, name: str, value: object, rows: Sequence[Sequence[str]]) -> str:
     """Return what is folded under a name: its docstring, and a table of its fields."""
-    about = (inspect.getdoc(value) or "").partition("\n\nAttributes:")[0]
-    sentence, _, rest = about.partition("\n\n")
+    sentence, _, rest = about(name, value).partition("\n\nAttributes:")[0].partition("\n\n")
     lines = [
         '<details class="cb-more" markdown="1">',
         f"<summary><code>{name}</code> {_plain(' '.join(sentence.split()))}</summary>",
         "",
     ]
-    signature = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", title) if title != name else ""
+    signature = _bare(title).replace(PLAYER, "Player") if title != name else ""
     if told := "\n\n".join(each for each in (signature, rest) if each):
         lines += _code(told)
     if rows:
@@ -141,7 +171,28 @@ def _entry(title: str, name: str, value: object, rows: Sequence[Sequence[str]]) 
             cells = _cell(field), _cell(kind), _plain(meaning), _cell(example)
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
+    if methods := [*methods_of(value)]:
+        lines += ["| method | what it is or does |", "|---|---|"]
+        lines += [f"| {_cell(title)} | {_plain(said)} |" for title, said in methods]
+        lines.append("")
     return "\n".join([*lines, "</details>", ""])
+
+
+def methods_of(kind: object) -> Iterator[tuple[str, str]]:
+    """Yield the methods and properties of a type of ours, with a sentence on each."""
+    bases = kind.__mro__ if inspect.isclass(kind) else ()
+    ours = [each for each in reversed(bases) if each.__module__.startswith("calbench")]
+    for name, value in {name: each for base in ours for name, each in vars(base).items()}.items():
+        if name.startswith("_") or not (inspect.isfunction(value) or isinstance(value, property)):
+            continue
+        called = "" if isinstance(value, property) else _signature(value)
+        said = (inspect.getdoc(value) or "").partition("\n\n")[0]
+        title = _bare(re.sub(r"\(self(?:, )?", "(", called)).replace("'", "")
+        yield name + shorten(title, 2 * SHOWN), " ".join(said.split())
+
+
+def _bare(signature: str) -> str:
+    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", signature)
 
 
 def _code(text: str) -> list[str]:

@@ -175,6 +175,37 @@ def test_python_plays_a_published_suite(unpacked: Path, here: Path) -> None:
     assert json.loads(python("-c", code).out)[1] == costs
 
 
+CHECKS = """
+assert list(sweep.to_frame()["theta"]) == [0.05, 0.2]
+assert [agent.player.name for agent in score.agents][1:4] == ["imap", "silent", "first-free"]
+assert {"mine", "own_trace"} <= set(globals())
+assert {"uniform", "varied"} <= set(leaderboard["experiment"])
+assert leaderboard.attrs["unit"]["excess_cost"] == "accounting cost"
+assert 0 < len(run.games()) < len(messages) < len(events)
+"""
+"""What holds after the last cell of the notebook."""
+
+
+def test_every_cell_of_the_notebook_runs_in_an_empty_folder(unpacked: Path, here: Path) -> None:
+    notebook = json.loads((REPO / "site" / "notebooks" / "results.ipynb").read_text())
+    code = ["".join(each["source"]) for each in notebook["cells"] if each["cell_type"] == "code"]
+    assert len(code) > 10
+    ended = installed(unpacked, here, "-c", "\n\n".join([*code, CHECKS]))
+    assert ended.status == 0, ended.err
+    assert "there is no 'imapp'; did you mean imap?" in ended.out
+    assert {path.name for path in here.iterdir()} == {"again", "game.json", "sweep"}
+
+
+def test_types_are_true_for_a_users_file(unpacked: Path, here: Path) -> None:
+    assert (unpacked / "calbench" / "py.typed").is_file()
+    theirs = (REPO / "tests" / "api" / "user_file.py").read_text()
+    (here / "mine.py").write_text(f"{theirs}\ncalbench.play_game('varied', ['imap', 3])\n")
+    ended = installed(unpacked, here, "-m", "mypy", "--strict", "--config-file=", "mine.py")
+    scenario, player = [line for line in ended.out.splitlines() if ": error: " in line]
+    assert 'incompatible type "str"; expected "Scenario"' in scenario  # both of the last line
+    assert 'incompatible type "int"' in player
+
+
 def test_unpacked_part_of_the_tree_is_gone_when_the_process_ends(
     unpacked: Path, here: Path
 ) -> None:

@@ -74,6 +74,7 @@ def test_every_team_file_of_the_page_composes(team: str, tmp_path: Path) -> None
 def test_page_on_evaluation_names_what_there_is() -> None:
     (pages,) = (entry["Run it"] for entry in navigation(PAGES) if "Run it" in entry)
     assert {"Evaluate your model": "evaluate.md"} in pages
+    assert {"Python interface": "python.md"} in pages
     assert len(COMMANDS) > 20
     assert len(TEAM_FILES) == 2
     assert {option for option, _ in COMMANDS} == {"", " -m", " --config-dir mine"}

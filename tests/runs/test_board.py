@@ -260,13 +260,21 @@ def test_port_that_is_taken_is_refused_in_one_line(
     assert line.startswith(f"error: port={port}: cannot be used")
 
 
-def test_run_with_replicates_is_shown_with_all_its_games(
+def test_sweep_is_shown_with_a_team_for_each_job_and_all_its_games(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = tmp_path / "run"
-    execute(compose([*SMALL, "teams=example-agent", "subset=1", "replicates=2", f"out={run}"]))
-    assert answer(["-q", "view", str(run), "serve=false", "jobs=1"]) == 0
-    assert capsys.readouterr().out == f"{run / 'site' / 'index.html'}\n"
-    rows = page_table(run / "site", "leaderboard.csv")
-    (row,) = (each for each in rows if each["team"] == "example-agent")
-    assert (row["games"], row["scenarios"]) == ("2", "1")
+    sweep = tmp_path / "sweep"
+    team = [*SMALL, "teams=example-agent", "subset=1"]
+    for replicates in (1, 2):
+        out = sweep / f"replicates={replicates}"
+        execute(compose([*team, f"replicates={replicates}", f"out={out}"]))
+    assert answer(["-q", "view", str(sweep), "serve=false", "jobs=1"]) == 0
+    assert capsys.readouterr().out == f"{sweep / 'site' / 'index.html'}\n"
+    rows = page_table(sweep / "site", "leaderboard.csv")
+    found = {row["team"]: (row["games"], row["scenarios"]) for row in rows}
+    assert {team: each for team, each in found.items() if team != "oracle"} == {
+        "example-agent.replicates-1": ("1", "1"),
+        "example-agent.replicates-2": ("2", "1"),
+    }
+    assert answer(["-q", "verify", str(sweep)]) == 0  # its pages are no traces
+    assert capsys.readouterr().out.startswith("3 of 3 traces hold")

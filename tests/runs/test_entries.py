@@ -35,6 +35,7 @@ def test_run_is_named_by_its_folder(played: Path, tmp_path: Path) -> None:
     shutil.copytree(played, tmp_path / "other" / "run")
     names = [played / "traces", tmp_path / "other" / "run", tmp_path / "josé's run!", played]
     assert list(run_names(names)) == ["run", "run--2", "jos-s-run", "run--3"]
+    assert list(run_names([tmp_path, played])) == ["jos-s-run", "run"]  # a sweep is its jobs
 
 
 def test_what_is_no_folder_is_refused(played: Path, tmp_path: Path) -> None:

@@ -346,6 +346,12 @@ def test_below_runs_and_beside_them_all_but_traces_is_left_out(folder: Path, who
         (above / name).write_bytes(b'{"schema_version":1' if name in games else b"")
     expected = {above / name for name in games} | {folder / name for name in kept(whole)}
     assert set(Catalog().paths(above)) == expected
+    loose, catalog = above / "job/loose.json", Catalog()
+    loose.write_bytes(b'{"schema_version":1')
+    assert set(catalog.paths(above)) == expected
+    assert set(catalog.paths(above, has_loose=True)) == {*expected, loose}
+    assert set(catalog.paths(above / "job", has_loose=True)) > {loose}
+    assert catalog.others == {above / "code.json"}
     (above / "begun/traces").symlink_to(folder)
     with pytest.raises(FileError, match="is a link"):
         list(Catalog().paths(above))

@@ -47,8 +47,14 @@ def swept(rows: Sequence[Row], measure: str, keys: Sequence[str] = ()) -> go.Fig
 
 
 def name_of(row: Row) -> str:
-    """Return what a row is of: a team, in a sweep of a job."""
-    return " ".join(str(row[key]) for key in ("job", "team") if key in row)
+    """Return what a row is of: a team, with its job in a sweep, or its experiment of several.
+
+    A job that is called after its team, ``seed=0,teams=imap``, does not say it twice.
+    """
+    team, experiment = str(row["team"]), row.get("experiment")
+    job = [part for part in str(row.get("job", "")).split(",") if part.partition("=")[2] != team]
+    of = "" if experiment in (None, row["setting"]) else str(experiment)
+    return " ".join(filter(None, (of, ",".join(job), team)))
 
 
 def _across(rows: Sequence[Row], keys: Sequence[str]) -> str | None:
