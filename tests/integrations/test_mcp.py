@@ -23,7 +23,7 @@ pytest.importorskip("mcp.server.lowlevel")
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from calbench.integrations.mcp import Seat
+from calbench.integrations.seats import Seat
 
 pytestmark = pytest.mark.heavy
 
