@@ -19,10 +19,16 @@ from calbench import play_game, read_trace, verify, write_trace
 from calbench.integrations.a2a import MOST_BYTES, RefusedError, call, join, post
 from calbench.integrations.referee import Place
 from calbench.integrations.seats import seen_data
-from calbench.scenarios.models import Scenario
-from calbench.traces.models import Trace
-from calbench.traces.storage import trace_bytes
-from calbench.types import AgentId, DirectMessage, Observation, Reply, Text, Turn
+from calbench.types import (
+    AgentId,
+    DirectMessage,
+    Observation,
+    Reply,
+    Scenario,
+    Text,
+    Trace,
+    Turn,
+)
 from tests.cli.runs import REPO, environment, python
 from tests.effort import GUARD_S
 from tests.factories import make_scenario
@@ -482,9 +488,10 @@ def test_reflection_is_read_as_that_of_a_model(tmp_path: Path) -> None:
     assert [event.delta_by_target["1"] for event in found] == [(1,) * 6, (1,) * 6]
 
 
-def test_secrets_reach_no_trace() -> None:
+def test_secrets_reach_no_trace(tmp_path: Path) -> None:
     trace, agent, place = played()
-    data = trace_bytes(trace).decode()
+    write_trace(tmp_path / "game.json", trace)
+    data = (tmp_path / "game.json").read_text()
     secrets = [agent.key, place.ticket["join_ticket"], place.ticket["join_url"]]
     secrets += [push["capability"] for push in pushes(agent, "turn")]
     assert not [secret for secret in secrets if secret in data]

@@ -11,10 +11,9 @@ import pytest
 
 from calbench import load_suite, read_trace, verify
 from calbench.errors import ConfigError
-from calbench.scenarios.storage import write_suite
 from calbench.types import Observation
 from tests.cli.runs import REPO
-from tests.factories import make_scenario
+from tests.factories import make_scenario, suite_file
 from tests.integrations.outsider import chosen
 
 pytest.importorskip("mcp", reason="needs requirements-mcp.lock")
@@ -81,7 +80,7 @@ def test_assistant_reaches_its_observation_and_nothing_else(tmp_path: Path) -> N
     dumps = []
     for number, secret in enumerate(SECRETS):
         path = tmp_path / f"{number}.jsonl"
-        write_suite(path, [make_scenario(["..E2.B.", secret, "......"], [(0, 1), (0, 2)])])
+        suite_file(path, make_scenario(["..E2.B.", secret, "......"], [(0, 1), (0, 2)]))
         dumps.append(asyncio.run(played(path, tmp_path / f"{number}.json", "silent")))
     assert dumps[0] == dumps[1]
     assert len(dumps[0]["seen"]) > 4

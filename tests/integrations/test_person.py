@@ -6,24 +6,30 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import sync_playwright
 
 from calbench import load_suite, read_trace, score_game, verify, write_trace
-from calbench.domain.actions import DirectMessage, ParticipantMessage, Turn
-from calbench.domain.calendars import Meeting
-from calbench.domain.ids import AgentId
-from calbench.domain.messages import Text
 from calbench.integrations.person import MOST_BYTES, Page, main, page_of
 from calbench.integrations.seats import Seat
 from calbench.integrations.terminal import Terminal, staged
-from calbench.metrics.speech.messages import labels_of_game
-from calbench.types import Observation, Scenario, Trace
+from calbench.types import (
+    AgentId,
+    DirectMessage,
+    Meeting,
+    Observation,
+    ParticipantMessage,
+    Scenario,
+    Text,
+    Trace,
+    Turn,
+)
 from tests.browser.tabs import ARGUMENTS, CHROMIUM
 
 HOSTILE = '<script>alert(1)</script> "\x1b[2J" &amp; {{ seen }}'
@@ -116,6 +122,12 @@ def test_what_others_say_is_text_on_the_page_and_in_the_terminal(
     assert "\x1b" not in printed
 
 
+def labels_of(scenario: Scenario, agent: int) -> Mapping[Any, str]:
+    """Return the labels that whoever sits there is shown."""
+    others = {*range(scenario.num_agents)} - {agent}
+    return Seat("person", scenario, dict.fromkeys(others, "silent"), uses_language=True).seen.labels
+
+
 def test_no_page_holds_what_an_agent_does_not_see(scenario: Scenario) -> None:
     """Labels and ids of others' errands are nowhere, in no phase, to the end."""
     seat, pages = seat_at(scenario), list[str]()
@@ -123,9 +135,7 @@ def test_no_page_holds_what_an_agent_does_not_see(scenario: Scenario) -> None:
         pages.append(page_of(seat))
         staged(seat, "end_turn", {})
     text = html.unescape("\n".join([*pages, page_of(seat)]))
-    labels = labels_of_game(seat.trace)
-    assert labels is not None
-    own, *others = [labels.own_labels(AgentId(agent)) for agent in range(scenario.num_agents)]
+    own, *others = [labels_of(scenario, agent) for agent in range(scenario.num_agents)]
     hidden = {item: label for each in others for item, label in each.items() if item not in own}
     assert len(hidden) > 20
     assert all(label in text for label in own.values())
