@@ -76,6 +76,14 @@ def __getattr__(name: str) -> object:
         from calbench.api import results
 
         return getattr(results, name)
+    if name == "errors":
+        import calbench.errors as submodule
+
+        return submodule
+    if name == "types":
+        import calbench.types
+
+        return calbench.types
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

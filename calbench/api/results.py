@@ -77,7 +77,8 @@ def evaluate(
             :func:`play_game`.
         suite: the name of a published suite, the path of a suite file, or scenarios. A team that
             rotates moves by one seat with each scenario of it, as in a run.
-        subset: how many scenarios of each setting, the first ones, or their ids; all by default.
+        subset: how many scenarios of each setting, thirds of difficulty in balance, or their
+            ids; all by default.
         jobs: games at once, in threads, which pays for players that wait. Your object sits in
             several games then.
         out: folder of a run, for ``calbench verify``, ``view`` and ``compare``; absent: one that
@@ -88,7 +89,8 @@ def evaluate(
 
     Raises:
         ConfigError: an argument that does not fit, in one line.
-        OutputError: ``out`` cannot be written, or holds other games or other files.
+        OutputError: ``out`` cannot be written, or holds another run, or files that none wrote in
+            its ``traces`` or ``tables``.
         AgentError: your code raised; games that are over are kept in ``out``.
     """
     from calbench.runs.folder import check_run, locked

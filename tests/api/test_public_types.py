@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import rmtree
@@ -111,6 +113,12 @@ def test_every_public_name_is_described() -> None:
 def test_page_names_every_field_that_an_agent_is_shown() -> None:
     page = (REPO / "site/docs/extend.md").read_text().split("{#observation}")[1].split("\n## ")[0]
     assert {name for name in Observation._fields if f"`{name}`" not in page} == set()
+
+
+def test_submodules_are_reached_by_name() -> None:
+    code = "import calbench; print(calbench.types.Turn.__name__, calbench.errors.CalbenchError)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("Turn ")
 
 
 def test_errors_are_one_family() -> None:

@@ -55,6 +55,14 @@ def test_agents_without_success_keep_their_cost_and_have_no_oracle_cost() -> Non
     )
 
 
+def test_what_typed_agents_say_in_free_text_leaves_their_privacy_loss_unknown() -> None:
+    speaker, silent, outsider = score_game(failing_game()).agents
+    assert (speaker.vps_kind, speaker.vps, speaker.excess_vps) == (None, None, None)
+    assert speaker.vps_participants is None
+    for agent in (silent, outsider):
+        assert (agent.vps_kind, agent.vps, agent.excess_vps) == ("protocol", 0.0, 0.0)
+
+
 def test_adjusted_excess_is_absent_without_a_complete_schedule() -> None:
     scenario = make_scenario(["B.", ".B"], [(0, 1)])
     score = score_game(play_team(scenario, "first-free"))

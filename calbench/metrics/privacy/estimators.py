@@ -9,10 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from calbench.domain.ids import AgentId
-from calbench.domain.messages import Route
+from calbench.domain.messages import Route, Text
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.players import Player
-from calbench.metrics.privacy.loss import AgentLoss, RoundBeliefs, VpsKind, privacy_loss
+from calbench.metrics.privacy.loss import (
+    MESSAGES,
+    AgentLoss,
+    RoundBeliefs,
+    VpsKind,
+    privacy_loss,
+)
 from calbench.metrics.privacy.reflection import PairReflection, pair_reflections, reflected_losses
 from calbench.traces.events import Resolution, RoundStart
 from calbench.traces.models import Trace
@@ -39,6 +45,8 @@ def game_loss(
 ) -> GameLoss:
     """Measure what each agent of a game revealed.
 
+    What a typed agent says in free text has no rule of evidence, so its loss is unknown.
+
     Args:
         trace: the game.
         players: by agent id.
@@ -59,12 +67,20 @@ def game_loss(
             strict=True,
         )
     ]
+    for agent in typed.intersection(_in_words(trace)):
+        losses[agent] = AgentLoss(None, None, None, {}, None)
     if len(typed) < len(agents):
         pairs = pair_reflections(trace) if reflections is None else reflections
         for agent, found in zip(agents, reflected_losses(pairs, len(agents)), strict=True):
             if agent not in typed:
                 losses[agent] = found
     return GameLoss(tuple(losses), protocol.by_source)
+
+
+def _in_words(trace: Trace) -> set[AgentId]:
+    """Return the agents that said something in free text."""
+    sent = (event for event in trace.events if isinstance(event, MESSAGES))
+    return {event.from_agent for event in sent if isinstance(event.content, Text)}
 
 
 def _agreed(trace: Trace, prior: float) -> list[float]:

@@ -81,7 +81,7 @@ CHANNEL_BY_EVENT: dict[type[Event], Route] = {
 
 
 _TELLING = frozenset({*CHANNEL_BY_EVENT, RoundStart, Resolution})
-_MESSAGES = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, SealedSent)
+MESSAGES = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, SealedSent)
 
 
 VpsKind = Literal["protocol", "reflection", "expected", "mixed"]
@@ -204,7 +204,7 @@ def round_beliefs(
     for index, event in enumerate(trace.events):
         if type(event) not in _TELLING:  # the fastest test, which skips most events
             continue
-        if isinstance(event, _MESSAGES):
+        if isinstance(event, MESSAGES):
             heard += _hear(index, event, talk, matrix, rules)
             talk.add(event)
         elif isinstance(event, AnnouncementSent):
