@@ -5,29 +5,16 @@ function of them. So an offer says which scores its slots can have, and that eve
 either has no room or would have come later.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import combinations_with_replacement, pairwise
-from typing import NamedTuple
+from collections.abc import Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
-from calbench.domain.ids import AgentId, Slot
+from calbench.domain.ids import AgentId
 from calbench.domain.messages import Message, OfferedPlan, PlanDecision, Proposals, Scores
-from calbench.protocols.clues import Best, Clue, Told, View, Weights
-from calbench.protocols.dsm.offers import joint_feasibility_of, offer_size
-from calbench.protocols.dsm.plans import Plan
+from calbench.protocols.clues import Best, Clue, Told, View
 from calbench.protocols.dsm.scores import FREE, INFEASIBLE, satisfaction
 from calbench.protocols.dsm.settings import DsmSettings
 
-Array = NDArray[np.float64]
-
 MOVED = 1
 """What moving a meeting costs [P]."""
-
-MOST_LEVELS = 6
-"""Scores of which the readings of an offer are weighed; their number grows with each [C]."""
 
 
 def told(message: Message, view: View, settings: DsmSettings) -> Iterator[Clue]:
@@ -37,19 +24,23 @@ def told(message: Message, view: View, settings: DsmSettings) -> Iterator[Clue]:
         return
     match content:
         case Proposals():
-            yield from _offer_told(sender, content, view, settings)
+            # NumPy is for measuring; who only plays does not wait for it.
+            from calbench.protocols.dsm.readings import offer_told
+
+            yield from offer_told(sender, content, view, settings)
         case Scores() if sender in view.participants:
             yield from _scores_told(sender, content, view)
         case PlanDecision():
             yield from _choice_told(sender, content, view)
 
 
-def _levels(view: View) -> list[int]:
+def levels_of(view: View) -> list[int]:
     """Return the score of every cell."""
     return [INFEASIBLE if cell is None else satisfaction(cell) for cell in view.cells]
 
 
-def _is_plain(plan: OfferedPlan) -> bool:
+def is_plain(plan: OfferedPlan) -> bool:
+    """Whether a plan moves no meeting."""
     return not plan.moves and not plan.vacated
 
 
@@ -59,9 +50,9 @@ def _scores_told(sender: AgentId, scores: Scores, view: View) -> Iterator[Told]:
         plan.plan_id: plan.slot
         for offer in view.heard(view.observer, Proposals)
         for plan in offer.plans
-        if _is_plain(plan)
+        if is_plain(plan)
     }
-    levels = _levels(view)
+    levels = levels_of(view)
     pairs = zip(scores.plan_ids, scores.scores, strict=False)
     slots = {
         offered[plan_id]: tuple([float(level == score) for level in levels])
@@ -77,193 +68,8 @@ def _choice_told(sender: AgentId, decision: PlanDecision, view: View) -> Iterato
     If no plan suits all, one is announced nevertheless.
     """
     plans = [plan for offer in view.heard(sender, Proposals) for plan in offer.plans]
-    slots = tuple([plan.slot for plan in plans if _is_plain(plan)])
+    slots = tuple([plan.slot for plan in plans if is_plain(plan)])
     if decision.slot in slots and len(slots) == len(plans):
-        levels = _levels(view)
+        levels = levels_of(view)
         values = tuple([FREE - level if level else None for level in levels])
         yield Best(view.participants, decision.slot, slots, values, is_forced=True)
-
-
-class _Offer(NamedTuple):
-    """A first offer as its reader sees it.
-
-    Attributes:
-        plain: slots of its plans that move nothing, in its order.
-        omitted: slots that no plan is for.
-        num_moved: its plans that move meetings.
-        chances: the reader's probability of each cell, of shape (slots, cells).
-        levels: the score of each cell.
-        scale: the scores of slots with room, descending.
-    """
-
-    plain: list[Slot]
-    omitted: list[Slot]
-    num_moved: int
-    chances: Array
-    levels: tuple[int, ...]
-    scale: tuple[int, ...]
-
-
-class _Readings(NamedTuple):
-    """The ways in which an offer could have come about.
-
-    Attributes:
-        scores: of its plans, as places in the scale, of shape (readings, plans).
-        leaves_out: whether a slot of each cell, and one with a meeting, would not have been
-            offered, of shape (readings, 2, cells + 1): before the slot of the last plan, and after.
-        rooms: chance of that for each slot left out, of shape (readings, slots left out).
-        shares: probability of each reading.
-    """
-
-    scores: NDArray[np.intp]
-    leaves_out: NDArray[np.bool_]
-    rooms: Array
-    shares: Array
-
-
-@lru_cache(maxsize=1024)
-def _leaves_out(levels: tuple[int, ...], left: int, end: int) -> NDArray[np.bool_]:
-    """Return whether slots with these scores would not have been offered, of shape (2, levels).
-
-    Args:
-        levels: the scores.
-        left: the greatest score that a slot left out can have had; ``0`` if none has room.
-        end: score of the last plan; of that score only slots after its own are left out.
-    """
-    score = np.array(levels)
-    is_left = (score <= left) & (score < end)
-    ways = [is_left, is_left | ((score <= left) & (score == end))]
-    return np.array([(score == INFEASIBLE) | each for each in ways])
-
-
-def _offer_told(
-    sender: AgentId, content: Proposals, view: View, settings: DsmSettings
-) -> Iterator[Told]:
-    """Yield the weights of all slots, averaged over the readings of an offer.
-
-    A slot with a meeting has plans of its own, which move it, so it is left out only as an errand
-    of the same cost would be.
-    """
-    plain = [plan.slot for plan in content.plans if _is_plain(plan)]
-    levels = tuple(_levels(view))
-    readings = None
-    is_first = not view.heard(sender, Proposals)
-    if is_first and _is_offer(plain, view) and len({*levels}) <= MOST_LEVELS:
-        offer = _offer(content, plain, levels, view.chances(sender))
-        readings = _readings(offer, len(view.participants) - 1, settings)
-    if readings is None:
-        yield Told(sender, {slot: view.possible(can_meet=True) for slot in plain})
-        return
-    slots = _plain_told(offer, readings)
-    held: dict[Slot, float] = {}
-    weights = readings.shares[:, None] / readings.rooms
-    for is_after in (False, True):
-        places = [at for at, slot in enumerate(offer.omitted) if (slot > plain[-1]) is is_after]
-        told = weights[:, places].T @ readings.leaves_out[:, int(is_after)]
-        for at, (*cells, by_meeting) in zip(places, told.tolist(), strict=True):
-            slots[offer.omitted[at]] = tuple(cells)
-            if settings.depth and satisfaction(MOVED) in offer.scale:
-                held[offer.omitted[at]] = by_meeting
-    nothing = (0.0,) * len(levels)
-    for slot in {plan.slot for plan in content.plans}.difference(plain):
-        slots[slot], held[slot] = nothing, 1.0
-    yield Told(sender, slots, held)
-
-
-def _plain_told(offer: _Offer, readings: _Readings) -> dict[Slot, Weights]:
-    """Return the weights of the offered slots: how likely each score is, over what it was."""
-    shares = readings.shares[:, None]
-    mass = [(shares * (readings.scores == at)).sum(axis=0) for at in range(len(offer.scale))]
-    before = offer.chances[offer.plain] @ _is_score(offer)
-    told = np.divide(np.array(mass).T, before, out=np.zeros_like(before), where=before > 0)
-    return dict(zip(offer.plain, map(tuple, (told @ _is_score(offer).T).tolist()), strict=True))
-
-
-def _is_score(offer: _Offer) -> Array:
-    """Return 1 where a cell has a score, of shape (cells, scale)."""
-    found: Array = (np.array(offer.levels)[:, None] == np.array(offer.scale)).astype(float)
-    return found
-
-
-def _is_offer(plain: Sequence[Slot], view: View) -> bool:
-    """Whether slots are some of the calendar's, each once, as the rules have it."""
-    return 0 < len(plain) == len({*plain}) and all(0 <= slot < view.num_slots for slot in plain)
-
-
-def _offer(
-    content: Proposals,
-    plain: list[Slot],
-    levels: tuple[int, ...],
-    chances: Iterable[Sequence[float]],
-) -> _Offer:
-    """Return an offer as it is read."""
-    named = {plan.slot for plan in content.plans}
-    by_slot = np.array([*chances])
-    omitted = [Slot(slot) for slot in range(len(by_slot)) if slot not in named]
-    scale = tuple(sorted({level for level in levels if level}, reverse=True))
-    return _Offer(plain, omitted, len(content.plans) - len(plain), by_slot, levels, scale)
-
-
-def _readings(offer: _Offer, num_responders: int, settings: DsmSettings) -> _Readings | None:
-    """Return the possible scores of an offer, with probabilities; ``None`` if there are none.
-
-    Scores descend, and slots ascend among equal ones. Plans that move meetings count for the
-    length with the score of a cost of 1.
-    """
-    plain, size = offer.plain, len(offer.plain)
-    found, leaves_out = [], []
-    for ends in combinations_with_replacement(range(size + 1), len(offer.scale) - 1):
-        groups = list(pairwise([0, *ends, size]))
-        if any(plain[at:end] != sorted(plain[at:end]) for at, end in groups):
-            continue
-        places = [place for place, (at, end) in enumerate(groups) for _ in range(end - at)]
-        scores = tuple([offer.scale[place] for place in places])
-        shape = (offer.num_moved, offer.scale, len(offer.omitted), len(offer.chances))
-        left = _greatest_left(scores, *shape, num_responders, settings)
-        if left is not None:
-            found.append(places)
-            leaves_out.append(_leaves_out((*offer.levels, satisfaction(MOVED)), left, scores[-1]))
-    if not found:
-        return None
-    places_, left_out = np.array(found), np.array(leaves_out)
-    is_after = (np.array(offer.omitted, dtype=int) > plain[-1]).astype(int)
-    both = left_out[:, :, :-1] @ offer.chances[offer.omitted].T
-    rooms = both[:, is_after, np.arange(len(offer.omitted))]
-    before = offer.chances[plain] @ _is_score(offer)
-    weights = before[np.arange(size), places_].prod(axis=1) * rooms.prod(axis=1)
-    can_be, whole = weights > 0, weights.sum()
-    if not whole:
-        return None
-    shares = weights[can_be] / whole
-    return _Readings(places_[can_be], left_out[can_be], rooms[can_be], shares)
-
-
-@lru_cache(maxsize=4096)
-def _greatest_left(
-    scores: tuple[int, ...],
-    num_moved: int,
-    scale: tuple[int, ...],
-    num_omitted: int,
-    num_slots: int,
-    num_responders: int,
-    settings: DsmSettings,
-) -> int | None:
-    """Return the greatest score with which plans may be left after such an offer; 0 for none.
-
-    ``None`` if an offer of these plans would have been shorter.
-    """
-    offered = sorted([*scores, *[satisfaction(MOVED)] * num_moved], reverse=True)
-    best: int | None = None
-    free = sum(score == FREE for score in offered)
-    for level in (0, *sorted(scale)):
-        rest = [level] if level and num_omitted else []
-        if level > scores[-1] or (level and not rest):
-            continue
-        plans = [Plan(Slot(0), 0, score) for score in (*offered, *rest)]
-        # Free slots that are left out count for q; how many there are is not known.
-        numbers = range(1, num_omitted + 1) if level == FREE else range(1)
-        shares = [(free + number) / num_slots for number in numbers]
-        qs = [joint_feasibility_of(share, num_responders) for share in shares]
-        if any(offer_size(plans, q, settings) == len(offered) for q in qs):
-            best = level
-    return best
