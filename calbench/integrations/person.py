@@ -23,6 +23,7 @@ from calbench.integrations.terminal import Terminal, staged
 
 HOST = "127.0.0.1"
 MOST_BYTES = 64_000  # of a form: four times the longest text [C]
+FAREWELL_S = 5.0  # for which a browser may fetch the last page [C]
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -64,11 +65,17 @@ class Page(HTTPServer):
         """A browser that hangs up is no error of ours."""
 
     def play(self) -> types.Trace | None:
-        """Serve until the game is over, and its last page was shown."""
+        """Say where the page is, and serve it until the game is over."""
+        print(f"open {self.address}", flush=True)
         while self.seat.trace is None:
             self.handle_request()
-        self.handle_request()
         return self.seat.trace
+
+    def leave(self) -> None:
+        """Show the last page, if somebody still waits for it, and listen no longer."""
+        self.timeout = FAREWELL_S
+        self.handle_request()
+        self.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -80,11 +87,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, status: int, body: str = "", **headers: str) -> None:
         self.send_response(status)
-        for name, value in {
-            **HEADERS,
-            "Content-Length": str(len(body.encode())),
-            **headers,
-        }.items():
+        size = str(len(body.encode()))
+        for name, value in {**HEADERS, "Content-Length": size, **headers}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body.encode())
@@ -118,20 +122,19 @@ def _played(chosen: Namespace, _first: types.Scenario) -> None:
     """Play from this scenario on as many games as were asked for; those in ``out`` are kept."""
     if chosen.games < 1:
         raise ConfigError("--games: play at least one")
-    last = chosen.scenario + chosen.games
-    for each in load_suite(chosen.suite)[chosen.scenario : last]:
+    for each in load_suite(chosen.suite)[chosen.scenario :][: chosen.games]:
         path = Path(chosen.out, f"{each.scenario_id}-{chosen.seat}.json")
         if path.exists():
             continue
         others = {*range(each.num_agents)} - {chosen.seat}
         seat = Seat("person", each, dict.fromkeys(others, chosen.partner), uses_language=True)
         place: Page | Terminal = Terminal(seat) if chosen.terminal else Page(seat)
-        if isinstance(place, Page):
-            print(f"{each.scenario_id}: open {place.address}", flush=True)
         trace = place.play()
         if trace is None:  # the person left
             return
         write_trace(path, trace)
+        if isinstance(place, Page):  # nobody need come back for the game to be kept
+            place.leave()
 
 
 def main() -> int:
@@ -139,9 +142,7 @@ def main() -> int:
     parser = seats.command("person", "person")
     parser.set_defaults(partner="candid")
     parser.add_argument("--seat", type=int, default=0, help="of the person, from 0")
-    parser.add_argument(
-        "--games", type=int, default=1, help="how many scenarios, one after another"
-    )
+    parser.add_argument("--games", type=int, default=1, help="scenarios, one after another")
     parser.add_argument("--terminal", action="store_true", help="here, instead of a page")
     return seats.run(parser, _played)
 

@@ -169,7 +169,12 @@ def test_game_in_a_browser_is_scored_as_every_team(
     scenario: Scenario, tmp_path: Path, size: tuple[int, int]
 ) -> None:
     server, found = Page(seat_at(scenario)), list[Trace | None]()
-    beside = threading.Thread(target=lambda: found.append(server.play()))
+
+    def serve() -> None:
+        found.append(server.play())
+        server.leave()
+
+    beside = threading.Thread(target=serve)
     beside.start()
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -195,7 +200,6 @@ def test_game_in_a_browser_is_scored_as_every_team(
             tab.get_by_role("button", name="end the turn").click()
         browser.close()
     beside.join(30)
-    server.server_close()
     assert complaints == []
     (trace,) = found
     assert trace is not None
@@ -235,3 +239,18 @@ def test_who_leaves_the_terminal_ends_all_games_and_keeps_none(
     )
     assert main() == 0
     assert not [*tmp_path.iterdir()]
+
+
+def test_game_is_kept_though_nobody_fetches_the_last_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hurried(page: Page) -> Trace | None:
+        while page.seat.trace is None:
+            staged(page.seat, "end_turn", {})
+        return page.seat.trace
+
+    monkeypatch.setattr(Page, "play", hurried)
+    monkeypatch.setattr("calbench.integrations.person.FAREWELL_S", 0.1)
+    monkeypatch.setattr(sys, "argv", ["person", "--games", "2", "--out", str(tmp_path)])
+    assert main() == 0
+    assert len([*tmp_path.iterdir()]) == 2
