@@ -21,7 +21,6 @@ from calbench.integrations import seats
 from calbench.integrations.seats import END, Seat
 from calbench.integrations.terminal import Terminal, staged
 
-HOST = "127.0.0.1"
 MOST_BYTES = 64_000  # of a form: four times the longest text [C]
 FAREWELL_S = 5.0  # for which a browser may fetch the last page [C]
 HEADERS = {
@@ -50,11 +49,11 @@ def page_of(seat: Seat, said: Mapping[str, Any] | None = None) -> str:
 class Page(HTTPServer):
     """Serves one seat to whoever knows its address; one request after the other."""
 
-    def __init__(self, seat: Seat, port: int = 0) -> None:
-        super().__init__((HOST, port), _Handler)
+    def __init__(self, seat: Seat) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.seat, self.said = seat, None
         self.place = f"/{secrets.token_urlsafe(16)}/"
-        self.host = f"{HOST}:{self.server_port}"
+        self.host = f"127.0.0.1:{self.server_port}"
 
     @property
     def address(self) -> str:
