@@ -1,23 +1,33 @@
 """A game of another scenario, or by other rules than its team's, is no published one."""
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from calbench.cli.main import answer
-from calbench.config.composition import compose
+from calbench.config.composition import compose_team
+from calbench.domain.messages import CHANNELS
+from calbench.engine.batch import played
 from calbench.errors import ReplayError
 from calbench.runs.identity import is_other, suite_of
-from calbench.runs.play import execute
+from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import published_suite, write_suite
-from calbench.traces.storage import read_trace
+from calbench.traces.models import PUBLISHED, GameConfig, Trace
+from calbench.traces.storage import write_trace
 
-VARIED = ("+experiment=varied", "subset=2", "teams=[imap]", "analysis.permutations=99")
+
+def game(scenario: Scenario, team: str = "imap", **changes: Any) -> Trace:
+    """Play by the published rules, but for what changes."""
+    rules = {"team": compose_team(team), "channels": CHANNELS, "limits": PUBLISHED}
+    return played(scenario, GameConfig.model_validate({**rules, **changes}))
 
 
-def played(out: Path, *overrides: str) -> Path:
-    execute(compose([*VARIED, *overrides, f"out={out}"]))
+def written(out: Path, games: Iterable[Trace]) -> Path:
+    for each in games:
+        write_trace(out / each.config.team.team_id / f"{each.scenario.scenario_id}.json", each)
     return out
 
 
@@ -31,12 +41,12 @@ def verified(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]
 def test_games_of_a_suite_hold_and_missing_ones_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = played(tmp_path / "run")
+    _, _, *scenarios = published_suite("varied")[:4]
+    run = written(tmp_path / "run", map(game, scenarios))
     assert verified(capsys, str(run))[0] == 0
     status, said = verified(capsys, "--suite", "varied", str(run))
     assert status == 1
     assert "imap: games are missing: varied-000, varied-001" in said
-    scenarios = [read_trace(each).scenario for each in sorted(run.glob("traces/imap/*.json"))]
     write_suite(tmp_path / "two.jsonl", scenarios)
     assert verified(capsys, "--suite", str(tmp_path / "two.jsonl"), str(run))[0] == 0
     write_suite(tmp_path / "one.jsonl", scenarios[:1])
@@ -47,7 +57,13 @@ def test_games_of_a_suite_hold_and_missing_ones_are_named(
 def test_another_draw_under_published_names_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = played(tmp_path / "run", "suite.seed=1")
+    first, second, other, another = published_suite("varied")[:4]
+    names = (first.scenario_id, second.scenario_id)
+    posing = [
+        scenario.updated(scenario_id=name)
+        for scenario, name in zip((other, another), names, strict=True)
+    ]
+    run = written(tmp_path / "run", map(game, posing))
     status, said = verified(capsys, str(run))
     assert status == 0
     assert "2 games on other scenarios than the published ones of their names" in said
@@ -57,24 +73,26 @@ def test_another_draw_under_published_names_is_told(
 
 
 @pytest.mark.parametrize(
-    ("override", "place"),
-    [("limits.max_turns_per_round=4", "limits: "), ("channels=dm", "channels: ")],
+    ("changes", "place"),
+    [
+        ({"limits": PUBLISHED.model_copy(update={"max_turns_per_round": 4})}, "limits: "),
+        ({"channels": ("dm",)}, "channels: "),
+    ],
 )
 def test_other_rules_than_the_teams_are_told(
-    override: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    changes: dict[str, Any], place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = played(tmp_path / "run", override)
+    run = written(tmp_path / "run", [game(published_suite("varied")[0], **changes)])
     status, said = verified(capsys, "--suite", "varied", str(run))
     assert status == 1
     assert f": {place}recorded" in said
 
 
-def test_another_player_under_a_teams_name_is_told(tmp_path: Path) -> None:
-    trace = next(played(tmp_path / "run", "subset=1", "teams=[silent]").glob("traces/*/*.json"))
-    game = read_trace(trace)
-    team = game.config.team.model_copy(update={"team_id": "imap"})
-    posing = game.model_copy(update={"config": game.config.model_copy(update={"team": team})})
-    suite_of("varied").check(game)
+def test_another_player_under_a_teams_name_is_told() -> None:
+    found = game(published_suite("varied")[0], "silent")
+    team = found.config.team.model_copy(update={"team_id": "imap"})
+    posing = found.model_copy(update={"config": found.config.model_copy(update={"team": team})})
+    suite_of("varied").check(found)
     with pytest.raises(ReplayError, match="imap plays with"):
         suite_of("varied").check(posing)
 
@@ -87,14 +105,16 @@ def test_published_scenarios_are_none_of_others() -> None:
     assert not is_other(changed.model_copy(update={"setting": "mine"}))
 
 
-def test_seats_of_a_team_may_rotate_and_not_change_places(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    execute(compose(["+experiment=slices", "subset=1", "teams=[slice-careless]", f"out={run}"]))
-    game = read_trace(next(run.glob("traces/*/*.json")))
-    first, second, *rest = game.config.team.seats
+def test_seats_of_a_team_may_rotate_and_not_change_places() -> None:
+    suite = suite_of("slices")
+    scenario = next(
+        each for each in published_suite("varied") if ("varied", each.scenario_id) in suite.digests
+    )
+    found = played(scenario, suite.configs["slice-careless"])
+    first, second, *rest = found.config.team.seats
     assert first != second
     for seats, holds in (((second, *rest, first), True), ((second, first, *rest), False)):
-        team = game.config.team.model_copy(update={"seats": seats})
-        other = game.model_copy(update={"config": game.config.model_copy(update={"team": team})})
+        team = found.config.team.model_copy(update={"seats": seats})
+        other = found.model_copy(update={"config": found.config.model_copy(update={"team": team})})
         with nullcontext() if holds else pytest.raises(ReplayError, match="seats: recorded"):
-            suite_of("slices").check(other)
+            suite.check(other)

@@ -9,6 +9,7 @@ import pytest
 from calbench import play_game
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import CHANNELS, Channel, Message, Text
+from calbench.metrics.privacy.inference import game
 from calbench.metrics.privacy.inference.calendars import prior_of
 from calbench.metrics.privacy.inference.game import Learnt, learnt, told_by
 from calbench.metrics.privacy.inference.literal import LiteralReader
@@ -50,6 +51,21 @@ def test_certain_deductions_are_true_and_chances_are_right_on_average(team: str)
             told.append(chances)
             true.append(truth)
     assert np.mean(told) == pytest.approx(np.mean(true), abs=0.02)
+
+
+@pytest.mark.parametrize("team", TEAMS)
+def test_bookings_after_the_last_message_about_a_pair_do_not_matter(
+    team: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    traces = [play_game(scenario, team) for scenario in SUITES[:3]]
+    found = [learnt(trace) for trace in traces]
+    pairs_of = game._pairs_of
+    monkeypatch.setattr(
+        game, "_pairs_of", lambda trace, rules: dict.fromkeys(pairs_of(trace, rules), 10**6)
+    )
+    for short, trace in zip(found, traces, strict=True):
+        long = learnt(trace)
+        assert (short.pairs, short.told, short.bands) == (long.pairs, long.told, long.bands)
 
 
 @pytest.mark.parametrize(

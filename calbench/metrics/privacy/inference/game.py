@@ -197,26 +197,28 @@ def _policies(trace: Trace) -> list[Telling | None]:
     return found
 
 
-def _pairs_of(trace: Trace, policies: Sequence[Telling | None]) -> list[Pair]:
-    """Return the pairs of which something may be heard, ordered.
+def _pairs_of(trace: Trace, policies: Sequence[Telling | None]) -> dict[Pair, int]:
+    """Return the pairs of which something may be heard, ordered, and the last event that may tell.
 
     A message tells of its sender and, to who takes part, of the meeting's other members; rules
     from elsewhere may tell of anybody.
     """
     agents = [AgentId(agent) for agent in range(trace.scenario.num_agents)]
     if any(type(each).__module__.partition(".")[0] != "calbench" for each in policies if each):
-        return [(target, me) for target in agents for me in agents if target != me]
-    found: set[Pair] = set()
+        end = len(trace.events)
+        return {(target, me): end for target in agents for me in agents if target != me}
+    found: dict[Pair, int] = {}
     members: tuple[AgentId, ...] = ()
-    for event in trace.events:
+    for index, event in enumerate(trace.events):
         if isinstance(event, RoundStart):
             members = event.participants
         elif isinstance(event, _HEARD):
             sender = () if isinstance(event, AnnouncementSent) else (event.from_agent,)
             for me in event.to_agents:
-                found.update((target, me) for target in sender)
-                found.update((target, me) for target in members if me in members)
-    return sorted((t, me) for t, me in found if t != me and t in agents and me in agents)
+                targets = {*sender, *(members if me in members else ())}
+                found.update(((target, me), index) for target in targets)
+    known = {*agents}
+    return {pair: found[pair] for pair in sorted(found) if {*pair} <= known and pair[0] != pair[1]}
 
 
 class _Game:
@@ -229,7 +231,8 @@ class _Game:
         self.there = frozenset(self.agents)
         self.errands = {errand.errand_id: errand for _, _, errand in self.scenario.errands}
         self.truths = np.array([self._truth(agent) for agent in self.agents])
-        self.pairs = _pairs_of(trace, policies)
+        last_by_pair = _pairs_of(trace, policies)
+        self.pairs, self.last = [*last_by_pair], np.array([*last_by_pair.values()], dtype=int)
         self.before = self._before()
         self.known = Knowledge(prior, self.before)
         self.met_apart = self._met_apart()
@@ -257,7 +260,7 @@ class _Game:
             elif isinstance(event, BatchApplied):
                 self.observers[event.agent_id].costs = self._costs(event.calendar)
             elif isinstance(event, Resolution):
-                self._resolve(event, participants)
+                self._resolve(index, event, participants)
             elif isinstance(event, RoundStart):
                 if event.round == rounds:
                     break
@@ -342,24 +345,26 @@ class _Game:
         if sender is not None:
             self.observers[sender].messages.append(message)
 
-    def _resolve(self, event: Resolution, participants: tuple[AgentId, ...]) -> None:
+    def _resolve(self, index: int, event: Resolution, participants: tuple[AgentId, ...]) -> None:
         """Let all note the bookings of a round; keep the slot of a scheduled meeting.
 
         What happens to be scheduled without a word about it tells nobody anything.
         """
-        self._book(event, participants)
+        self._book(index, event, participants)
         for observer in self.observers:
             slot = event.slot_by_agent.get(str(observer.me))
             if event.coordinated and slot is not None and observer.messages:
                 for agent in participants:
                     self.agreed.setdefault((agent, observer.me), set()).add(slot)
 
-    def _book(self, event: Resolution, participants: tuple[AgentId, ...]) -> None:
+    def _book(self, index: int, event: Resolution, participants: tuple[AgentId, ...]) -> None:
         """Note a round's bookings in what each observer knows.
 
-        Who takes no part knows of them what it overheard: where, and of those who talked.
+        Who takes no part knows of them what it overheard: where, and of those who talked. Of a
+        pair of which nothing more is heard no booking matters.
         """
-        if not self.pairs:
+        is_open = self.last > index
+        if not is_open.any():
             return
         members, size = {*participants}, len(participants)
         known: dict[AgentId, tuple[Slot | None, set[AgentId]]] = {
@@ -368,10 +373,11 @@ class _Game:
             else observer.overheard()
             for observer in self.observers
         }
-        chance = self.met_apart.copy()
+        chance = np.where(is_open, self.met_apart, 0.0)
         common: dict[int, Slot] = {}
         apart: dict[int, Slot] = {}
-        for row, (target, me) in enumerate(self.pairs):
+        for row in np.flatnonzero(is_open).tolist():
+            target, me = self.pairs[row]
             slot, there = known[me]
             if len(there) == size:
                 chance[row] = float(target in there)
