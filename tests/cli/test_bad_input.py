@@ -298,6 +298,7 @@ def test_out_is_refused_when_a_file_stands_in_its_way(
     assert files(tmp_path) == {"file": b"mine"}
 
 
+@pytest.mark.heavy
 def test_what_belongs_to_another_user_is_refused(command: Command, tmp_path: Path) -> None:
     mine, theirs = tmp_path / "mine", tmp_path / "theirs"
     for folder in (mine, theirs):  # which also imports what nobody may not read, where we are root

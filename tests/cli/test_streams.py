@@ -34,6 +34,7 @@ def ended(words: str, redirection: str = "", before: str = "") -> tuple[int, str
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("words", ["--help", "-q verify {run}", "traces cat --all {run}"])
 def test_closed_streams_are_no_difference(played: Path, words: str) -> None:
     words = words.format(run=shlex.quote(str(played)))
@@ -42,6 +43,7 @@ def test_closed_streams_are_no_difference(played: Path, words: str) -> None:
         assert (status, errors) == (0, ""), redirection
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it")
 @pytest.mark.parametrize("words", ["--help", "-q verify {run}", "traces cat --all {run}"])
 def test_full_output_is_one_line(played: Path, words: str) -> None:
@@ -115,6 +117,7 @@ def test_home_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
         at_home("out=~nobody-of-this-name/x")
 
 
+@pytest.mark.heavy
 def test_tables_say_the_same_without_docstrings(played: Path, tmp_path: Path) -> None:
     for name, option in (("plain", "-O"), ("bare", "-OO")):
         command = [sys.executable, option, "-m", "calbench", "-q", "rescore", str(played)]

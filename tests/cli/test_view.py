@@ -75,6 +75,7 @@ def test_many_strangers_get_no_page(server: PageServer) -> None:
     assert {got(server, f"/{number:022d}/")[0] for number in range(50)} == {404}
 
 
+@pytest.mark.heavy
 @needs_root
 def test_another_user_gets_no_page(server: PageServer, tmp_path: Path) -> None:
     found = attacked([server.server_port], tmp_path / "ours")

@@ -113,6 +113,7 @@ with serving() as server:
 """Asks a server of this machine, in a process whose environment names a proxy."""
 
 
+@pytest.mark.heavy
 def test_server_of_this_machine_is_never_asked_through_a_proxy() -> None:
     with serving() as proxy:
         address = proxy.url.removesuffix("/v1")

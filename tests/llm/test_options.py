@@ -194,6 +194,7 @@ def test_command_refuses_a_key_among_options_and_leaves_no_file(tmp_path: Path) 
     assert not out.exists()
 
 
+@pytest.mark.heavy
 def test_run_with_options_resumes_replays_and_verifies_and_others_are_asked_anew(
     tmp_path: Path,
 ) -> None:

@@ -17,12 +17,10 @@ from calbench.engine.batch import played
 from calbench.facts.games import AUTHORS, SCORES
 from calbench.metrics.game import GameScore, score_game
 from calbench.oracle.replayed import Burden, replayed
-from calbench.scenarios.models import Scenario
-from calbench.scenarios.suites import sample_candidate
+from calbench.scenarios.storage import published_suite
 from calbench.traces.models import PUBLISHED, GameConfig, Limits, Trace
 from calbench.tree import DATA
 from tests.facts.measured import facts_of, values_of
-from tests.scenarios.test_recipe import UNIFORM, VARIED, half
 
 CELLS = {
     ("uniform", "imap"): ("100.0", ".26", "2.00", None, "12.40"),
@@ -47,20 +45,9 @@ TIES = {
 
 
 @cache
-def tasks(setting: str) -> tuple[Scenario, ...]:
-    levels, first, seeds = (1, 320_000, UNIFORM) if setting == "uniform" else (3, 420_000, VARIED)
-    pools = [divmod(int(seed) - first, 1000) for seed in seeds.split()]
-    drawn = (sample_candidate(half(levels), 100 * pool + place) for pool, place in pools)
-    return tuple(
-        scenario.updated(scenario_id=f"{setting}-{number:03}", setting=setting)
-        for number, scenario in enumerate(drawn)
-    )
-
-
-@cache
 def games(setting: str, team: str) -> list[tuple[Trace, GameScore]]:
     config = GameConfig(team=compose_team(team), channels=CHANNELS, limits=PUBLISHED)
-    traces = [played(scenario, config) for scenario in tasks(setting)]
+    traces = [played(scenario, config) for scenario in published_suite(setting)]
     return [(trace, score_game(trace)) for trace in traces]
 
 
@@ -129,6 +116,7 @@ def test_burden_of_the_replay_is_above_the_least_cost() -> None:
     )
 
 
+@pytest.mark.heavy
 def test_the_published_table_says_so_cell_by_cell(tmp_path: Path) -> None:
     traces = [trace for key in CELLS for trace, _ in games(*key)]
     facts = facts_of(tmp_path / "facts", traces, facts=SCORES)
@@ -147,6 +135,6 @@ def test_the_published_table_says_so_cell_by_cell(tmp_path: Path) -> None:
 
 def test_games_by_another_rule_are_not_measured_so() -> None:
     config = GameConfig(team=compose_team("imap"), channels=CHANNELS, limits=Limits())
-    trace = played(tasks("uniform")[0], config)
+    trace = played(published_suite("uniform")[0], config)
     assert values_of(AUTHORS, trace)["excess"] == []
     assert len(values_of(AUTHORS, games("uniform", "imap")[0][0])["excess"]) == 1

@@ -127,6 +127,7 @@ def test_probabilities_follow_features_that_tell_and_are_of_other_parts() -> Non
     assert chances(lone, joined=False)[::5].max() < 0.1, "its own part has not taught it"
 
 
+@pytest.mark.heavy
 def test_published_tables_follow_from_the_answers() -> None:
     for path, table in zip((QUALITY, RELIABILITY), tables(), strict=True):
         numbers = ("stated", "true_share", "gain", "gain_low", "gain_high")

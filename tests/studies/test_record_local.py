@@ -53,6 +53,7 @@ def recorded(folder: Path) -> dict[str, object]:
     return found
 
 
+@pytest.mark.heavy
 def test_more_games_ask_only_for_what_is_new(tmp_path: Path) -> None:
     model, store = model_of(b"weights"), tmp_path / "build.sqlite"
     with serving() as stub:
@@ -84,6 +85,7 @@ def test_more_games_ask_only_for_what_is_new(tmp_path: Path) -> None:
     assert recorded(tmp_path) == about
 
 
+@pytest.mark.heavy
 def test_each_model_of_a_cohort_is_recorded_by_itself(tmp_path: Path) -> None:
     small = model_of(b"weights")
     large = small.model_copy(update={"players": ("qwen-1.5b",), "name": "Large"})
@@ -127,6 +129,7 @@ class BreakingServer(StubServer):
         return Answer() if len(self.asked) < self.whole else Answer(status=400)
 
 
+@pytest.mark.heavy
 def test_recording_that_broke_off_goes_on_where_it_was_and_leaves_the_old_one(
     tmp_path: Path,
 ) -> None:
@@ -181,6 +184,7 @@ def test_file_has_to_be_the_model_of_the_recorded_games(
     assert find_model(models, file)[::2] == (models[1], file)
 
 
+@pytest.mark.heavy
 def test_experiments_of_one_cohort_are_recorded_together(tmp_path: Path) -> None:
     smollm2, everyone = (compose([f"+experiment={name}"]) for name in ("smollm2", "smollm2-v1"))
     assert cohort_of([smollm2, everyone]) == Path("data/cohorts/smollm2")
