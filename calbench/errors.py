@@ -1,7 +1,13 @@
-"""Errors that a user can correct: one line that says what, where and what to do.
+"""Errors that a user can correct: one line that says what, where and what to do [C].
 
 An illegal move is a value in the game, a broken file or configuration one of these exceptions,
-and a provider's outage is recorded on the trace.
+and a provider's outage is recorded on the trace. To catch all of them:
+
+>>> try:
+...     calbench.read_trace("none.json")
+... except CalbenchError as error:
+...     print(error)
+none.json: cannot be read (No such file or directory)
 """
 
 from collections.abc import Sequence
@@ -13,39 +19,61 @@ class CalbenchError(Exception):
 
 
 class ConfigError(CalbenchError):
-    """A configuration that does not fit: unknown key, unknown team, impossible value."""
+    """A configuration that does not fit: unknown key, unknown team, impossible value.
+
+    >>> calbench.play_game(scenario, "imap", limits={"max_turns_per_round": 0})
+    Traceback (most recent call last):
+    calbench.errors.ConfigError: limits: max_turns_per_round: Input should be ...
+    """
 
 
 class FileError(CalbenchError):
-    """A file that does not fit, with its place."""
+    """A file that does not fit, with its place.
+
+    >>> calbench.read_run("none")
+    Traceback (most recent call last):
+    calbench.errors.FileError: none: there is no such folder; name the folder of a run
+    """
 
 
 class OutputError(CalbenchError):
-    """An output folder that cannot be used, or that holds something else."""
+    """An output folder that cannot be used, or that holds something else.
+
+    >>> calbench.write_trace(".", trace)
+    Traceback (most recent call last):
+    calbench.errors.OutputError: .: cannot be written (...); choose another folder
+    """
 
 
 class GenerationError(CalbenchError):
-    """Parameters from which no scenario can be made."""
+    """Parameters from which no scenario can be made; only commands raise it."""
 
 
 class ReplayError(CalbenchError):
-    """A trace that does not replay: names the event and the difference."""
+    """A trace that does not replay: names the event and the difference.
+
+    >>> try:
+    ...     calbench.verify(trace.model_copy(update={"rules_version": 99}))
+    ... except ReplayError as error:
+    ...     print(error)
+    played under rules version 99; this package plays 1
+    """
 
 
 class ReplayMissError(CalbenchError):
-    """A missing recorded reply: names the model, game and turn, and the difference."""
+    """A missing recorded reply: names game, turn and the difference; only commands raise it."""
 
 
 class WorkerError(CalbenchError):
-    """Workers that are gone: names the task that ended them, or the cluster."""
+    """Workers that are gone: names their last task, or the cluster; only commands raise it."""
 
 
 class StoppedError(CalbenchError):
-    """The user stopped the run: no further call is made."""
+    """The user stopped the run, and no further call is made; only commands raise it."""
 
 
 class PreflightError(CalbenchError):
-    """Models that cannot be asked, found before the first game: a line for each of them."""
+    """Models that cannot be asked, a line for each, before any game; only commands raise it."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         super().__init__("; ".join(lines))
@@ -57,6 +85,10 @@ class AgentError(CalbenchError):
 
     If it raised, the cause is that exception, with a traceback that begins in the user's code:
     commands print it above the line.
+
+    >>> calbench.play_game(scenario, [lambda messages: 3] * 5)
+    Traceback (most recent call last):
+    calbench.errors.AgentError: ... <lambda> returned int; return the text of the reply
 
     Args:
         place: where in the run.
@@ -86,6 +118,12 @@ class UnavailableError(Exception):
     ``reason`` says whether the provider failed or the run's budget is spent; ``detail`` is
     shown and recorded, so it contains neither key nor address. ``status`` is the provider's HTTP
     status, if it gave one.
+
+    >>> class Asleep:
+    ...     def act(self, observation):
+    ...         raise UnavailableError("provider_fault", "the model is asleep")
+    >>> calbench.play_game(scenario, [Asleep] * 5).halt.detail
+    'the model is asleep'
     """
 
     def __init__(self, reason: "Halt", detail: str, status: int | None = None) -> None:

@@ -4,6 +4,23 @@ What a player sees and does: :class:`Observation`, :class:`Turn` and its actions
 What is played and recorded: :class:`Scenario`, :class:`Team`, :class:`Trace`. What is measured:
 :class:`GameScore`, :class:`Results`, :class:`Comparison`. What a protocol of one's own says of its
 messages: :class:`Update`, :class:`Told`, :class:`Best`, :class:`Total`.
+
+``AgentId``, ``MeetingId``, ``ErrandId`` and ``Slot`` are whole numbers that type checkers tell
+apart, ``PASS`` is the empty turn, and a ``Player`` is a known player's name, an object with
+``act``, its class, or a function from messages to text. The examples of all types are of this game:
+
+>>> import calbench
+>>> from calbench.types import *
+>>> class Watching(Announcer):
+...     def introduce(self, briefing):
+...         self.briefing = briefing
+...     def act(self, observation):
+...         seen.append(observation)
+...         return super().act(observation)
+>>> seen, player = [], Watching()
+>>> scenario = calbench.load_suite("varied")[0]
+>>> trace = calbench.play_game(scenario, [player] * scenario.num_agents)
+>>> results = calbench.evaluate("imap", [scenario])
 """
 
 from calbench.agents.base import CallSite
@@ -22,7 +39,7 @@ from calbench.domain.actions import (
 )
 from calbench.domain.calendars import Booking, Errand, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
-from calbench.domain.messages import Message, Own, Text
+from calbench.domain.messages import CostReport, Message, Own, Text
 from calbench.domain.observations import Briefing, Observation, Phase, Refusal
 from calbench.domain.replies import Beliefs, Reply, Unreadable
 from calbench.domain.usage import Usage
@@ -55,6 +72,7 @@ __all__ = [
     "Comparison",
     "Completion",
     "CompletionFunction",
+    "CostReport",
     "DirectMessage",
     "Errand",
     "ErrandId",

@@ -30,7 +30,10 @@ def place_of(asked: "Observation | CallSite") -> str:
 
 
 class CallSite(NamedTuple):
-    """Where in a run a call is made: for errors and progress, never for the reply.
+    """Where in a run a call is made: for errors and progress, never for the reply [C].
+
+    >>> CallSite("my-model", "6009909d", AgentId(0), 0, Phase.DECISION, 0, 1).attempt
+    1
 
     Attributes:
         player: in the seat, by its name on the record.

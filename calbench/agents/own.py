@@ -98,7 +98,12 @@ def _what(error: BaseException, trace: TracebackType | None) -> str:
 
 
 class OwnActing(Protocol):
-    """A user's object: it may wait, and may report how its turn came about."""
+    """A user's object: it may wait, and may report how its turn came about [C].
+
+    >>> player: OwnActing = Announcer()
+    >>> player.act(seen[0])
+    Turn(actions=(), thinking=None)
+    """
 
     def act(self, observation: Observation) -> Turn | Reply | Awaitable[Turn | Reply]:
         """Return the turn, alone or in a reply, at once or later."""
@@ -110,9 +115,16 @@ Answer = Turn | Reply | str | Completion
 
 
 class OwnSpeaking(Protocol):
-    """A user's object that sits as a language model does: it is asked in the released words.
+    """A user's object that sits as a language model does: asked in the released words [C].
 
     Its ``introduce(briefing, prompt)``, if it has one, is told the system prompt.
+
+    >>> class Passing:
+    ...     def act(self, observation, prompt):
+    ...         return '{"thinking": "", "actions": []}'
+    >>> speaker: OwnSpeaking = Passing()
+    >>> calbench.play_game(scenario, [speaker] * 5).metrics.messages
+    0
     """
 
     def act(self, observation: Observation, prompt: str) -> Answer | Awaitable[Answer]:
@@ -316,9 +328,15 @@ FUNCTION_SPEC: Final = ModelSpec(model="completion-function")
 
 
 class CompletionFunction(Protocol):
-    """A source of text behind the released prompts.
+    """A source of text behind the released prompts (paper, appendix A.3).
 
     A conversation in, the text of the next reply out, at once or later.
+
+    >>> def passing(messages):
+    ...     return '{"thinking": "", "actions": []}'
+    >>> function: CompletionFunction = passing
+    >>> calbench.play_game(scenario, [function] * 5).metrics.messages
+    0
     """
 
     def __call__(
@@ -329,7 +347,14 @@ class CompletionFunction(Protocol):
 
 
 class SeatedFunction(Protocol):
-    """A completion function that is told its seat, round and phase as well."""
+    """A completion function that is told its seat, round and phase as well [C].
+
+    >>> def passing(messages, site):
+    ...     return f'{{"thinking": "I am {site.agent_id}", "actions": []}}'
+    >>> function: SeatedFunction = passing
+    >>> calbench.play_game(scenario, [function] * 5).metrics.messages
+    0
+    """
 
     def __call__(
         self, messages: list[dict[str, str]], /, site: CallSite

@@ -115,7 +115,11 @@ class Instruments(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Two runs compared; unknown values are not a number.
+    """Two runs compared [C]; unknown values are not a number.
+
+    >>> compared: Comparison = calbench.compare(results, results)
+    >>> compared.to_frame().set_index("measure").loc["excess_cost", "difference"].item()
+    0.0
 
     Attributes:
         differences: one row per setting, pair of teams and measure, with the columns of

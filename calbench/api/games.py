@@ -42,7 +42,7 @@ LONGEST_NAME = 255
 def load_suite(
     suite: str | os.PathLike[str], *, published: Path | None = None
 ) -> tuple[Scenario, ...]:
-    """Read a suite; oracle and difficulty are computed where it does not hold them.
+    """Read a suite; oracle and difficulty (section 3) are computed where it does not hold them.
 
     Args:
         suite: the name of a published suite, such as ``"varied"``, or the path of a suite
@@ -53,6 +53,9 @@ def load_suite(
     Raises:
         ConfigError: if no suite of that name is published; lists those that are.
         FileError: one line naming file, line and field.
+
+    >>> calbench.load_suite("varied")[0]
+    Scenario('varied-000', setting='varied', 5 agents, 16 slots, 5 meetings, optimum 3)
     """
     if isinstance(suite, str) and not _is_path(suite):
         return completed(published_suite(suite, published))
@@ -80,18 +83,18 @@ def play(
     reflection: bool = False,
     system_prompts: Sequence[str | None] = (),
 ) -> OutsideGame:
-    """Play one game by hand: a generator that asks you for every turn, of all seats or of some.
+    """Play one game by hand (section 3): a generator that asks you for the turns of its seats.
 
     It yields who is asked with what they see, ``{agent_id: observation}``, is sent the
-    answers, ``{agent_id: Turn}``, and returns the trace::
+    answers, ``{agent_id: Turn}``, and returns the trace.
 
-        game = play(scenario, players="my-framework")
-        try:
-            asked = next(game)
-            while True:
-                asked = game.send({agent: my_turn(seen) for agent, seen in asked.items()})
-        except StopIteration as end:
-            trace = end.value
+    >>> game = calbench.play(scenario, players="my-framework")
+    >>> try:
+    ...     asked = next(game)
+    ...     while True:
+    ...         asked = game.send({agent: Announcer().act(seen) for agent, seen in asked.items()})
+    ... except StopIteration as end:
+    ...     trace = end.value
 
     Those asked together answer before they see each other's answers. An answer may be a
     ``Reply`` instead, which holds beside the turn how it came about: prompt, tokens, beliefs.
@@ -182,7 +185,7 @@ def play_game(
     uses_language: bool = False,
     reflection: bool = False,
 ) -> Trace:
-    """Play one game and return its trace.
+    """Play one game (paper, section 3) and return its trace.
 
     A team is the id of a file in ``conf/teams`` without models, or a list with one player for
     each agent, of any kinds mixed, or a mapping from each agent's id to its player:
@@ -214,6 +217,9 @@ def play_game(
         ConfigError: if the team is unknown, seats a model, or has not one player for each
             agent; if channels or limits do not fit.
         AgentError: if your code raises, which is then the cause, or returns neither turn nor text.
+
+    >>> calbench.play_game(scenario, ["imap", "imap", Announcer(), Announcer, "silent"])
+    Trace(team='own', scenario='varied-000', 165 events, 0 of 5 meetings, cost=4, 11 messages)
     """
     players: Sequence[Player] = () if isinstance(team, str) else _by_agent(team)
     if isinstance(team, str):
@@ -306,7 +312,9 @@ def _limits(limits: Limits | Mapping[str, Any] | None) -> Limits:
 
 @checked
 def score_game(trace: Trace, *, measure: MeasureSpec | None = None) -> GameScore:
-    """Measure one game: success, cost, talk, fairness and privacy of every agent.
+    """Measure one game (section 3): success, cost, talk, fairness and privacy of every agent.
+
+    Costs are accounting costs, privacy loss is in slot-equivalents, what was learnt in bits.
 
     Args:
         trace: from :func:`play_game` or :func:`read_trace`.
@@ -314,5 +322,8 @@ def score_game(trace: Trace, *, measure: MeasureSpec | None = None) -> GameScore
 
     Raises:
         ConfigError: what is given is no trace.
+
+    >>> calbench.score_game(calbench.play_game(scenario, "imap"))
+    GameScore(team='imap', scenario='varied-000', 5 of 5 meetings, excess_cost=2, fairness=0.480)
     """
     return scoring.score_game(trace, measure=measure or MeasureSpec())

@@ -37,9 +37,14 @@ from calbench.traces.models import GameConfig, Kind, Seat, Team
 Own = OwnActing | OwnSpeaking
 Player = str | Own | type[OwnActing] | type[OwnSpeaking] | CompletionFunction | SeatedFunction
 """A known player's name; an object with ``act``; its class, of which each seat gets an object; a
-function from messages to a reply's text.
+function from messages to a reply's text [C].
 
-What has ``act`` is an agent, even if it can be called as well."""
+What has ``act`` is an agent, even if it can be called as well.
+
+>>> players: list[Player] = ["imap", "silent", Announcer(), Announcer, "first-free"]
+>>> calbench.play_game(scenario, players).metrics.rounds_scheduled
+0
+"""
 
 
 def team_of_players(

@@ -32,23 +32,36 @@ read_run, read_results = checked(of_runs.read_run), checked(of_runs.read_results
 
 
 def suites() -> tuple[str, ...]:
-    """Return the names of the published suites, sorted; :func:`load_suite` reads one."""
+    """Return the names of the published suites, sorted; :func:`load_suite` reads one.
+
+    Those of the paper are ``uniform`` and ``varied`` (section 3); the others are ours [C].
+
+    >>> calbench.suites()[-2:]
+    ('uniform', 'varied')
+    """
     from calbench.scenarios.storage import suite_names
 
     return tuple(suite_names())
 
 
 def teams() -> Mapping[str, str]:
-    """Return what each team of ``conf/teams`` does, in a sentence, by its id."""
+    """Return what each team of ``conf/teams`` does and where it is from, in a sentence, by its id.
+
+    >>> calbench.teams()["imap"]
+    'IMAP in every seat (paper, appendix D.1)'
+    """
     from calbench.config.groups import described
 
     return described("teams")
 
 
 def players() -> Mapping[str, str]:
-    """Return what each protocol and baseline does, in a sentence, by its name.
+    """Return what each protocol and baseline does and where it is from, in a sentence, by its name.
 
     Those of installed distributions are among them; where nothing is said the sentence is empty.
+
+    >>> calbench.players()["silent"]
+    'Degenerate baseline: nobody says or books anything [C]'
     """
     from calbench.config.groups import described
     from calbench.protocols.registry import policy_names
@@ -67,7 +80,7 @@ def evaluate(
     limits: Limits | Mapping[str, Any] | None = None,
     reflection: bool = True,
 ) -> Results:
-    """Play a suite, and measure it as a run is measured: tables with intervals.
+    """Play a suite, and measure it as a run is measured: tables with 95% intervals [C].
 
     Games of known players that ``out`` has already are not played again, and the tables are of all
     that it has. Refused are other games in their places, and those of your own code.
@@ -92,6 +105,11 @@ def evaluate(
         OutputError: ``out`` cannot be written, or holds another run, or files that none wrote in
             its ``traces`` or ``tables``.
         AgentError: your code raised; games that are over are kept in ``out``.
+
+    >>> evaluated = calbench.evaluate("imap", "varied", subset=["varied-000"])
+    >>> evaluated.to_frame()[["team", "scenarios", "excess_cost"]]
+       team  scenarios  excess_cost
+    0  imap          1          0.4
     """
     from calbench.runs.folder import check_run, locked
     from calbench.scenarios.suites import chosen_ids
@@ -206,7 +224,7 @@ def _write_tables(paths: Sequence[Path], out: Path) -> None:
 
 @checked
 def rescore(*paths: str | os.PathLike[str], out: str | os.PathLike[str]) -> Results:
-    """Measure games again from their traces alone; return the tables, which are in ``out``.
+    """Measure games again from their traces alone [C]; return the tables, which are in ``out``.
 
     Args:
         paths: trace files, folders of them, or folders of runs.
@@ -214,6 +232,9 @@ def rescore(*paths: str | os.PathLike[str], out: str | os.PathLike[str]) -> Resu
 
     Raises:
         CalbenchError: one line about what does not fit; nothing was written.
+
+    >>> calbench.rescore(*results.traces, out="again").to_frame()["excess_cost"].item()
+    0.4
     """
     if not paths:
         raise ConfigError("paths: there is none; name traces, or the folder of a run")
@@ -223,10 +244,17 @@ def rescore(*paths: str | os.PathLike[str], out: str | os.PathLike[str]) -> Resu
 
 @checked
 def read_trace(path: str | os.PathLike[str]) -> Trace:
-    """Read one game from its file, also by a link to it, or from the shard that it is in.
+    """Read one game (appendix A.6) from its file, a link to it, or the shard that it is in.
+
+    Args:
+        path: of the file, or the one it had before ``calbench traces pack``.
 
     Raises:
         FileError: naming the file and the field that does not fit.
+
+    >>> calbench.write_trace("game.json", trace)
+    >>> calbench.read_trace("game.json") == trace
+    True
     """
     from calbench.traces import storage
 
@@ -236,10 +264,16 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
 
 @checked
 def write_trace(path: str | os.PathLike[str], trace: Trace) -> None:
-    """Write one game as JSON, whole or not at all.
+    """Write one game as JSON (appendix A.6), whole or not at all.
+
+    Args:
+        path: of the file, in a folder that is made if it is not there.
+        trace: what is written.
 
     Raises:
         OutputError: the file cannot be written.
+
+    >>> calbench.write_trace("game.json", trace)
     """
     from calbench.traces import storage
 
@@ -248,7 +282,7 @@ def write_trace(path: str | os.PathLike[str], trace: Trace) -> None:
 
 @checked
 def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
-    """Replay games, and recompute all that they say; return how much of them was checked.
+    """Replay games, and recompute all that they say [C]; return how much of them was checked.
 
     Args:
         game: a trace, its file, or a folder of them: of a run, or of a sweep.
@@ -256,6 +290,9 @@ def verify(game: Trace | str | os.PathLike[str]) -> "Verified":
     Raises:
         ReplayError: naming the first that does not hold, and what of it.
         FileError: there is no trace.
+
+    >>> calbench.verify(calbench.play_game(scenario, "imap")).turns_not_checked
+    0
     """
     from calbench.runs.verification import Verified, verify_file, verify_trace
     from calbench.traces.catalog import trace_paths
@@ -275,7 +312,9 @@ def compare(
     a: str | None = None,
     b: str | None = None,
 ) -> "Comparison":
-    """Compare two teams by every measure, scenario by scenario: B minus A, with intervals.
+    """Compare two teams by every measure, scenario by scenario: B minus A, with intervals [C].
+
+    Each difference is in the unit of its measure.
 
     Args:
         run_a: of the first team: what :func:`evaluate` or :func:`read_run` returned, the folder of
@@ -289,6 +328,9 @@ def compare(
     Raises:
         ConfigError: there is no such team, or no scenario that both played to the end.
         FileError: a folder holds no games.
+
+    >>> calbench.compare(results, results, a="imap", b="imap")
+    Comparison(9 differences: imap minus imap on varied)
     """
     from calbench.config.composition import compose
     from calbench.runs.measured import compare_runs
@@ -319,6 +361,9 @@ def plot_plane(results: Results, setting: str | None = None) -> "go.Figure":
     Raises:
         ConfigError: there is no such setting, or its teams have not both measures by one
             instrument.
+
+    >>> [dots.name for dots in calbench.plot_plane(results).data]
+    ['imap']
     """
     from calbench.report.figures.plane import plane_of
     from calbench.report.figures.swept import name_of
@@ -331,7 +376,7 @@ def plot_plane(results: Results, setting: str | None = None) -> "go.Figure":
 def plot_intervals(
     results: Results, measure: str = "excess_cost", setting: str | None = None
 ) -> "go.Figure":
-    """Return a dot with its interval for every team; of a sweep lines over the key swept.
+    """Return a dot with its interval for every team; of a sweep lines over the key swept [C].
 
     Where no number was swept there is a dot for every job.
 
@@ -342,6 +387,9 @@ def plot_intervals(
 
     Raises:
         ConfigError: there is no such setting or measure.
+
+    >>> calbench.plot_intervals(results, "excess_cost").data[0].x
+    (0.4,)
     """
     from calbench.report.figures.swept import swept
 

@@ -12,7 +12,10 @@ from calbench.domain.messages import CostReport, RecordedContent
 
 @frequent
 class DirectMessage:
-    """A private message to one agent.
+    """A private message to one agent (appendix A.2).
+
+    >>> DirectMessage(AgentId(1), Text(text="Slot 3?"))
+    DirectMessage(type='dm', to=1, content=Text(kind='text', text='Slot 3?'))
 
     Attributes:
         type: names the action in a trace.
@@ -27,7 +30,10 @@ class DirectMessage:
 
 @recorded
 class ParticipantMessage:
-    """A message to all participants of the meeting under discussion.
+    """A message to all participants of the meeting under discussion (appendix A.2).
+
+    >>> ParticipantMessage(content=Text(text="Slot 3?"))
+    ParticipantMessage(type='participant_groupchat', content=Text(kind='text', text='Slot 3?'))
 
     Attributes:
         type: names the action in a trace.
@@ -40,7 +46,10 @@ class ParticipantMessage:
 
 @recorded
 class BroadcastMessage:
-    """A message to every agent of the game.
+    """A message to every agent of the game (appendix A.2).
+
+    >>> BroadcastMessage(content=Text(text="Slot 3?"))
+    BroadcastMessage(type='all_agent_groupchat', content=Text(kind='text', text='Slot 3?'))
 
     Attributes:
         type: names the action in a trace.
@@ -55,6 +64,9 @@ class BroadcastMessage:
 class SealedReport:
     """A cost vector for the mediator's eyes only; open to teams that have one [C].
 
+    >>> SealedReport(content=CostReport((Slot(0), Slot(3)), (1, None))).content.costs
+    (1, None)
+
     Attributes:
         type: names the action in a trace.
         content: costs by slot, in shown cost.
@@ -66,7 +78,10 @@ class SealedReport:
 
 @frequent
 class Schedule:
-    """Write the meeting under discussion into a slot of the agent's own calendar.
+    """Write the meeting under discussion into a slot of the agent's own calendar (section 3).
+
+    >>> Schedule(MeetingId(1), Slot(3))
+    Schedule(type='schedule', meeting_id=1, slot=3)
 
     Attributes:
         type: names the action in a trace.
@@ -82,6 +97,9 @@ class Schedule:
 @frequent
 class Reschedule:
     """Move one item of the agent's own calendar; ``justification`` says why (section 3).
+
+    >>> Reschedule(ErrandId(101), from_slot=Slot(0), to_slot=Slot(3), justification="It gives way")
+    Reschedule(type='reschedule', item_id=101, from_slot=0, to_slot=3, justification='It gives way')
 
     Attributes:
         type: names the action in a trace.
@@ -109,7 +127,10 @@ RecordedCalendarAction = Annotated[CalendarAction, Field(discriminator="type")]
 
 @passing
 class Turn:
-    """What an agent does when asked: any number of actions, and private thoughts.
+    """What an agent does when asked: any number of actions, and private thoughts (appendix A.2).
+
+    >>> Turn((Schedule(MeetingId(1), Slot(3)),))
+    Turn(actions=(Schedule(type='schedule', meeting_id=1, slot=3),), thinking=None)
 
     Attributes:
         actions: in the order in which they are carried out.
@@ -121,4 +142,8 @@ class Turn:
 
 
 PASS = Turn()
-"""The turn of an agent that has nothing to do."""
+"""The turn of an agent that has nothing to do (appendix A.2).
+
+>>> PASS
+Turn(actions=(), thinking=None)
+"""

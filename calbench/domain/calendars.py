@@ -14,7 +14,10 @@ from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId, Slot
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """A meeting as its participants know it.
+    """A meeting as its participants know it (appendix A.1).
+
+    >>> Meeting(MeetingId(1), (AgentId(0), AgentId(2)), cost=1).initiator
+    0
 
     Attributes:
         meeting_id: of the meeting.
@@ -37,6 +40,9 @@ class Meeting:
 class HiddenMeeting:
     """A meeting as an outsider sees it: only its number and cost (appendix A.1).
 
+    >>> HiddenMeeting(MeetingId(4), cost=1)
+    HiddenMeeting(meeting_id=4, cost=1)
+
     Attributes:
         meeting_id: of the meeting.
         cost: what each participant pays when its copy is moved, in shown cost.
@@ -48,7 +54,11 @@ class HiddenMeeting:
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """A private commitment. ``blocked`` errands cannot be moved.
+    """A private commitment. ``blocked`` errands cannot be moved (paper, section 3).
+
+    >>> errand = Errand(ErrandId(101), shown_cost=10, blocked=True)
+    >>> errand.is_movable, errand.local_cost
+    (False, None)
 
     Attributes:
         errand_id: of the errand.
@@ -79,7 +89,10 @@ class Errand:
 
 @dataclass(frozen=True, slots=True)
 class Booking:
-    """An agent's copy of a meeting it takes part in.
+    """An agent's copy of a meeting it takes part in (paper, section 3).
+
+    >>> Booking(Meeting(MeetingId(1), (AgentId(0), AgentId(2)), cost=1)).item_id
+    1
 
     Attributes:
         meeting: that is booked.

@@ -25,7 +25,10 @@ OWN_NAME = r"^[a-z][a-z0-9_-]{0,63}$"
 
 @recorded
 class Text:
-    """Natural language.
+    """Natural language (appendix A.2).
+
+    >>> Text(text="Slot 3?")
+    Text(kind='text', text='Slot 3?')
 
     Attributes:
         kind: names the content in a trace.
@@ -46,7 +49,16 @@ class CostRequest:
 
 @frequent
 class CostReport:
-    """A vector of local costs, aligned with ``slots``; ``None`` is infeasible (appendix D.1)."""
+    """A vector of local costs, aligned with ``slots``; ``None`` is infeasible (appendix D.1).
+
+    >>> CostReport(slots=(Slot(0), Slot(3)), costs=(1, None))
+    CostReport(kind='costs', slots=(0, 3), costs=(1, None))
+
+    Attributes:
+        kind: names the content in a trace.
+        slots: that the costs are of, from 0.
+        costs: what giving each to a meeting takes, in shown cost; ``None``: it has no room.
+    """
 
     kind: Literal["costs"] = field(default="costs", kw_only=True)
     slots: tuple[Slot, ...]
@@ -245,6 +257,9 @@ DsmAct = Proposals | Scores | PlanDecision
 class Own:
     """A speech act of a protocol from elsewhere [C]: numbers, whose meaning its ``name`` says.
 
+    >>> Own(name="bid", values=(3, None))
+    Own(kind='own', name='bid', values=(3, None))
+
     Attributes:
         kind: names the speech act in a trace.
         name: of the speech act.
@@ -276,7 +291,11 @@ RecordedContent = Annotated[Content, Field(discriminator="kind")]
 
 @passing
 class Message:
-    """A delivered message.
+    """A delivered message (appendix A.4).
+
+    >>> said: Message = next(each.messages[0] for each in seen if each.messages)
+    >>> said.sender, said.recipients, said.content.text
+    (0, (1,), 'Let us take slot 0.')
 
     Attributes:
         sender: who said it; ``None`` if the mediator did.

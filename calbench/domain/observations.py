@@ -18,6 +18,9 @@ class Phase(StrEnum):
     """The phases of a round in which agents are asked (paper, section 3).
 
     REFLECTION is the measurement after a round (appendix F): it changes nothing.
+
+    >>> [each.value for each in Phase]
+    ['CHEAP_TALK', 'VOLUNTARY', 'DECISION', 'REFLECTION']
     """
 
     CHEAP_TALK = "CHEAP_TALK"
@@ -31,7 +34,10 @@ CHEAP_TALK, VOLUNTARY, DECISION, REFLECTION = Phase
 
 
 class Refusal(NamedTuple):
-    """An action of an earlier turn that was not carried out, and why.
+    """An action of an earlier turn that was not carried out, and why (appendix A.4).
+
+    >>> Refusal(Schedule(MeetingId(1), Slot(3)), "slot 3 is not free").reason
+    'slot 3 is not free'
 
     Attributes:
         action: that was not carried out.
@@ -47,6 +53,10 @@ NO_LABELS: Mapping[ItemId, str] = MappingProxyType({})
 
 class Briefing(NamedTuple):
     """What an agent is told once, before the first round (appendix A.2).
+
+    >>> briefing: Briefing = player.briefing
+    >>> briefing.num_slots, briefing.num_meetings, briefing.max_turns_per_round
+    (16, 5, 100)
 
     Attributes:
         agent_id: whom it is for.
@@ -74,7 +84,11 @@ class Briefing(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """An agent's view of the game at one moment; a tuple, which nobody can alter.
+    """An agent's view of the game at one moment; a tuple, which nobody can alter (appendix A.1).
+
+    >>> observation: Observation = seen[0]
+    >>> observation.phase.value, observation.meeting
+    ('CHEAP_TALK', Meeting(meeting_id=1, participants=(0, 1, 3), cost=1))
 
     Attributes:
         agent_id: whom this observation is for.

@@ -12,7 +12,10 @@ Problem = Literal["not_json", "wrong_shape", "truncated", "refused", "empty", "c
 
 
 class Unreadable(NamedTuple):
-    """Why and where exactly a reply could not be read.
+    """Why and where exactly a reply could not be read (appendix A.5).
+
+    >>> Unreadable("not_json", "it begins with 'Sure'")
+    Unreadable(problem='not_json', detail="it begins with 'Sure'")
 
     Attributes:
         problem: its kind.
@@ -28,7 +31,10 @@ CERTAIN = 100
 
 
 class Beliefs(NamedTuple):
-    """The answer to a reflection, by target agent: one entry for each slot.
+    """The answer to a reflection, by target agent: one entry for each slot (appendix F.3).
+
+    >>> Beliefs(delta={"1": (0, 2, -1)}, occupied={"1": (10, 90, 20)}).occupied["1"][1]
+    90
 
     Attributes:
         delta: by target and slot, from -3 to 3: how the belief moved that the slot is occupied.
@@ -43,7 +49,10 @@ class Beliefs(NamedTuple):
 
 @passing
 class Reply:
-    """A turn with its provenance; a pure policy's reply has none.
+    """A turn with its provenance; a pure policy's reply has none [C].
+
+    >>> Reply(PASS, beliefs=Beliefs({"1": (0, 2, -1)})).turn
+    Turn(actions=(), thinking=None)
 
     Attributes:
         turn: what the agent does; nothing if its reply could not be read.

@@ -181,7 +181,10 @@ class Request:
 
 
 class TokenLogprob(NamedTuple):
-    """A sampled token, and the log-probabilities of it and of the likeliest others.
+    """A sampled token, and the log-probabilities of it and of the likeliest others [C].
+
+    >>> TokenLogprob("Yes", -0.1, top=(("Yes", -0.1), ("No", -2.4)))
+    TokenLogprob(token='Yes', logprob=-0.1, top=(('Yes', -0.1), ('No', -2.4)))
 
     Attributes:
         token: its text.
@@ -233,7 +236,11 @@ class Provenance(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """The answer to a request.
+    """The answer of a model to a request [C].
+
+    >>> told = Usage(input_tokens=812, cached_tokens=640, output_tokens=35)
+    >>> Completion(text='{"thinking": "", "actions": []}', usage=told).usage.output_tokens
+    35
 
     Attributes:
         text: the reply; absent if the model gave none.

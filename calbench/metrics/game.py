@@ -69,7 +69,11 @@ __all__ = ["AgentGame", "GameScore", "MeetingResult", "VpsShare", "score_game"]
 
 @passing
 class AgentGame:
-    """One agent in one game: the unit of every headline mean.
+    """One agent in one game: the unit of every headline mean (paper, section 3).
+
+    >>> agent: AgentGame = calbench.score_game(trace).agents[3]
+    >>> agent.cost, agent.oracle_cost, agent.excess_cost
+    (4, 1, 3)
 
     Attributes:
         agent_id: its id in the game, from 0.
@@ -173,7 +177,11 @@ class VpsShare:
 
 @dataclass(frozen=True, slots=True)
 class GameScore:
-    """One game in numbers.
+    """One game in numbers (paper, section 3); costs are accounting costs.
+
+    >>> score: GameScore = calbench.score_game(trace)
+    >>> score
+    GameScore(team='own', scenario='varied-000', 4 of 5 meetings, excess_cost=6, fairness=1.040)
 
     Attributes:
         game_id: of the game.

@@ -17,7 +17,7 @@ First = Literal["initiator", "participants", "nobody"]
 
 
 class Policy(Protocol):
-    """A pure function from what an agent may know to what it does.
+    """A pure function from what an agent may know to what it does (appendix D).
 
     A class of ours may say who ``speaks_first``: then it does nothing in a turn of talk before
     which it has heard nothing and nothing was refused since its last one, but for the first turn
@@ -31,6 +31,10 @@ class Policy(Protocol):
     - ``talks_on``: the channels that it uses; with all of them closed it says nothing;
     - ``takes_weights``: it takes the game's difficulty weights, ``limits.sd_model``;
     - ``is_degenerate``: it is a baseline, and never ranked with protocols; of ours alone.
+
+    >>> policy: Policy = Announcer()
+    >>> policy.act(seen[0]) == policy.act(seen[0])
+    True
     """
 
     def act(self, observation: Observation) -> Turn:

@@ -21,7 +21,10 @@ Weights = tuple[float, ...]
 
 
 class Told(NamedTuple):
-    """Slots of one agent, each by itself, with the weights of its cells.
+    """Slots of one agent, each by itself, with the weights of its cells [C].
+
+    >>> Told(AgentId(0), slots={Slot(3): (1.0, 0.0, 0.0)}).slots[Slot(3)]
+    (1.0, 0.0, 0.0)
 
     Attributes:
         agent: whose calendar it is about.
@@ -35,9 +38,12 @@ class Told(NamedTuple):
 
 
 class Best(NamedTuple):
-    """A slot that was chosen by the vectors of several agents, one's own among them or not.
+    """A slot that was chosen by the vectors of several agents, one's own among them or not [C].
 
     It has the smallest (sum of values, index) of the slots where no agent's value is ``None``.
+
+    >>> Best(agents=(AgentId(0),), slot=Slot(2), among=(Slot(0), Slot(2)), values=(0, 1, None)).slot
+    2
 
     Attributes:
         agents: whose values were summed.
@@ -55,7 +61,10 @@ class Best(NamedTuple):
 
 
 class Total(NamedTuple):
-    """For each slot how many of several agents cannot meet there, and what it costs the others.
+    """For each slot how many of several agents cannot meet there, and what it costs the others [C].
+
+    >>> Total(agents=(AgentId(0), AgentId(2)), sums=((0, 3), (1, 10))).sums[1]
+    (1, 10)
 
     Attributes:
         agents: whose slots are counted.
@@ -72,7 +81,11 @@ C = TypeVar("C")
 
 
 class View(NamedTuple):
-    """What an observer knows when it hears a message.
+    """What an observer knows when it hears a message [C].
+
+    >>> view = View(AgentId(1), (AgentId(0), AgentId(1)), 16, (0, 1, None), (), lambda agent: [])
+    >>> view.equal(0), view.possible(can_meet=True)
+    ((1.0, 0.0, 0.0), (1.0, 1.0, 0.0))
 
     Attributes:
         observer: who hears it.

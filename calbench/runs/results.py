@@ -32,10 +32,16 @@ DESCRIBED = ("unit", "meaning", "denominator", "origin")
 
 @dataclass(frozen=True)
 class Results:
-    """Tables and games as pandas frames.
+    """Tables and games as pandas frames [C]; ``attrs`` of each say the unit of every column.
 
     Those of a sweep have the rows of all its jobs: their first columns are ``job`` and the keys
     that distinguish the jobs.
+
+    >>> isinstance(results, Results)
+    True
+    >>> results.to_frame()[["team", "scenarios", "excess_cost"]]
+       team  scenarios  excess_cost
+    0  imap          1          0.4
 
     Attributes:
         readers: function that reads each table, by name.
@@ -192,7 +198,7 @@ def rows_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:
 
 
 def read_run(path: str | os.PathLike[str]) -> Results:
-    """Read a run or a sweep: its tables, games, messages and events as pandas frames.
+    """Read a run or a sweep: its tables, games, messages and events as pandas frames [C].
 
     Args:
         path: the folder of a run, or that of its tables or of its traces alone; or that of a
@@ -200,6 +206,10 @@ def read_run(path: str | os.PathLike[str]) -> Results:
 
     Raises:
         FileError: there is no such folder, or it has neither tables nor games.
+
+    >>> run = calbench.read_run(results.traces[0].parent)
+    >>> run.table("leaderboard").attrs["unit"]["excess_cost"]
+    'accounting cost'
     """
     from calbench.analysis.tables import TABLES
     from calbench.runs.folder import job_folders
@@ -233,7 +243,7 @@ def _table_of_jobs(jobs: Mapping[str, Results], name: str) -> "pd.DataFrame":
 
 
 def read_results(data: str | os.PathLike[str] = DATA) -> Results:
-    """Read the published numbers as pandas frames.
+    """Read the published numbers as pandas frames [C].
 
     A table of experiments has the rows of all of them, with ``experiment`` as the first column;
     tables over several experiments are called ``summary/...``. Of tables that grow with messages
@@ -246,6 +256,9 @@ def read_results(data: str | os.PathLike[str] = DATA) -> Results:
 
     Raises:
         FileError: the release cannot be read.
+
+    >>> "varied" in set(calbench.read_results().to_frame()["experiment"])
+    True
     """
     from calbench.release.manifest import read_manifest
 

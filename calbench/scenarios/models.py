@@ -122,7 +122,11 @@ class IncomingMeetingEntry(_Entry):
 
 
 class ScheduleEntry(Model):
-    """A schedule with what it costs each agent; a reader can check it without a solver.
+    """A schedule with what it costs each agent; checked without a solver (section 3.1).
+
+    >>> best: ScheduleEntry = scenario.oracle.best
+    >>> best.slots, best.cost
+    ({'1': 13, '2': 3, '3': 10, '4': 9, '5': 12}, 3)
 
     Attributes:
         slots: by meeting, from 0.
@@ -147,7 +151,11 @@ class ScheduleEntry(Model):
 
 
 class OracleEntry(Model):
-    """Best and worst complete schedules, and the greedy and witness costs.
+    """Best and worst complete schedules, and the greedy and witness costs (section 3.1).
+
+    >>> oracle: OracleEntry = scenario.oracle
+    >>> oracle.optimal_cost, oracle.worst.cost
+    (3, 32)
 
     Attributes:
         best: the cheapest complete schedule; ``None`` if there is none.
@@ -235,7 +243,11 @@ def _sorted_keys(value: Any) -> Any:
 
 
 class Scenario(Model):
-    """One scenario: private calendars and the stream of meetings to place on them.
+    """One scenario: private calendars and the stream of meetings to place on them (section 3).
+
+    >>> scenario: Scenario = calbench.load_suite("varied")[0]
+    >>> scenario
+    Scenario('varied-000', setting='varied', 5 agents, 16 slots, 5 meetings, optimum 3)
 
     Attributes:
         schema_version: of the suite file.

@@ -348,7 +348,11 @@ class GameEnd:
 
 
 MessageSent = DmSent | ParticipantGroupchatSent | AllAgentGroupchatSent | SealedSent
-"""A message of an agent, as a trace records it.
+"""A message of an agent, as a trace records it (appendix A.6).
+
+>>> said = next(event for event in trace.events if isinstance(event, MessageSent))
+>>> said.from_agent, said.to_agents, said.content.text
+(0, (1,), 'Let us take slot 0.')
 
 Attributes:
     type: by which channel it went.

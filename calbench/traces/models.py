@@ -57,7 +57,10 @@ class PromptVariant(Model):
 
 
 class Seat(Model):
-    """Who sits in one place: a player by name, its kind, and the settings that define it.
+    """Who sits in one place: a player by name, its kind, and the settings that define it [C].
+
+    >>> Seat(player="imap", kind="protocol").uses_language
+    False
 
     Attributes:
         player: its name on the record.
@@ -85,7 +88,11 @@ class Seat(Model):
 
 
 class Team(Model):
-    """Who sits where. One seat is taken by every agent; several go to agents 0, 1, ...
+    """Who sits where. One seat is taken by every agent; several go to agents 0, 1, and so on [C].
+
+    >>> team = Team(team_id="pair", seats=(Seat(player="imap", kind="protocol"),))
+    >>> team.seat_of(AgentId(4)).player
+    'imap'
 
     Attributes:
         team_id: its name on the record.
@@ -138,6 +145,9 @@ class Team(Model):
 class Limits(Model):
     """Limits of a game (paper, section 3 and appendix B); by default those of the paper's text.
 
+    >>> Limits(max_turns_per_round=3).decision_retries
+    3
+
     Attributes:
         max_turns_per_round: sweeps of talk in a round [P: 15].
         decision_retries: batches that may follow a rejected one [R: 3, in published games 1].
@@ -161,7 +171,10 @@ PUBLISHED = Limits(max_turns_per_round=100, decision_retries=1, agent_cap=100, c
 
 
 class GameConfig(Model):
-    """What defines a game, apart from its scenario.
+    """What defines a game, apart from its scenario (appendix A.6).
+
+    >>> GameConfig(team=trace.config.team, channels=("dm",), limits=Limits()).channels
+    ('dm',)
 
     Attributes:
         team: who plays.
@@ -240,7 +253,11 @@ class TraceMetrics(Model):
 
 
 class Trace(Model):
-    """One game.
+    """One game, with all that happened in it (appendix A.6).
+
+    >>> trace: Trace = calbench.play_game(scenario, "imap")
+    >>> trace
+    Trace(team='imap', scenario='varied-000', 182 events, 5 of 5 meetings, cost=5, 30 messages)
 
     Attributes:
         schema_version: of the trace file.

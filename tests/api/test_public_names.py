@@ -4,6 +4,7 @@ Adapters have an import contract as well; this also sees which names they take.
 """
 
 import ast
+import doctest
 import json
 import pkgutil
 import re
@@ -30,7 +31,7 @@ EXAMPLE = REPO / "calbench" / "agents" / "example.py"
 
 PUBLIC = {
     "calbench": {*calbench.__all__, "errors", "types"},
-    "calbench.types": set(calbench.types.__all__),
+    "calbench.types": {*calbench.types.__all__, "*"},
     "calbench.errors": {name for name in vars(calbench.errors) if name[0].isupper()},
 }
 
@@ -42,6 +43,9 @@ def in_text(text: str) -> Iterator[str]:
     inline = re.findall(r"python -c \"([^\"]*)\"", text)
     for block in [*indented, *fenced, *inline]:
         source = textwrap.dedent(block).strip() + "\n"
+        if source.startswith(">>>"):
+            examples = doctest.DocTestParser().get_examples(source)
+            source = "".join(each.source for each in examples)
         if re.search(r"\b(?:import|from) calbench\b", source) and "python -c" not in source:
             yield source
 

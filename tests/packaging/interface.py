@@ -35,8 +35,10 @@ hide:
 
 Every public name, from its docstring; `python -m tests.packaging.interface` writes this page.
 A field's unit is in its meaning; slots, rounds, sweeps and agents count from 0, costs that an agent
-sees are *shown*, those of scores *accounting* costs. Examples are of a game of `varied`; what it
-has not has none. [Python](python.md) shows how they work together.
+sees are *shown*, those of scores *accounting* costs. Behind a sentence is its source: a section of
+the paper, or [C], our choice. Values in tables are of a game of `varied`; what it has not has none.
+Lines with `>>>` run as they are, after those of [the game of the examples](#types).
+[Python](python.md) shows how they work together.
 
 An **observation** is all that a player may know; what it answers is a **turn**. An **update** says
 what a message told of a calendar: its **evidence** is a number from 0 to 1 for each slot, and
@@ -59,6 +61,8 @@ def page() -> str:
         if callable(value):
             parts.append(_entry(f"{name}{_signature(value)}", name, value, ()))
     parts.append("## Types: `calbench.types` {#types}\n")
+    game = calbench.types.__doc__ or ""
+    parts.append(_fold("The game of the examples", _code(game[game.index(">>>") :])))
     for name in calbench.types.__all__:
         value = getattr(calbench.types, name)
         parts.append(_entry(name, name, value, _rows(name, value, found.get(name))))
@@ -157,11 +161,7 @@ def _shown(example: object, name: str) -> str:
 def _entry(title: str, name: str, value: object, rows: Sequence[Sequence[str]]) -> str:
     """Return what is folded under a name: its docstring, and a table of its fields."""
     sentence, _, rest = about(name, value).partition("\n\nAttributes:")[0].partition("\n\n")
-    lines = [
-        '<details class="cb-more" markdown="1">',
-        f"<summary><code>{name}</code> {_plain(' '.join(sentence.split()))}</summary>",
-        "",
-    ]
+    lines = []
     signature = _bare(title).replace(PLAYER, "Player") if title != name else ""
     if told := "\n\n".join(each for each in (signature, rest) if each):
         lines += _code(told)
@@ -175,7 +175,12 @@ def _entry(title: str, name: str, value: object, rows: Sequence[Sequence[str]]) 
         lines += ["| method | what it is or does |", "|---|---|"]
         lines += [f"| {_cell(title)} | {_plain(said)} |" for title, said in methods]
         lines.append("")
-    return "\n".join([*lines, "</details>", ""])
+    return _fold(f"<code>{name}</code> {_plain(' '.join(sentence.split()))}", lines)
+
+
+def _fold(title: str, lines: Sequence[str]) -> str:
+    head = '<details class="cb-more" markdown="1">', f"<summary>{title}</summary>", ""
+    return "\n".join([*head, *lines, "</details>", ""])
 
 
 def methods_of(kind: object) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,12 @@
 """The page of the public names is that of their docstrings, and says everything."""
 
+import doctest
 import inspect
 import pydoc
 import re
+from pathlib import Path
+
+import pytest
 
 import calbench
 import calbench.errors
@@ -63,6 +67,79 @@ def test_help_reaches_every_public_name() -> None:
         text = pydoc.plain(pydoc.render_doc(module))
         names = getattr(module, "__all__", [name for name, _ in _errors()])
         assert {name for name in names if name not in text} <= {"__version__"}
+
+
+FUNCTIONS = {name: getattr(calbench, name) for name in calbench.__all__ if name[0] != "_"}
+TYPES = {name: getattr(calbench.types, name) for name in calbench.types.__all__}
+ERRORS = dict(_errors())
+NAMES = {**FUNCTIONS, **TYPES, **ERRORS}
+
+SOURCE = re.compile(r"\[[PRFC]\]|\((?:paper, )?(?:sections?|appendix|Figure) ")
+"""A section of the paper, or a mark of who says so."""
+
+
+def test_every_public_name_says_its_source() -> None:
+    own = {name: text_of(name, each) for name, each in (FUNCTIONS | TYPES).items()}
+    assert [name for name, text in own.items() if not SOURCE.search(text)] == []
+    assert SOURCE.search(calbench.errors.__doc__ or "")
+
+
+def test_every_public_function_says_what_it_takes_and_raises() -> None:
+    for name, function in FUNCTIONS.items():
+        text = text_of(name, function)
+        given = list(inspect.signature(function).parameters)
+        listed = text.partition("Args:\n")[2].partition("\n\n")[0]
+        assert re.findall(r"^    (\w+): ", listed, re.MULTILINE) == given, name
+        raised = text.partition("Raises:\n")[2].partition("\n\n")[0]
+        kinds = re.findall(r"^    (\w+): ", raised, re.MULTILINE)
+        assert bool(kinds) == bool(given), name
+        assert set(kinds) <= ERRORS.keys(), name
+
+
+@pytest.fixture(scope="module")
+def played() -> dict[str, object]:
+    """The names that the examples of all types start with."""
+    names: dict[str, object] = {}
+    assert ran(calbench.types.__doc__ or "", "calbench.types", names) == ""
+    return {**names, **ERRORS}
+
+
+def ran(text: str, name: str, names: dict[str, object]) -> str:
+    """Run the examples in a text; return what is wrong with them, and keep their names."""
+    test = doctest.DocTestParser().get_doctest(text, names, name, None, None)
+    test.globs = names
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(
+        test, out=said.append, clear_globs=False
+    )
+    return "".join(said)
+
+
+LONG = {"evaluate", "rescore"}
+"""What plays or measures a suite; the game of the examples has been through both."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.heavy if name in LONG else ()) for name in NAMES],
+)
+def test_every_public_name_has_an_example_that_runs(
+    name: str, played: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = text_of(name, NAMES[name])
+    if name in ERRORS and "only commands raise it" in text:
+        return
+    if name == "CalbenchError":  # all of them, so the module shows it
+        text = calbench.errors.__doc__ or ""
+    examples = doctest.DocTestParser().get_examples(text)
+    assert name in "".join(each.source + each.want for each in examples)
+    assert len(examples) <= 4
+    assert ran(text, name, dict(played)) == ""
+
+
+def test_example_that_says_something_else_is_found(played: dict[str, object]) -> None:
+    assert "Expected:\n    4\nGot:\n    5\n" in ran(">>> len(scenario.meetings)\n4", "", played)
 
 
 def test_fields_have_examples_of_a_game() -> None:

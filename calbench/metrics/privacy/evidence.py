@@ -47,7 +47,10 @@ Evidence = Sequence[tuple[Slot, float]]
 
 
 class Update(NamedTuple):
-    """One update of observers' beliefs about a target, all with one ``strength`` in 0..1.
+    """One update of observers' beliefs about a target, all of one ``strength`` (appendix F).
+
+    >>> Update(AgentId(0), observers=(AgentId(1),), evidence=((Slot(3), 1.0),), strength=0.5)
+    Update(target=0, observers=(1,), evidence=((3, 1.0),), strength=0.5)
 
     Attributes:
         target: about whose calendar.
@@ -64,7 +67,12 @@ class Update(NamedTuple):
 
 @dataclass(slots=True)
 class RoundTalk:
-    """What a rule may need apart from the message: the round, and earlier messages.
+    """What a rule may need apart from the message: the round, and earlier messages (appendix F.2).
+
+    >>> talk = RoundTalk((AgentId(0), AgentId(2)), num_slots=16)
+    >>> talk.add(next(event for event in trace.events if isinstance(event, MessageSent)))
+    >>> len(talk.said(Text))
+    1
 
     Attributes:
         participants: of the meeting under discussion.
