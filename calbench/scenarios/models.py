@@ -5,10 +5,10 @@ unique across kinds, prior meetings on the calendars of exactly their participan
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -36,6 +36,9 @@ from calbench.scenarios.bounds import (
     Size,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SCHEMA_VERSION = 1
 """Version of the suite file; other versions are refused."""
 
@@ -56,6 +59,17 @@ Cost = Annotated[int, Field(ge=0, le=GREATEST_COST)]
 
 Tertile = Literal["easy", "medium", "hard"]
 
+
+ENTRY_COLUMNS = {
+    "agent_id": ("", "whose calendar it is in, from 0"),
+    "slot": ("", "where it is, from 0"),
+    "item_id": ("", "of the errand or meeting"),
+    "kind": ("", "errand, blocked or meeting"),
+    "label": ("", "what it is about, as agents that use language are told"),
+    "cost": ("accounting cost", "of moving it; absent if it is blocked"),
+    "shown_cost": ("shown cost", "of moving it, as its owner is told; absent if it is blocked"),
+}
+"""Unit and meaning of what a scenario's frame says of a calendar's entry."""
 
 Plain = Annotated[dict[str, Any], AfterValidator(plain)]
 """Arbitrary keys and values of JSON."""
@@ -301,6 +315,26 @@ class Scenario(Model):
     def __str__(self) -> str:
         """Say it in one line."""
         return repr(self)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row for each item in a calendar: its place, kind, label and cost.
+
+        Unit and meaning of the columns are in ``attrs``, as those of a table of results.
+        """
+        from calbench.scenarios.labels import LABEL_BANK, assign_labels, read_label_bank
+
+        labels = assign_labels(self, read_label_bank(LABEL_BANK)).label_by_item
+        rows = []
+        for agent, calendar in enumerate(self.shown_calendars):
+            for slot, item in enumerate(calendar):
+                if item is not None:
+                    errand = "errand" if item.is_movable else "blocked"
+                    kind = "meeting" if isinstance(item, Booking) else errand
+                    costs = self.cost_by_item, self.shown_cost_by_item
+                    paid = [each[item.item_id] if item.is_movable else None for each in costs]
+                    label = labels[item.item_id].text
+                    rows.append((agent, slot, item.item_id, kind, label, *paid))
+        return described_frame(rows, ENTRY_COLUMNS, "Every item in a calendar before the game.")
 
     def _repr_html_(self) -> str:
         """Return the calendars before the game, and the optimum."""
@@ -568,6 +602,24 @@ class Scenario(Model):
     def play_digest(self) -> str:
         """SHA-256 of what defines a game on this scenario, without derived numbers."""
         return digest(self.model_dump(mode="json", exclude={"oracle", "difficulty"}))
+
+
+def described_frame(
+    rows: Sequence[Sequence[object]], columns: Mapping[str, tuple[str, str]], about: str
+) -> "pd.DataFrame":
+    """Return rows as a frame whose ``attrs`` say what it holds, as those of results do.
+
+    Args:
+        rows: of cells, in the order of the columns; ``None`` is absent.
+        columns: unit and meaning of each by its name.
+        about: the rows, in a sentence.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=list(columns)).convert_dtypes()
+    units, meanings = ({name: each[place] for name, each in columns.items()} for place in (0, 1))
+    frame.attrs = {"about": about, "unit": units, "meaning": meanings}
+    return frame
 
 
 def calendar_table(

@@ -5,19 +5,28 @@ Those of every turn are ``frequent``. Calendars are recorded as item ids (``null
 scenario in the same trace says what each id is.
 """
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from calbench.domain.actions import RecordedAction, RecordedCalendarAction
+from calbench.domain.actions import (
+    Action,
+    DirectMessage,
+    RecordedAction,
+    RecordedCalendarAction,
+    Reschedule,
+    Schedule,
+)
 from calbench.domain.frequent import frequent, recorded
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.domain.messages import Announcement, CostReport, RecordedContent
+from calbench.domain.messages import Announcement, CostReport, RecordedContent, Text
 from calbench.domain.observations import Phase
 from calbench.domain.replies import Problem
 from calbench.domain.usage import Usage
 from calbench.errors import Halt
+from calbench.files import printable
 
 CalendarIds = tuple[ItemId | None, ...]
 
@@ -388,3 +397,65 @@ Event = (
     | GameEnd
 )
 AnyEvent = Annotated[Event, Field(discriminator="type")]
+
+
+def words(content: Any) -> str:
+    """Return a message in words; of a typed one its kind, slot and costs."""
+    if isinstance(content, Text):
+        return printable(content.text)
+    parts = [str(content.kind).replace("_", " ")]
+    costs = getattr(content, "costs", None)
+    if costs is not None:
+        parts.append(" ".join("x" if cost is None else str(cost) for cost in costs))
+    slot = getattr(content, "slot", None)
+    if slot is not None:
+        parts.append(f"slot {slot}")
+    return printable(": ".join(parts))
+
+
+def phase_of(event: Event) -> str | None:
+    """Return the phase that an event belongs to; ``None`` between phases."""
+    if isinstance(event, TurnEnd | MessageSent | AnnouncementSent):
+        return Phase.CHEAP_TALK.value
+    if isinstance(event, Reflection | ChancesStated):
+        return Phase.REFLECTION.value
+    own = Phase.DECISION if isinstance(event, BatchWithheld) else getattr(event, "phase", None)
+    return None if own is None else own.value
+
+
+def _listed(agents: Iterable[AgentId]) -> str:
+    return ", ".join(map(str, agents))
+
+
+def _actions(actions: Iterable[Action]) -> str:
+    return "; ".join(map(_action, actions))
+
+
+def _action(action: Action) -> str:
+    if isinstance(action, Schedule):
+        return f"meeting {action.meeting_id} into slot {action.slot}"
+    if isinstance(action, Reschedule):
+        return f"item {action.item_id} from slot {action.from_slot} to slot {action.to_slot}"
+    to = f"to {action.to}" if isinstance(action, DirectMessage) else action.type
+    return f"{to}: {words(action.content)}"
+
+
+IN_WORDS: Mapping[type, Callable[[Any], str]] = {
+    AgentRegistered: lambda event: event.player,
+    RoundStart: lambda event: f"meeting {event.meeting_id} of agents {_listed(event.participants)}",
+    **dict.fromkeys((TurnEnd, DecideEnd, BatchApplied), lambda event: _actions(event.actions)),
+    **dict.fromkeys(
+        (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent, AnnouncementSent),
+        lambda event: f"to {_listed(event.to_agents)}: {words(event.content)}",
+    ),
+    SealedSent: lambda event: words(event.content),
+    InvalidToolCall: lambda event: f"{_action(event.action)}: {event.reason}",
+    BatchRejected: lambda event: f"{_actions(event.actions)}: {event.conflict}",
+    BatchWithheld: lambda event: f"{_actions(event.actions)}: {event.reason}",
+    ConsistencyViolation: lambda event: f"meeting {event.meeting_id}: not in one slot of everybody",
+    Resolution: lambda event: f"meeting {event.meeting_id}: {event.outcome}",
+    ReplyNote: lambda event: f"{event.kind}: {event.detail}",
+    GameHalted: lambda event: f"{event.reason}: {event.detail}",
+    GameEnd: lambda event: f"{event.rounds_scheduled} scheduled, {event.rounds_failed} failed",
+}
+"""What an event adds in words to its kind, round and agent; the other kinds say all."""

@@ -3,7 +3,7 @@
 from functools import cached_property
 from html import escape
 from operator import not_
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -21,12 +21,35 @@ from calbench.scenarios.models import (
     Positive,
     Scenario,
     calendar_table,
+    described_frame,
     is_absent,
 )
-from calbench.traces.events import AnyEvent, CalendarIds, GameHalted
+from calbench.traces.events import (
+    IN_WORDS,
+    AnyEvent,
+    BatchApplied,
+    CalendarIds,
+    GameHalted,
+    phase_of,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TRACE_SCHEMA_VERSION = 1
 """Version of the trace file; other versions are refused."""
+
+
+EVENT_COLUMNS = {
+    "event": ("", "its number in the game, from 0"),
+    "round": ("", "from 0; absent outside of rounds"),
+    "phase": ("", "of the round; absent between phases"),
+    "agent_id": ("", "who acts or is asked, from 0; absent: the game, or the mediator"),
+    "type": ("", "kind of event (paper, Table 5)"),
+    "text": ("", "what is said, moved, refused or found, in words; absent if the kind says it"),
+    "cost": ("accounting cost", "that an applied batch charges its agent; absent elsewhere"),
+}
+"""Unit and meaning of what a trace's frame says of an event."""
 
 
 def _is_by_seat(value: object) -> bool:
@@ -256,6 +279,8 @@ class Trace(Model):
     """One game, with all that happened in it (appendix A.6).
 
     >>> trace: Trace = calbench.play_game(scenario, "imap")
+    >>> trace.to_frame().iloc[-1]["text"]
+    '5 scheduled, 0 failed'
     >>> trace
     Trace(team='imap', scenario='varied-000', 182 events, 5 of 5 meetings, cost=5, 30 messages)
 
@@ -295,6 +320,20 @@ class Trace(Model):
     def __str__(self) -> str:
         """Say it in one line."""
         return repr(self)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row for each event: its round, phase, agent and kind, and what it says.
+
+        Unit and meaning of the columns are in ``attrs``, as those of a table of results.
+        """
+        rows = []
+        for index, event in enumerate(self.events):
+            agent = getattr(event, "agent_id", getattr(event, "from_agent", None))
+            place = getattr(event, "round", None), phase_of(event), agent
+            cost = event.cost if isinstance(event, BatchApplied) else None
+            said = IN_WORDS[type(event)](event) if type(event) in IN_WORDS else ""
+            rows.append((index, *place, event.type, said or None, cost))
+        return described_frame(rows, EVENT_COLUMNS, "Every event of the game, in order.")
 
     def _repr_html_(self) -> str:
         """Return the calendars before and after the game, and the optimum."""

@@ -18,7 +18,17 @@ from calbench.cli.main import answer
 from calbench.report.figures.swept import name_of
 from calbench.runs.folder import locked
 from calbench.traces.catalog import Catalog
-from calbench.types import Observation, Results, Trace, Turn
+from calbench.types import (
+    Limits,
+    MeetingId,
+    Observation,
+    Phase,
+    Results,
+    Schedule,
+    Slot,
+    Trace,
+    Turn,
+)
 from tests.cli.runs import REPO
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
@@ -73,6 +83,59 @@ def test_objects_show_themselves_in_few_characters(results: Results) -> None:
         assert re.match("<(table|ul|p|div)", each._repr_html_().strip())
     assert len(calbench.score_game(trace).to_frame()) == SCENARIO.num_agents
     assert list(results.to_frame()["team"]) == ["tell-all"]
+
+
+def test_frame_of_a_scenario_has_a_row_for_each_item() -> None:
+    scenario = make_scenario(["E2.B.", "..E3."], [(0, 1)], prior=[((0, 1), 3)])
+    frame = scenario.to_frame()
+    rows = frame.drop(columns=["item_id", "label"]).astype(object)
+    rows = rows.where(rows.notna(), None)
+    assert [*rows.itertuples(index=False, name=None)] == [
+        (0, 0, "errand", 2, 10),
+        (0, 2, "blocked", None, None),
+        (0, 3, "meeting", 1, 1),
+        (1, 2, "errand", 3, 100),
+        (1, 3, "meeting", 1, 1),
+    ]
+    assert frame["label"].str.len().min() > 3
+    assert frame["item_id"].nunique() == 4
+    for described in (frame, calbench.play_game(scenario, "imap").to_frame()):
+        attrs = described.attrs
+        assert [*attrs["unit"]] == [*attrs["meaning"]] == [*described.columns]
+        assert attrs["unit"]["cost"] == "accounting cost"
+
+
+def test_frame_of_a_trace_says_every_event_in_words() -> None:
+    class Odd(calbench.types.Announcer):
+        def act(self, observation: Observation) -> Turn:
+            if observation.phase is Phase.DECISION and not observation.attempt:
+                return Turn((Schedule(MeetingId(1), Slot(99)),))
+            return super().act(observation)
+
+    scenario = make_scenario(["E...", ".E.."], [(0, 1)])
+    trace = calbench.play_game(scenario, [Odd()] * 2, limits=Limits())
+    frame = trace.to_frame()
+    assert list(frame["type"]) == [event.type for event in trace.events]
+    said = {kind: list(rows["text"].dropna()) for kind, rows in frame.groupby("type")}
+    assert said["dm_sent"] == ["to 1: Let us take slot 1."]
+    assert said["round_start"] == ["meeting 1 of agents 0, 1"]
+    assert said["batch_rejected"][0].startswith("meeting 1 into slot 99: ")
+    moved = "item 105 from slot 1 to slot 0; meeting 1 into slot 1"
+    assert said["batch_applied"] == ["meeting 1 into slot 1", moved]
+    assert said["resolution"] == ["meeting 1: scheduled"]
+    assert said["game_end"] == ["1 scheduled, 0 failed"]
+    assert list(frame["cost"].dropna()) == [0, 1]
+    assert set(frame["phase"].dropna()) <= {each.value for each in Phase}
+    assert list(frame.loc[frame["type"] == "dm_sent", "phase"]) == ["CHEAP_TALK"]
+
+
+@pytest.mark.parametrize("team", ["mediator", "candid", "mixed-erring", "sd-map"])
+def test_every_kind_of_event_has_its_words(team: str) -> None:
+    trace = calbench.play_game(SCENARIO, team, reflection=True, limits=Limits())
+    frame = trace.to_frame()
+    lacking = set(frame.loc[frame["text"].isna(), "type"])
+    quiet = {"game_start", "turn_start", "turn_end", "decide_start", "decide_end"}
+    assert lacking <= {*quiet, "reflection", "chances_stated", "batch_applied"}
 
 
 def test_plot_has_every_row_under_a_name_of_its_own() -> None:

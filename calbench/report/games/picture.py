@@ -11,8 +11,7 @@ from typing import Any
 
 from calbench.domain.actions import Reschedule
 from calbench.domain.ids import ItemId
-from calbench.domain.messages import Text
-from calbench.files import printable, shorten
+from calbench.files import shorten
 from calbench.report.site import Site
 from calbench.scenarios.models import ErrandEntry
 from calbench.traces.events import (
@@ -21,6 +20,7 @@ from calbench.traces.events import (
     MessageSent,
     Resolution,
     RoundStart,
+    words,
 )
 from calbench.traces.models import Trace
 
@@ -152,20 +152,6 @@ def _rounds(trace: Trace) -> list[Round]:
         elif isinstance(event, Resolution) and found and event.coordinated:
             found[-1].slot = next(iter(event.slot_by_agent.values()), None)
     return found
-
-
-def words(content: Any) -> str:
-    """Return a message in words; of a typed one its kind, slot and costs."""
-    if isinstance(content, Text):
-        return printable(content.text)
-    parts = [str(content.kind).replace("_", " ")]
-    costs = getattr(content, "costs", None)
-    if costs is not None:
-        parts.append(" ".join("x" if cost is None else str(cost) for cost in costs))
-    slot = getattr(content, "slot", None)
-    if slot is not None:
-        parts.append(f"slot {slot}")
-    return printable(": ".join(parts))
 
 
 def _chosen(said: Sequence[Said]) -> list[Said]:
