@@ -196,10 +196,9 @@ def play_game(
       ``Reply`` with its ``usage``; one object may sit in several places, of a class each place
       gets one. With ``act(observation, prompt)`` it sits as a language model does, is told what
       one would be asked, and may return the text of a model's reply or a ``Completion``;
-    - a completion function, plain or ``async``: it takes the conversation so far, a list of
-      ``{"role": ..., "content": ...}``, and returns the text of the reply. It sits as a
-      language model does, with the released prompts and private labels. It may return a
-      ``Completion`` with tokens and log-probabilities, and take a ``site`` (a ``CallSite``).
+    - a completion function, plain or ``async``: from the conversation so far, a list of
+      ``{"role": ..., "content": ...}``, to the text of the reply, or a ``Completion``. It sits as
+      a language model does, with released prompts and labels, and may take a ``site``.
 
     On the record it has its attribute ``name``, else its own name. One with an attribute ``model``
     sits as one and is counted as it. Where an event loop runs, a thread beside it plays the game.
@@ -222,10 +221,8 @@ def play_game(
     Trace(team='own', scenario='varied-000', 165 events, 0 of 5 meetings, cost=4, 11 messages)
     """
     players: Sequence[Player] = () if isinstance(team, str) else _by_agent(team)
-    if isinstance(team, str):
-        described = named_team(team)
-    else:
-        described = team_of_players(players, uses_language, scenario.num_agents, team_id)
+    seated = (players, uses_language, scenario.num_agents, team_id)
+    described = named_team(team) if isinstance(team, str) else team_of_players(*seated)
     config = game_config(described, channels, limits, reflection=reflection)
     return play_configured(scenario, config, players)
 

@@ -1,7 +1,7 @@
 """Whole suites played, runs measured, compared, verified and drawn."""
 
 import os
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -102,31 +102,24 @@ def evaluate(
 
     Raises:
         ConfigError: an argument that does not fit, in one line.
-        OutputError: ``out`` cannot be written, or holds another run, or files that none wrote in
-            its ``traces`` or ``tables``.
+        OutputError: ``out`` cannot be written, or holds another run or files that none wrote.
         AgentError: your code raised; games that are over are kept in ``out``.
 
-    >>> evaluated = calbench.evaluate("imap", "varied", subset=["varied-000"])
-    >>> evaluated.to_frame()[["team", "scenarios", "excess_cost"]]
-       team  scenarios  excess_cost
-    0  imap          1          0.4
+    >>> calbench.evaluate("imap", "varied", subset=["varied-000"]).to_frame()["excess_cost"].item()
+    0.4
     """
     from calbench.runs.folder import check_run, locked
-    from calbench.scenarios.suites import chosen_ids
 
     if jobs < 1:
         raise ConfigError(f"jobs: {jobs!r:.40} is no number of games at once; give 1 or more")
-    scenarios = _scenarios(suite)
-    chosen = chosen_ids(scenarios, _subset(subset))
     settings = {"limits": limits, "reflection": reflection}
     with _folder(out) as folder:
-        games = [*_games(team, scenarios, chosen, folder / "traces", settings)]
+        games = [*_games(team, suite, _subset(subset), folder / "traces", settings)]
         with locked(folder):
             check_run(folder)
             _play_missing(games, jobs)
             _write_tables([folder], folder / "tables")
-        results = read_run(folder)
-    return temporary(results, folder) if out is None else results
+        return read_run(folder) if out is not None else temporary(read_run(folder), folder)
 
 
 @contextmanager
@@ -167,17 +160,20 @@ def _scenarios(suite: str | os.PathLike[str] | Sequence[Scenario]) -> Sequence[S
 
 def _games(
     team: Player | Sequence[Player],
-    scenarios: Sequence[Scenario],
-    chosen: Container[str],
+    suite: str | os.PathLike[str] | Sequence[Scenario],
+    subset: int | tuple[str, ...] | None,
     folder: Path,
     settings: Mapping[str, Any],
 ) -> "Iterator[tuple[Job, Sequence[Player]]]":
     """Yield every game with its players, none for a known team, as a run would play it."""
     from calbench.engine.jobs import plan_jobs
+    from calbench.scenarios.suites import chosen_ids
 
-    if isinstance(team, str):
-        config = game_config(named_team(team), **settings)
-        yield from ((job, ()) for job in plan_jobs(scenarios, [config], folder, chosen))
+    known = game_config(named_team(team), **settings) if isinstance(team, str) else None
+    scenarios = _scenarios(suite)
+    chosen = chosen_ids(scenarios, subset)
+    if known is not None:
+        yield from ((job, ()) for job in plan_jobs(scenarios, [known], folder, chosen))
         return
     for scenario in scenarios:
         if scenario.scenario_id not in chosen:

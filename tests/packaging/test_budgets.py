@@ -1,5 +1,6 @@
 """The house stays as large as it is: a raise is written into CHANGELOG, with what pays for it."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -40,6 +41,22 @@ def test_the_budget_of_the_whole_is_the_one_that_changelog_states() -> None:
         for part, lines, files in stated
     }
     assert whole == {part: limits()[part] for part in ("calbench and stages", "tests")}
+
+
+MOST_LINES = 50
+"""Of a function, its docstring included."""
+
+
+def test_no_function_is_long() -> None:
+    folders = [REPO / "calbench", REPO / "stages"]
+    long = {
+        f"{path.relative_to(REPO)}: {node.name}": node.end_lineno - node.lineno + 1
+        for path in (path for folder in folders for path in folder.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno
+        if node.end_lineno - node.lineno >= MOST_LINES
+    }
+    assert long == {}
 
 
 def test_parts_of_the_package_may_not_grow_together_beyond_the_whole() -> None:
