@@ -14,14 +14,14 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
 from calbench.endings import undone
 from calbench.errors import FileError, OutputError
 from calbench.tree import IS_INSTALLED, in_tree
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
+    from pydantic import BaseModel, ValidationError
 
 
 MOST_BYTES = 2**30
@@ -329,10 +329,14 @@ _BRANCH = re.compile(r"(constrained-)?(bool|float|int|str)|.*\[.*\]")
 """What pydantic puts into the place of a problem for each type that a value might have."""
 
 
-def first_problem(error: "ValidationError") -> str:
+def first_problem(error: "ValidationError", model: "type[BaseModel] | None" = None) -> str:
     """Return the first problem of a validation as ``field: what is wrong``, on one line.
 
     Of the types that a value might have, the one that fits furthest says what is wrong.
+
+    Args:
+        error: of a validation.
+        model: that was validated: of its keys the nearest to an unknown one is named.
     """
     problems = error.errors(include_url=False, include_input=True)
     field = _field(problems[0]["loc"])
@@ -342,12 +346,27 @@ def first_problem(error: "ValidationError") -> str:
     )
     kind, loc, shown = problem["type"], problem["loc"], problem["input"]
     if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
-        return f"{_dotted([*_field(loc[:-1]), loc[-1]])}: is not a known key"
+        from difflib import get_close_matches
+
+        named = _dotted([*_field(loc[:-1]), loc[-1]])
+        known = [name for each in _models_at(model, loc[:-1]) for name in each.model_fields]
+        meant = get_close_matches(str(loc[-1]), known)
+        hint = f"did you mean {' or '.join(meant)}?" if meant else f"known are {', '.join(known)}"
+        return f"{named}: is not a known key{(known and f'; {hint}') or ''}"
     text = shorten(printable(problem["msg"]), LONGEST_PROBLEM)
     if kind not in {"missing", "scenario", "secret"} and isinstance(shown, str | int | float):
         text = f"{text}, got {shorten(ascii(shown))}"
     place = _dotted(_field(loc))
     return f"{place}: {text}" if place else text
+
+
+def _models_at(kind: Any, place: Sequence[int | str]) -> "list[type[BaseModel]]":
+    """Return the models in a type, or in that of a field somewhere inside of it."""
+    if hasattr(kind, "model_fields"):
+        found = kind.model_fields.get(place[0]) if place else None
+        return [kind] if not place else _models_at(getattr(found, "annotation", None), place[1:])
+    is_inside = bool(place) and isinstance(place[0], int)  # of a list
+    return [model for each in get_args(kind) for model in _models_at(each, place[is_inside:])]
 
 
 class KeyTwiceError(ValueError):

@@ -304,7 +304,7 @@ def _limits(limits: Limits | Mapping[str, Any] | None) -> Limits:
     try:
         return Limits.model_validate({**PUBLISHED.model_dump(), **(limits or {})})
     except ValidationError as error:
-        raise ConfigError(f"limits: {first_problem(error)}") from error
+        raise ConfigError(f"limits: {first_problem(error, Limits)}") from error
 
 
 @checked

@@ -267,7 +267,7 @@ def parse_spec(data: Mapping[str, Any], source: str) -> RunSpec:
     try:
         return RunSpec.model_validate(tuples(data))
     except ValidationError as error:
-        raise ConfigError(f"{source}: {first_problem(error)}") from error
+        raise ConfigError(f"{source}: {first_problem(error, RunSpec)}") from error
 
 
 def write_params(path: Path, spec: RunSpec) -> None:

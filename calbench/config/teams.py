@@ -100,7 +100,7 @@ def _spec(key: str, given: object) -> _TeamSpec:
     try:
         return _TeamSpec.model_validate(given)
     except ValidationError as error:
-        raise ConfigError(f"teams.{printable(key)}: {first_problem(error)}") from error
+        raise ConfigError(f"teams.{printable(key)}: {first_problem(error, _TeamSpec)}") from error
 
 
 def _team(key: str, spec: _TeamSpec, models: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -159,8 +159,9 @@ def _player(name: str, keys: Keys) -> dict[str, Any]:
 
 def _only(keys: Keys, key: str, *others: str) -> Any:
     for other in keys:
-        if other not in {key, *others}:
-            raise ConfigError(f"{printable(str(other))}: is not a known key")
+        if other not in (known := [key, *others]):
+            hint = among(str(other), known)
+            raise ConfigError(f"{printable(str(other))}: is not a known key; {hint}")
     return keys[key]
 
 
@@ -214,7 +215,7 @@ def _config(keys: Keys) -> ModelConfig:
     try:
         return ModelConfig.model_validate({"player": player_of(keys["name"]), **keys})
     except ValidationError as error:
-        raise ConfigError(first_problem(error)) from error
+        raise ConfigError(first_problem(error, ModelConfig)) from error
 
 
 def _note_model(player: str, keys: Keys, models: dict[str, dict[str, Any]]) -> None:

@@ -1,6 +1,7 @@
 """Games measured again from their traces: all tables of some, and two runs compared."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -12,20 +13,21 @@ from calbench.analysis.output import write_all_tables
 from calbench.analysis.registry import Settings
 from calbench.analysis.run_comparison import EXACT, Comparison, compare_teams
 from calbench.analysis.scoring import facts_of, measure_games
-from calbench.config.groups import PRICES, among
+from calbench.config.groups import PRICES, among, nearest
 from calbench.config.spec import RunSpec
 from calbench.console import progress, warn
 from calbench.endings import pruned
-from calbench.errors import ConfigError
+from calbench.errors import ConfigError, FileError
 from calbench.facts.games import AGENTS, GAMES, MEETINGS
 from calbench.facts.storage import Facts
+from calbench.files import printable
 from calbench.folders import claimed, scratch_folder
 from calbench.llm.prices import read_prices
 from calbench.pool import workers
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import KEPT, KEYS, check_folder, job_folders
 from calbench.runs.identity import is_published
-from calbench.runs.published import SAME_GAME, facts_beside, published_facts
+from calbench.runs.published import SAME_GAME, facts_beside, published_facts, published_names
 from calbench.runs.recorded import RecordedGame, TraceHead, read_games, recorded_games, team_rank
 from calbench.runs.slices import pooled, told_apart
 from calbench.traces.catalog import trace_paths
@@ -145,8 +147,14 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
         return _Side(
             games, agents, {team: each for side in sides for team, each in side.names.items()}
         )
+    try:
+        count = len(list(trace_paths(run)))
+    except FileError as error:
+        if run.exists():
+            raise
+        raise FileError(f"{printable(name)}: there is no such run; {_meant(name)}") from error
     with (
-        workers(spec.jobs, spec.executor, games=len(list(trace_paths(run)))) as pool,
+        workers(spec.jobs, spec.executor, games=count) as pool,
         scratch_folder("compare") as scratch,
     ):
         games = recorded_games([run], pool)
@@ -155,6 +163,14 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
                 games, scratch, spec.measure, tick, pool, (GAMES, AGENTS, MEETINGS)
             )
         return _side(facts, spec)
+
+
+def _meant(name: str) -> str:
+    """Return what to do about a run that is not there: a published one may have its name."""
+    with scratch_folder("published") as scratch, suppress(FileError):  # nothing may be published
+        if near := nearest(name, published_names(scratch)):
+            return f"did you mean {PUBLISHED}{near[0]}?"
+    return f"name its folder, or a published experiment, such as {PUBLISHED}varied"
 
 
 def _side(facts: Facts, spec: RunSpec) -> _Side:

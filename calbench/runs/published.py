@@ -193,6 +193,16 @@ def _packed(data: Path, scratch: Path, pool: Pool | None) -> Published:
     return Published(results, others, tables / SAMPLE.path, has_games=False)
 
 
+def published_names(scratch: Path) -> list[str]:
+    """Return the names of the experiments whose facts the release has, unpacked into a folder.
+
+    Raises:
+        FileError: the published results are missing or broken.
+    """
+    unpack(DATA / "release" / PACK, scratch)
+    return sorted(path.name for path in (scratch / FACTS).iterdir())
+
+
 def published_facts(name: str, scratch: Path) -> Facts:
     """Return the facts of a published experiment, those computed here or those of the release.
 
@@ -207,8 +217,7 @@ def published_facts(name: str, scratch: Path) -> Facts:
     computed = DATA / "facts" / name
     if (computed / "games.parquet").is_file():
         return Facts(computed)
-    unpack(DATA / "release" / PACK, scratch)
-    known = sorted(path.name for path in (scratch / FACTS).iterdir())
+    known = published_names(scratch)
     if name not in known:
         shown = printable(shorten(name))
         raise ConfigError(f"{shown}: no such teams are published; {among(name, known)}")

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -215,7 +216,20 @@ PATHS: list[Callable[[str], object]] = [
         ],
         (lambda: calbench.evaluate("imap", [SCENARIO], out="~nobody-of-all/x"), "no such user"),
         (lambda: calbench.rescore(out="nowhere"), "paths: there is none"),
+        (lambda: calbench.compare("varied", "."), "such run; did you mean published:varied?"),
+        (lambda: calbench.compare("imaginary", "."), "such run; name its folder, or a published"),
         (lambda: calbench.play_game(SCENARIO, {1: "imap"}), "agent 0: has no player"),
+        *[
+            (
+                lambda call=call: call(limits={"max_turns": 3}),
+                "limits: max_turns: is not a known key; did you mean max_turns_per_round?",
+            )
+            for call in (
+                partial(calbench.play_game, SCENARIO, "imap"),
+                partial(calbench.play, SCENARIO),
+                partial(calbench.evaluate, "imap", [SCENARIO]),
+            )
+        ],
         (lambda: calbench.play_game(SCENARIO, b"imap"), "team: b'imap' is of type bytes"),  # type: ignore[arg-type]
         (lambda: calbench.play_game(SCENARIO, ["imap"] * 5, team_id="x" * 99), "team_id: "),
         (lambda: calbench.play(SCENARIO, system_prompts=[1, 2, 3, 4, 5]), "system_prompts: 1; "),  # type: ignore[list-item]

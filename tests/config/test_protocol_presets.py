@@ -114,15 +114,15 @@ def test_team_in_place_has_what_its_protocol_needs(name: str) -> None:
         ),
         (
             "{players: {a: {scripted: candid, colour: 1}}, seats: [a]}",
-            r"teams\.x\.players\.a: colour: is not a known key",
+            r"teams\.x\.players\.a: colour: is not a known key; known are scripted",
         ),
         (
             "{players: {a: {name: m, colour: 1}}, seats: [a]}",
-            r"teams\.x\.players\.a: colour: is not a known key",
+            r"teams\.x\.players\.a: colour: is not a known key; known are .*",
         ),
         (
             "{players: {a: {protocol: imap}}, seats: [a], colour: 1}",
-            r"teams\.x: colour: is not a known key",
+            r"teams\.x: colour: is not a known key; known are .*players, seats.*",
         ),
         (
             "{team_id: imap, players: {a: {protocol: dsm}}, seats: [a]}",
