@@ -7,6 +7,7 @@ name, and one that gives a name of this package, are refused when the name is us
 """
 
 import sys
+import traceback
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ def reading() -> Iterator[None]:
 
 def extension_names(group: Group) -> list[str]:
     """Return the names that distributions give, sorted; nothing is imported."""
-    return sorted(_points(group, tuple(sys.path)))
+    return [*given_by(group)]
 
 
 def extension(group: Group, name: str, own: Container[str] = ()) -> Extension | None:
@@ -100,6 +101,24 @@ def extension(group: Group, name: str, own: Container[str] = ()) -> Extension | 
             f"{group} {printable(repr(name))} of {givers[0]} cannot be imported ({said})"
         ) from error
     return Extension(value, givers[0])
+
+
+def given_by(group: Group) -> Mapping[str, str]:
+    """Return the distributions that give each name, by name and in order; nothing is imported."""
+    points = _points(group, tuple(sys.path))
+    return {name: " and ".join(map(_distribution, points[name])) for name in sorted(points)}
+
+
+def where(function: object, error: BaseException) -> str:
+    """Return the place of somebody's function as ``module, line 9, name()``: where it failed."""
+    module, code = getattr(function, "__module__", "?"), getattr(function, "__code__", None)
+    lines = [
+        line
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__") == module
+    ]
+    line = lines[-1] if lines else getattr(code, "co_firstlineno", "?")
+    return printable(f"{module}, line {line}, {getattr(function, '__qualname__', function)}()")
 
 
 def module_of(group: Group, name: str) -> str | None:

@@ -58,15 +58,17 @@ def teams() -> Mapping[str, str]:
 def players() -> Mapping[str, str]:
     """Return what each protocol and baseline does and where it is from, in a sentence, by its name.
 
-    Those of installed distributions are among them; where nothing is said the sentence is empty.
+    Of those of installed distributions it says which one gives them.
 
     >>> calbench.players()["silent"]
     'Degenerate baseline: nobody says or books anything [C]'
     """
     from calbench.config.groups import described
-    from calbench.protocols.registry import policy_names
+    from calbench.extensions import given_by
+    from calbench.protocols.registry import POLICIES
 
-    return {**dict.fromkeys(policy_names(), ""), **described("protocol")}
+    others = {name: f"Of {by}, installed" for name, by in given_by("protocol").items()}
+    return {**dict.fromkeys(sorted(POLICIES), ""), **others, **described("protocol")}
 
 
 @checked
@@ -167,9 +169,12 @@ def _games(
 ) -> "Iterator[tuple[Job, Sequence[Player]]]":
     """Yield every game with its players, none for a known team, as a run would play it."""
     from calbench.engine.jobs import plan_jobs
+    from calbench.engine.seating import check_settings
     from calbench.scenarios.suites import chosen_ids
 
     known = game_config(named_team(team), **settings) if isinstance(team, str) else None
+    if known is not None:
+        check_settings(known)
     scenarios = _scenarios(suite)
     chosen = chosen_ids(scenarios, subset)
     if known is not None:

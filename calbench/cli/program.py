@@ -28,7 +28,7 @@ from calbench.code import PACKAGE_VERSION
 from calbench.config.groups import among, described, known_names, nearest
 from calbench.console import quiet
 from calbench.errors import ConfigError
-from calbench.extensions import reading
+from calbench.extensions import given_by, reading
 from calbench.files import printable
 
 TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("commands.toml").read_text())
@@ -196,7 +196,10 @@ def _listed(group: str, title: str) -> Writer:
 
     def write(_program: Program, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(f"{title} ({KEY_BY_GROUP[group]}=NAME)"):
-            formatter.write_dl(list(described(group).items()))
+            found = described(group)
+            if group == "protocol":
+                found |= {name: f"Of {by}, installed" for name, by in given_by("protocol").items()}
+            formatter.write_dl(list(found.items()))
 
     return write
 

@@ -137,6 +137,17 @@ def check_seats(scenario: Scenario, config: GameConfig) -> None:
         seat_policies(config.team, scenario.num_agents, config.limits)
 
 
+def check_settings(config: GameConfig) -> None:
+    """Make the protocols of a team, of whatever scenario: their classes may refuse their settings.
+
+    Raises:
+        ConfigError: one of them is unknown, or its settings do not fit.
+    """
+    for seat in config.team.seats:
+        if seat.kind in {"protocol", "degenerate"}:
+            _policy(config.team, seat, config.limits.sd_model)
+
+
 def _source(
     team: Team, seat: Seat, scenario: Scenario, agent: AgentId, completer: Completer | None
 ) -> Completer:

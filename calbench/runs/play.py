@@ -17,7 +17,7 @@ from calbench.endings import pruned, removed
 from calbench.engine.batch import Played, play_jobs
 from calbench.engine.game import game_id
 from calbench.engine.jobs import Job, effort, is_open, plan_jobs
-from calbench.engine.seating import check_seats
+from calbench.engine.seating import check_seats, check_settings
 from calbench.errors import AgentError, PreflightError, StoppedError, WorkerError
 from calbench.facts.storage import Facts, FactsWriter
 from calbench.files import located
@@ -156,6 +156,8 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     with locked(out):
         check_run(out)
         check_subset(spec.suites, spec.subset)
+        for config in spec.game_configs:
+            check_settings(config)
         replies = _source(spec, transport)
         scenarios = load_suites(spec.suites, spec.jobs, spec.executor)
         jobs = planned(spec, scenarios)

@@ -1,21 +1,28 @@
 """A protocol of another distribution plays by its name, and is named in the trace."""
 
+import re
 import sys
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from calbench import load_suite, play_game, score_game
+from calbench import evaluate, load_suite, play_game, players, score_game
 from calbench.cli.jobs import sweep_of
+from calbench.cli.main import answer
 from calbench.config.composition import compose, for_hydra
+from calbench.domain.ids import AgentId, MeetingId, Slot
+from calbench.domain.messages import Decision, Message
 from calbench.engine.batch import played
 from calbench.errors import AgentError, CalbenchError, ConfigError
 from calbench.extensions import GROUPS, Group, extension, extension_names, reading
 from calbench.metrics.privacy.inference.game import learnt
+from calbench.metrics.privacy.inference.rules import clues_of
+from calbench.protocols.clues import Telling, Told, View
 from calbench.protocols.registry import POLICIES, build_policy, policy_names
 from calbench.runs.faults import closed_channels
+from calbench.runs.play import execute
 from calbench.runs.verification import verify_trace
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, write_trace
@@ -87,13 +94,86 @@ def test_what_it_tells_is_unknown_until_it_says_so(monkeypatch: pytest.MonkeyPat
         assert (pair.bits_costs > 0) == is_told
 
 
-@pytest.mark.usefixtures("page")
-def test_rules_that_fail_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    policy = build_policy("bid", {"distribution": "calbench-bid 1.0"})
-    monkeypatch.setattr(type(policy), "tells", lambda *_: iter([1 / 0]), raising=False)
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("yield 7", "7 is neither Told, Best nor Total"),
+        ("yield Told(message.sender, {99: view.equal(0)})", "slot 99 is not there; slots are 0 "),
+        ("yield Told(message.sender, {-1: view.equal(0)})", "slot -1 is not there; slots are 0 "),
+        ("yield Told(9, {1: view.equal(0)})", "agents (9,) are not all in the game"),
+        ("yield Told(0, {1: [-1.0] * len(view.cells)})", "are not all from 0 on"),
+        ("yield Told(0, {1: (1.0,)})", "weights (1.0,) are not one for each of (0, "),
+        ("yield Told(0, {1: view.equal(0)}, {1: -0.5})", "weights (-0.5,) are not all from 0"),
+        ("yield Best((0,), 2, (0, 99), view.cells)", "slot 99 is not there"),
+        ("yield Best((0,), 2, (0, 1), view.cells)", "slot 2 is not in (0, 1)"),
+        ("yield Best((0,), 0, (0, 1), (1,))", "values (1,) are not one for each of"),
+        ("yield Total((0,), ((0, 1),))", "1 sums are not one for each of 16 slots"),
+    ],
+)
+def test_rules_that_fail_are_named_with_their_place_and_the_message(
+    page: Path, body: str, said: str
+) -> None:
+    file = page / "calbench_bid" / "protocol.py"
+    text = file.read_text()
+    rule = f"\n    def tells(self, message, view):\n        {body}\n"
+    file.write_text(f"from calbench.types import Best, Told, Total\n{text}{rule}")
     trace = play_game(load_suite("uniform")[0], "bid")
-    with pytest.raises(ConfigError, match=r"tells\(\) of Bid failed: ZeroDivisionError"):
+    with pytest.raises(ConfigError) as told:
         learnt(trace)
+    line = str(told.value)
+    first = text.count("\n") + 3
+    at = first + 1 if body == "1 / 0" else first
+    assert line.startswith(f"calbench_bid.protocol, line {at}, Bid.tells(), on a bid of agent ")
+    assert said in line
+    assert line.endswith("; correct it, or remove it, and bits are unknown")
+    assert "\n" not in line
+
+
+def test_hostile_message_of_a_protocol_of_ours_says_nothing() -> None:
+    view = View(AgentId(1), (AgentId(0), AgentId(1)), 3, (0, 1, None), (), lambda _: ())
+    decision = Decision(slot=Slot(99))
+    message = Message(AgentId(0), (AgentId(1),), "dm", MeetingId(1), decision)
+    imap = build_policy("imap", {})
+    found = clues_of(cast("Telling", imap), message, view, 2)
+    assert not any(isinstance(clue, Told) and 99 in clue.slots for clue in found)
+
+
+@pytest.mark.usefixtures("page")
+def test_settings_are_refused_before_a_suite_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def drawn(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("calbench.runs.play.load_suites", drawn)
+    monkeypatch.setattr("calbench.api.results.load_suite", drawn)
+    spec = compose(["protocol=bid", "protocol.last=3", f"out={tmp_path}/run"])
+    with pytest.raises(ConfigError, match=r"settings of player bid do not fit: .*last"):
+        execute(spec)
+    with pytest.raises(ConfigError, match="there is no 'bidd'"):
+        evaluate("bidd", "varied")
+
+
+def test_installed_protocol_that_refuses_to_be_made_is_refused_before_a_suite_is_read(
+    given: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = given("choosy", "1", {PROTOCOLS: {"choosy": "other:Choosy"}})
+    (folder / "other.py").write_text(
+        "class Choosy:\n    def __init__(self, k): ...\n    def act(self, seen): ...\n"
+    )
+    monkeypatch.setattr("calbench.api.results.load_suite", lambda *_: 1 / 0)
+    with pytest.raises(ConfigError, match=r"settings of player choosy do not fit: .*'k'"):
+        evaluate("choosy", "varied")
+
+
+@pytest.mark.usefixtures("page")
+def test_help_lists_it_with_its_distribution(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(["help", "protocols"]) == 0
+    assert re.search(
+        r"^  bid +Of calbench-bid 1\.0, installed$", capsys.readouterr().out, re.MULTILINE
+    )
+    assert players()["bid"] == "Of calbench-bid 1.0, installed"
 
 
 @pytest.mark.usefixtures("page")
@@ -244,12 +324,13 @@ def test_what_has_no_act_is_no_protocol(given: Install) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("raise KeyError('slot')", "failed: KeyError: 'slot'"),
-        ("return 7", "failed: TypeError"),
-        ("return [(0, (1,), ((2, 'yes'),), 1.0)]", "failed: TypeError"),
+        ("raise KeyError('slot')", ": KeyError: 'slot'; correct calbench_bid.evidence, line 2, "),
+        ("return 7", "failed on the message of round 0, turn 0, agent 0: TypeError"),
+        ("return [(0, (1,), ((2, 'yes'),), 1.0)]", ": TypeError"),
         ("return [(0, (1,), ((2, 1.5),), 1.0)]", "numbers from 0 to 1"),
         ("return [(0, (1,), ((2, float('nan')),), 1.0)]", "numbers from 0 to 1"),
         ("return [(0, (9,), ((2, 1.0),), 1.0)]", "targets and observers are the sender"),
+        ("return [(0, (1,), ((4, 1.0),), 1.0)]", "slot 4 is not there; slots are 0 to 3"),
     ],
 )
 def test_rule_that_is_no_rule_is_told_in_one_line(page: Path, body: str, said: str) -> None:

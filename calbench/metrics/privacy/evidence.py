@@ -34,7 +34,7 @@ from calbench.domain.messages import (
 )
 from calbench.domain.sharing import Residues, infeasible_count, total_of
 from calbench.errors import ConfigError
-from calbench.extensions import extension
+from calbench.extensions import extension, where
 from calbench.files import printable, shorten
 from calbench.traces.events import AnnouncementSent, MessageSent
 
@@ -298,27 +298,35 @@ def own_evidence(own: Own, message: MessageSent, talk: RoundTalk) -> Iterator[Up
             f"a message is a {printable(own.name)}, and no installed distribution says what it "
             "tells (entry points of calbench.evidence): install the one that has its protocol"
         )
-    place = f"evidence {own.name} of {found.distribution}"
     rule: Any = found.value
     known = {message.from_agent, *message.to_agents, *talk.participants}
     try:
         updates = [Update(*update) for update in rule(own, message, talk)]
-        fits = all(_is_evidence(update, known) for update in updates)
+        for update in updates:
+            _check(update, known, talk.num_slots)
     except Exception as error:
-        said = shorten(printable(f"{type(error).__name__}: {error}"), 200)
-        raise ConfigError(f"{place} failed: {said}") from error
-    if not fits:
+        said = f"{type(error).__name__}: {error}".removeprefix("_MisfitError: ")
+        place = f"round {message.round}, turn {message.turn}, agent {message.from_agent}"
         raise ConfigError(
-            f"{place}: targets and observers are the sender, recipients and participants, "
-            "evidence and strength numbers from 0 to 1"
-        )
+            f"evidence {own.name} of {found.distribution} failed on the message of {place}: "
+            f"{shorten(printable(said), 200)}; correct {where(rule, error)}"
+        ) from error
     yield from updates
 
 
-def _is_evidence(update: Update, known: Container[AgentId]) -> bool:
-    numbers = (update.strength, *(told for _, told in update.evidence))
-    agents = (update.target, *update.observers)
-    return all(0 <= number <= 1 for number in numbers) and all(agent in known for agent in agents)
+class _MisfitError(Exception):
+    """What is no evidence in this game."""
+
+
+def _check(update: Update, known: Container[AgentId], num_slots: int) -> None:
+    if not all(agent in known for agent in (update.target, *update.observers)):
+        raise _MisfitError("targets and observers are the sender, recipients and participants")
+    if not all(
+        0 <= each <= 1 for each in (update.strength, *(each for _, each in update.evidence))
+    ):
+        raise _MisfitError("evidence and strength are numbers from 0 to 1")
+    if absent := [slot for slot, _ in update.evidence if slot not in range(num_slots)]:
+        raise _MisfitError(f"slot {absent[0]} is not there; slots are 0 to {num_slots - 1}")
 
 
 EVIDENCE_RULES: Mapping[type, Rule] = {

@@ -4,9 +4,10 @@ from math import inf
 
 from calbench.domain.messages import Message
 from calbench.errors import ConfigError
+from calbench.extensions import where
 from calbench.files import printable, shorten
 from calbench.metrics.privacy.inference.literal import LiteralReader
-from calbench.protocols.clues import Clue, Telling, Told, Total, View
+from calbench.protocols.clues import Best, Clue, Telling, Told, Total, View
 from calbench.protocols.registry import build_policy, is_outside
 from calbench.traces.models import Seat
 
@@ -42,41 +43,69 @@ def _says_itself(policy: type) -> bool:
     return tells <= acts
 
 
+class _MisfitError(Exception):
+    """What is no clue, or one that does not fit the game."""
+
+
 def clues_of(policy: Telling, message: Message, view: View, num_agents: int) -> list[Clue]:
-    """Return what a protocol says that a message tells, without slots that are not there.
+    """Return what a protocol says that a message tells.
+
+    Rules of ours may name slots that are not there, since a hostile message may: that says nothing.
 
     Raises:
-        ConfigError: its rules fail, or say what is no clue.
+        ConfigError: rules of somebody else do, or they fail, or say what is no clue.
     """
+    is_ours = type(policy).__module__.partition(".")[0] == "calbench"
     try:
-        found = [_fitting(clue, view, num_agents) for clue in policy.tells(message, view)]
+        found = [_fitting(clue, view, num_agents, is_ours) for clue in policy.tells(message, view)]
         return [clue for clue in found if clue is not None]
     except Exception as error:
-        said = shorten(printable(f"{type(error).__name__}: {error}"), 200)
-        raise ConfigError(f"tells() of {type(policy).__name__} failed: {said}") from error
+        said = f"{type(error).__name__}: {error}".removeprefix("_MisfitError: ")
+        kind = getattr(message.content, "name", message.content.kind)
+        heard = f"{kind} of agent {message.sender} about meeting {message.meeting_id}"
+        raise ConfigError(
+            f"{where(type(policy).tells, error)}, on a {printable(heard)}: "
+            f"{shorten(printable(said), 200)}; correct it, or remove it, and bits are unknown"
+        ) from error
 
 
-def _fitting(clue: Clue, view: View, num_agents: int) -> Clue | None:
-    """Return a clue about what exists; ``None`` if a hostile message makes it about nothing.
+def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | None:
+    """Return a clue about what exists; ``None`` if one of ours is about nothing.
 
     Raises:
-        ValueError: it is none, or its weights or values do not fit the cells.
+        _MisfitError: it is none, or its slots, weights or values do not fit.
     """
+    if not isinstance(clue, Told | Best | Total):
+        raise _MisfitError(f"{clue!r} is neither Told, Best nor Total")
     agents = (clue.agent,) if isinstance(clue, Told) else clue.agents
-    slots = range(view.num_slots)
     if not all(agent in range(num_agents) for agent in agents):
-        raise ValueError(f"agents {agents} are not all in the game")
+        raise _MisfitError(f"agents {agents} are not all in the game")
+    told = clue.slots if isinstance(clue, Told) else {}
+    among = clue.among if isinstance(clue, Best) else ()
+    absent = [slot for slot in (*told, *among) if slot not in range(view.num_slots)]
+    if absent and not is_ours:
+        raise _MisfitError(f"slot {absent[0]} is not there; slots are 0 to {view.num_slots - 1}")
     if isinstance(clue, Told):
-        told = {slot: weights for slot, weights in clue.slots.items() if slot in slots}
-        if not all(0 <= each < inf for each in clue.held.values()):
-            raise ValueError(f"weights {clue.held} are not all from 0 on")
-        for weights in told.values():
-            if len(weights) != len(view.cells) or not all(0 <= each < inf for each in weights):
-                raise ValueError(f"weights {weights} are not one for each of {view.cells}")
-        return clue._replace(slots=told)
-    if isinstance(clue, Total):
-        return clue if len(clue.sums) == view.num_slots else None
-    if len(clue.values) != len(view.cells):
-        raise ValueError(f"values {clue.values} are not one for each of {view.cells}")
-    is_there = clue.slot in clue.among and all(slot in slots for slot in clue.among)
-    return clue if is_there else None
+        known = {slot: weights for slot, weights in told.items() if slot not in absent}
+        return _weighed(clue._replace(slots=known), view)
+    if isinstance(clue, Best) and len(clue.values) != len(view.cells):
+        raise _MisfitError(f"values {clue.values} are not one for each of {view.cells}")
+    if isinstance(clue, Best):
+        is_there, problem = clue.slot in among, f"slot {clue.slot} is not in {among}"
+    else:
+        is_there = len(clue.sums) == view.num_slots
+        problem = f"{len(clue.sums)} sums are not one for each of {view.num_slots} slots"
+    if not is_there and not is_ours:
+        raise _MisfitError(problem)
+    return clue if is_there and not absent else None
+
+
+def _weighed(clue: Told, view: View) -> Told:
+    """Return a clue whose weights fit the cells."""
+    for weights in (*clue.slots.values(), tuple(clue.held.values())):
+        if not all(0 <= each < inf for each in weights):
+            raise _MisfitError(f"weights {weights} are not all from 0 on")
+    for weights in clue.slots.values():
+        if len(weights) != len(view.cells):
+            raise _MisfitError(f"weights {weights} are not one for each of {view.cells}")
+    return clue
