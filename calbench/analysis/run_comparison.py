@@ -32,6 +32,7 @@ from calbench.analysis.verdicts import (
     DEGENERATE_TEAM,
     DIFFERENT,
     IDENTICAL,
+    NOT_MEASURED,
     NOT_TESTED,
     NOT_TOLD_APART,
     REMARKS,
@@ -185,6 +186,9 @@ def compare_teams(
                 names = {"setting": setting, "team_a": team_a, "team_b": team_b}
                 found = _differences(sums_a, sums_b, spec)
                 found = found.assign(remark=_remarks(a, b))
+                for side, why in zip((sums_a, sums_b), NOT_MEASURED, strict=True):
+                    is_absent = (found["remark"] == "") & (side.counts.sum(axis=0) == 0)
+                    found["remark"] = found["remark"].mask(is_absent, why)
                 parts = _contributions(common, sums_a, sums_b, found)
                 kinds = _kind(a, common), _kind(b, common)
                 absent = frozenset() if REFLECTED & {*kinds} else frozenset({BEYOND})

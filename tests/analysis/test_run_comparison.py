@@ -151,8 +151,8 @@ def test_what_nobody_counts_for_has_no_difference() -> None:
     found = compared({"s": [1], "t": [2]}, {"s": [1], "t": [2]})
     unread = ("excess_vps", "excess_vps_participants")
     lines = text(found, "differences.csv")
-    assert [line for line in lines if "no common scenario" in line] == [
-        f"test,x,y,{name},,,,,,,,,,,,0.5000,,,not tested,no common scenario," for name in unread
+    assert [line for line in lines if "not measured for " in line] == [
+        f"test,x,y,{name},,,,,,,,,,,,0.5000,,,not tested,not measured for A," for name in unread
     ]
     assert set(found.contributions["measure"]) == {*TYPED_MEASURES} - {*unread}
     # The same where only one of the two has nothing.
@@ -162,6 +162,16 @@ def test_what_nobody_counts_for_has_no_difference() -> None:
         one = compare_teams(*sides, [("x", "y")], SPEC)
         assert np.isnan(cost_row(one, "excess_vps")["difference"])
         assert parts(one, "excess_vps").empty
+
+
+def test_team_of_which_a_measure_was_not_computed_is_named() -> None:
+    costs = {f"s-{n}": [n] for n in range(4)}
+    known, unknown = seats(costs, bits=2.0), seats(costs, bits=np.nan)
+    for a, b, why in ((unknown, known, "A"), (known, unknown, "B"), (known, known, "")):
+        found = compare_teams(a, b.assign(team="y"), [("x", "y")], SPEC)
+        remark = cost_row(found, "bits")["remark"]
+        assert remark == (why and f"not measured for {why}")
+        assert "not measured" not in cost_row(found)["remark"]
 
 
 def test_a_scenario_that_counts_for_one_alone_is_in_its_mean_and_in_no_interval() -> None:
