@@ -12,7 +12,7 @@ LONGEST = 12_000
 
 TEXTS = (
     *("method", "evaluate", "reproduce", "extend", "python", "costs", "limitations", "trust"),
-    *("glossary", "changelog", "cite", "licences"),
+    *("glossary", "changelog", "cite", "licences", "interface"),
 )
 
 HIDDEN = """Array.from(document.querySelectorAll("article details > :not(summary)"))

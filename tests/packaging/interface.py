@@ -65,11 +65,34 @@ def page() -> str:
     parts.append(_fold("The game of the examples", _code(game[game.index(">>>") :])))
     for name in calbench.types.__all__:
         value = getattr(calbench.types, name)
-        parts.append(_entry(name, name, value, _rows(name, value, found.get(name))))
+        rows = _rows(name, value, found.get(name))
+        parts.append(_entry(name + constructor(name, value), name, value, rows))
     parts.append("## Errors: `calbench.errors` {#errors}\n")
     for name, value in _errors():
-        parts.append(_entry(name, name, value, ()))
+        parts.append(_entry(name + constructor(name, value), name, value, ()))
     return "\n".join(parts)
+
+
+RETURNED = {"AgentGame", "Comparison", "GameScore", "Results", "Trace", "Verified"}
+"""What only the package makes."""
+
+
+def constructor(name: str, kind: object) -> str:
+    """Return how an object of a type is made, without types, which its fields have, or nothing."""
+    if not inspect.isclass(kind) or getattr(kind, "_is_protocol", False):
+        return ""
+    if name in RETURNED or issubclass(kind, Enum):
+        return ""
+    if issubclass(kind, Exception) and "__init__" not in vars(kind):
+        return ""
+    found = inspect.signature(kind)
+    bare = [
+        each.replace(annotation=each.empty)
+        for each in found.parameters.values()
+        if not each.name.startswith("_")
+    ]
+    shown = str(found.replace(parameters=bare, return_annotation=found.empty))
+    return re.sub(r"mappingproxy\((\{\})\)", r"\1", shown).replace("=<factory>", "=...")
 
 
 def _signature(function: Callable[..., object]) -> str:

@@ -16,6 +16,7 @@ from tests.packaging.interface import (
     _errors,
     _game,
     _values,
+    constructor,
     fields_of,
     meanings,
     methods_of,
@@ -43,6 +44,21 @@ def test_every_field_of_a_public_type_says_what_it_is() -> None:
         assert not lacking, (name, lacking)
         unknown = [field for field in about if not hasattr(kind, field) and inspect.isclass(kind)]
         assert not [each for each in unknown if each not in fields_of(kind)], (name, unknown)
+
+
+def test_page_shows_how_every_type_is_made() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    made = {
+        name: constructor(name, each)
+        for name, each in {**vars(calbench.types), **dict(_errors())}.items()
+        if name[0].isupper() and inspect.isclass(each)
+    }
+    shown = {name: each for name, each in made.items() if each}
+    assert len(shown) > 40
+    assert shown["Schedule"] == "(meeting_id, slot, *, type='schedule')"
+    assert shown["Told"] == "(agent, slots, held={})"
+    assert [name for name, each in shown.items() if f"\n{name}{each}\n" not in text] == []
+    assert {name for name, each in made.items() if not each} >= {"Phase", "Policy", "Results"}
 
 
 def test_every_method_of_a_public_type_says_what_it_does() -> None:
