@@ -22,7 +22,7 @@ from calbench.domain.actions import (
 )
 from calbench.domain.calendars import Booking, Errand, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
-from calbench.domain.messages import Message, Own, Text
+from calbench.domain.messages import Content, Message, Own, Text
 from calbench.domain.observations import Briefing, Observation, Phase, Refusal
 from calbench.domain.replies import Beliefs, Reply, Unreadable
 from calbench.domain.usage import Usage
@@ -55,6 +55,7 @@ __all__ = [
     "Comparison",
     "Completion",
     "CompletionFunction",
+    "Content",
     "DirectMessage",
     "Errand",
     "ErrandId",

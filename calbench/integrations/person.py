@@ -16,7 +16,7 @@ import jinja2
 
 from calbench import load_suite, types, write_trace
 from calbench.errors import ConfigError
-from calbench.integrations import seats
+from calbench.integrations import acts, seats
 from calbench.integrations.loopback import Answer, RefusedError, Request, Server
 from calbench.integrations.seats import END, Seat
 from calbench.integrations.terminal import Terminal, staged
@@ -38,9 +38,13 @@ def page_of(seat: Seat, said: Mapping[str, Any] | None = None) -> str:
         said: the outcome of the last call, if it was rejected.
     """
     text = Path(__file__).with_name("person.html").read_text(encoding="utf-8")
-    template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(text)
-    desk, more = seat.desk, {"phase": seat.seen.phase.name, "end": END, "said": said}
-    return template.render(seen=seat.shown(), allowed=desk.allowed, turn=desk.turn, **more)
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True)
+    environment.filters["words"] = acts.words
+    desk = seat.desk
+    more: dict[str, Any] = {"phase": seat.seen.phase.name, "end": END, "said": said}
+    more |= {"forms": {kind: acts.FORMS[kind] for kind in seat.understood}, "lists": acts.LISTS}
+    more |= {"costs": acts.own_costs(seat.seen), "allowed": desk.allowed, "turn": desk.turn}
+    return environment.from_string(text).render(seen=seat.shown(), **more)
 
 
 class Page(Server):
