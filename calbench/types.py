@@ -39,7 +39,7 @@ from calbench.domain.actions import (
 )
 from calbench.domain.calendars import Booking, Errand, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
-from calbench.domain.messages import CostReport, Message, Own, Text
+from calbench.domain.messages import Content, CostReport, Message, Own, Text
 from calbench.domain.observations import Briefing, Observation, Phase, Refusal
 from calbench.domain.replies import Beliefs, Reply, Unreadable
 from calbench.domain.usage import Usage
@@ -72,6 +72,7 @@ __all__ = [
     "Comparison",
     "Completion",
     "CompletionFunction",
+    "Content",
     "CostReport",
     "DirectMessage",
     "Errand",

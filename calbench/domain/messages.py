@@ -283,7 +283,12 @@ Content = (
     | DsmAct
     | Own
 )
-"""Everything that can be said."""
+"""Everything that can be said: words, or a speech act with fields of its own.
+
+Attributes:
+    kind: names the content in a trace, and says which it is.
+    text: what is said, in words.
+"""
 
 RecordedContent = Annotated[Content, Field(discriminator="kind")]
 """The same, read from a file: the kind says which class it is."""

@@ -219,6 +219,7 @@ def _waiting() -> Iterator[Callable[[Coroutine[Any, Any, T]], T]]:
     """
     runner = asyncio.Runner()
     with ThreadPoolExecutor(max_workers=1) as thread:
+        _THREADS.add(thread)
         try:
             yield lambda waits: thread.submit(runner.run, waits).result()
         finally:
@@ -226,6 +227,11 @@ def _waiting() -> Iterator[Callable[[Coroutine[Any, Any, T]], T]]:
                 thread.submit(runner.close).result()
             except RuntimeError:  # the interpreter ends: threads take nothing any more
                 runner.close()
+            _THREADS.discard(thread)
+
+
+_THREADS = set[ThreadPoolExecutor]()
+"""Those of games under way: one that was collected with its game would be waited for in vain."""
 
 
 def _checked(asks: Asks, answers: object) -> dict[AgentId, Reply]:

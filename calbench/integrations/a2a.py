@@ -11,18 +11,18 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import orjson
 from pydantic_core import to_json
 
+from calbench.integrations.loopback import MOST_BYTES, Answer, RefusedError, Request, Server
+
 PROTOCOL, MCP_VERSION = "a2a-turns/1", "2025-06-18"  # as the authors' SDK 1.26 speaks [R]
 SECONDS = 120.0  # for which an answer is awaited [R], and an agent that has a ticket [C]
-MOST_BYTES = 262_144  # of a body [R]
 MOST_RESULT = 256 * MOST_BYTES  # of what a tool answers [C]: an inbox may hold many messages
 
 # e.g. "http://127.0.0.1:8000/agent"; not "http://127.0.0.1.example.org:80/"
@@ -30,16 +30,7 @@ LOCAL = re.compile(r"http://(127\.0\.0\.1|localhost):(\d{1,5})(/[!-~]*)?")
 
 Data = dict[str, Any]
 Headers = Mapping[str, str]
-Route = Callable[[str, Headers, bytes], tuple[int, Data | None]]
 Act = Callable[[Data, Callable[..., Data]], Any]
-
-
-class RefusedError(Exception):
-    """A request, or its answer, that is refused: a status of HTTP, and why, without a secret."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
 
 
 def signed(key: str, turn_id: str, deadline: str, body: bytes) -> dict[str, str]:
@@ -107,60 +98,6 @@ def _cut(connected: socket.socket) -> None:
         connected.shutdown(socket.SHUT_RDWR)
 
 
-class Server(ThreadingHTTPServer):
-    """Answers requests on a free port of the loopback by a route, until ``close``."""
-
-    def __init__(self, route: Route) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.daemon_threads, self.route = True, route
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        threading.Thread(target=self.serve_forever, args=[0.05], daemon=True).start()
-
-    def handle_error(self, *_: Any) -> None:
-        """Say nothing of a connection that breaks off."""
-
-    def close(self) -> None:
-        """Listen no longer."""
-        self.shutdown()
-        self.server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 60.0  # seconds after which a silent connection is closed [C]
-    server: Server
-
-    def do_POST(self) -> None:
-        try:
-            headers = {key.lower(): value for key, value in self.headers.items()}
-            self._send(*self.server.route(self.path, headers, self._body()))
-        except RefusedError as error:
-            self._send(error.status, {"error": str(error)})
-
-    def _body(self) -> bytes:
-        length = self.headers.get("content-length", "")
-        size = int(length) if re.fullmatch(r"[0-9]{1,9}", length) else -1
-        # Who is still sending would not read the answer: so much is read and forgotten.
-        body = self.rfile.read(min(size, 4 * MOST_BYTES)) if size > 0 else b""
-        if not 0 <= size <= MOST_BYTES:
-            self.close_connection = True
-            raise RefusedError(413 if size > 0 else 411, f"say a length up to {MOST_BYTES}")
-        if "origin" in self.headers:
-            raise RefusedError(403, "a page in a browser has no seat")
-        return body
-
-    def _send(self, status: int, data: Data | None) -> None:
-        body = b"" if data is None else to_json(data)
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing: requests hold secrets."""
-
-
 def join(ticket: Mapping[str, Any], act: Act, **info: str) -> None:
     """Take a seat with a referee's ticket, and answer its pushes until the episode ends.
 
@@ -176,7 +113,8 @@ def join(ticket: Mapping[str, Any], act: Act, **info: str) -> None:
     """
     keys, ended, raised = [ticket["join_ticket"]], threading.Event(), list[Exception]()
 
-    def route(path: str, headers: Headers, body: bytes) -> tuple[int, Data]:
+    def route(asked: Request) -> Answer:
+        headers, body = asked.headers, asked.body
         turn, deadline = headers.get("x-a2a-id", ""), headers.get("x-a2a-deadline", "")
         known = signed(keys[-1], turn, deadline, body)["x-a2a-signature"]
         if not same(known, headers.get("x-a2a-signature", "")):
@@ -184,8 +122,8 @@ def join(ticket: Mapping[str, Any], act: Act, **info: str) -> None:
         push = parsed(body)
         if (push.get("turn_id"), push.get("deadline")) != (turn, deadline):
             raise RefusedError(400, "headers and body differ")
-        if path == "/hello":
-            return 200, {"nonce": push.get("nonce"), "accept": True}
+        if asked.path == "hello":
+            return Answer(200, to_json({"nonce": push.get("nonce"), "accept": True}))
         kind = push.get("kind")
         try:
             said = act(push, partial(call, push)) if kind in {"turn", "reflect"} else None
@@ -195,10 +133,12 @@ def join(ticket: Mapping[str, Any], act: Act, **info: str) -> None:
         finally:
             if kind == "episode_end" or raised:
                 ended.set()
-        return 200, {"turn_id": turn, "reflection": said if kind == "reflect" else None}
+        return Answer(
+            200, to_json({"turn_id": turn, "reflection": said if kind == "reflect" else None})
+        )
 
-    with closing(Server(route)) as server:
-        asked = {"join_ticket": keys[0], "callback_url": server.url, "agent_info": info}
+    with Server(route, is_open=True) as server:
+        asked = {"join_ticket": keys[0], "callback_url": server.address, "agent_info": info}
         asked["protocol_versions"] = [PROTOCOL]
         _, joined = post(ticket["join_url"], to_json(asked), {})
         keys.append(joined["seat_secret"])

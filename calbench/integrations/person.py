@@ -4,11 +4,10 @@ A page or a terminal shows what the seat sees and stages what its person does, a
 Nothing is kept but the game: no name, no time, no address.
 """
 
-import secrets
 import sys
+import threading
 from argparse import Namespace
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,19 +16,17 @@ import jinja2
 
 from calbench import load_suite, types, write_trace
 from calbench.errors import ConfigError
-from calbench.integrations import seats
+from calbench.integrations import acts, seats
+from calbench.integrations.loopback import Answer, RefusedError, Request, Server
 from calbench.integrations.seats import END, Seat
 from calbench.integrations.terminal import Terminal, staged
 
-MOST_BYTES = 64_000  # of a form: four times the longest text [C]
 FAREWELL_S = 5.0  # for which a browser may fetch the last page [C]
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "Content-Type": "text/html; charset=utf-8",
-    "Cache-Control": "no-store",
     "Referrer-Policy": "same-origin",  # a browser that sends none says of forms that none is ours
-    "X-Content-Type-Options": "nosniff",
 }
 
 
@@ -41,80 +38,49 @@ def page_of(seat: Seat, said: Mapping[str, Any] | None = None) -> str:
         said: the outcome of the last call, if it was rejected.
     """
     text = Path(__file__).with_name("person.html").read_text(encoding="utf-8")
-    template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(text)
-    desk, more = seat.desk, {"phase": seat.seen.phase.name, "end": END, "said": said}
-    return template.render(seen=seat.shown(), allowed=desk.allowed, turn=desk.turn, **more)
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True)
+    environment.filters["words"] = acts.words
+    desk = seat.desk
+    more: dict[str, Any] = {"phase": seat.seen.phase.name, "end": END, "said": said}
+    more |= {"forms": {kind: acts.FORMS[kind] for kind in seat.understood}, "lists": acts.LISTS}
+    more |= {"costs": acts.own_costs(seat.seen), "allowed": desk.allowed, "turn": desk.turn}
+    return environment.from_string(text).render(seen=seat.shown(), **more)
 
 
-class Page(HTTPServer):
-    """Serves one seat to whoever knows its address; one request after the other."""
+class Page(Server):
+    """Serves one seat to whoever knows its address."""
 
     def __init__(self, seat: Seat) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.seat, self.said = seat, None
-        self.place = f"/{secrets.token_urlsafe(16)}/"
-        self.host = f"127.0.0.1:{self.server_port}"
-
-    @property
-    def address(self) -> str:
-        """Where the page is."""
-        return f"http://{self.host}{self.place}"
-
-    def handle_error(self, *_: Any) -> None:
-        """A browser that hangs up is no error of ours."""
+        self.seat, self._said, self._lock = seat, None, threading.Lock()
+        self._is_over, self._is_told = threading.Event(), threading.Event()
+        super().__init__(self.answer)
 
     def play(self) -> types.Trace | None:
-        """Say where the page is, and serve it until the game is over."""
+        """Say where the page is, and wait until the game is over."""
         print(f"open {self.address}", flush=True)
-        while self.seat.trace is None:
-            self.handle_request()
+        self._is_over.wait()
         return self.seat.trace
 
     def leave(self) -> None:
         """Show the last page, if somebody still waits for it, and listen no longer."""
-        self.timeout = FAREWELL_S
-        self.handle_request()
-        self.server_close()
+        self._is_told.wait(FAREWELL_S)
+        self.close()
 
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Page
-    timeout = 30
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
-        """Say nothing."""
-
-    def _answer(self, status: int, body: str = "", **headers: str) -> None:
-        self.send_response(status)
-        size = str(len(body.encode()))
-        for name, value in {**HEADERS, "Content-Length": size, **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def _is_ours(self) -> bool:
-        """Whether the address is whole, by no other name of this machine."""
-        is_known = secrets.compare_digest(self.path.encode(), self.server.place.encode())
-        if is_known and self.headers.get("Host") == self.server.host:
-            return True
-        self._answer(404)
-        return False
-
-    def do_GET(self) -> None:
-        if self._is_ours():
-            said, self.server.said = self.server.said, None
-            self._answer(200, page_of(self.server.seat, said))
-
-    def do_POST(self) -> None:
-        size = self.headers.get("Content-Length", "")
-        if not self._is_ours():
-            return
-        if not size.isdecimal() or int(size) > MOST_BYTES:
-            self._answer(413)
-            return
-        form = dict(parse_qsl(self.rfile.read(int(size)).decode(errors="replace")))
-        self.server.said = staged(self.server.seat, form.pop("tool", ""), form)
-        self._answer(303, Location=self.server.place)
+    def answer(self, asked: Request) -> Answer:
+        """Answer with the page, or do what a form says and send the browser back to it."""
+        if asked.path:
+            raise RefusedError(404, "nothing is here")
+        with self._lock:
+            if asked.is_form:
+                form = dict(parse_qsl(asked.body.decode(errors="replace")))
+                self._said = staged(self.seat, form.pop("tool", ""), form)
+                is_over, answer = self._is_over, Answer(303, headers={"Location": self.place})
+            else:
+                page, self._said = page_of(self.seat, self._said), None
+                is_over, answer = self._is_told, Answer(200, page.encode(), HEADERS)
+            if self.seat.trace is not None:
+                is_over.set()
+            return answer
 
 
 def _played(chosen: Namespace, _first: types.Scenario) -> None:

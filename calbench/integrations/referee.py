@@ -21,7 +21,8 @@ from pydantic_core import to_json
 from calbench import play_game
 from calbench.errors import ConfigError, UnavailableError
 from calbench.integrations import a2a, seats
-from calbench.integrations.a2a import Data, Headers, RefusedError
+from calbench.integrations.a2a import Data
+from calbench.integrations.loopback import MOST_BYTES, Answer, RefusedError, Request, Server
 from calbench.types import PASS, Briefing, Observation, Phase, Reply, Scenario, Trace, Usage
 
 PLACES = {"env": [*seats.TOOLS][:3], "comm": [*seats.TOOLS][3:]}  # tools by address [R]
@@ -48,8 +49,8 @@ class Place:
         self._lock, self._ready, self._round = threading.Lock(), threading.Event(), -1
         self._turn, self._desk = PASS, cast("seats.Desk | None", None)
         self._calls, self._capability, self.failure = dict[str, tuple[object, Data]](), "", ""
-        self._server = a2a.Server(self.route)
-        self._url = f"{self._server.url}/episodes/{episode}"
+        self._server = Server(self.route, is_open=True)
+        self._url = f"{self._server.address}episodes/{episode}"
         self._mcp = {where: f"{self._url}/{where}" for where in PLACES}
         self._ticket, expires_at = secrets.token_urlsafe(32), self._opening("")["deadline"]
         more = {"join_url": f"{self._url}/join", "expires_at": expires_at}
@@ -113,7 +114,7 @@ class Place:
             with self._lock:
                 self._capability, self._calls, self._desk = push["capability"], {}, seats.Desk(seen)
         body = to_json({**push, **more})
-        if len(body) > a2a.MOST_BYTES:  # the tools still show it
+        if len(body) > MOST_BYTES:  # the tools still show it
             body = to_json({**push, "observation": None, "inbox": None, "prompt": None})
         if kind == "register" and self._checks and not self.failure:
             self._forge(push, body)
@@ -150,21 +151,24 @@ class Place:
     def _seal(self, text: str) -> str:
         return a2a.signed(self._key, text, "", b"")["x-a2a-signature"]
 
-    def route(self, path: str, headers: Headers, body: bytes) -> tuple[int, Data | None]:
+    def route(self, asked: Request) -> Answer:
         """Answer a request of the agent.
 
         Raises:
             RefusedError: it lacks its ticket, secret or capability, or asks for what is not here.
         """
-        token, asked = headers.get("authorization", "").partition(" ")[2], a2a.parsed(body)
-        where, (text, _, seal) = path.rpartition("/")[2], token.partition(".")
-        if where == "join" and a2a.same(str(asked.get("join_ticket")), self._ticket):
-            return 200, self._joined(asked)
+        if not asked.is_form:
+            raise RefusedError(405, "send it with POST")
+        given, token = a2a.parsed(asked.body), asked.headers.get("authorization", "")
+        token, where = token.partition(" ")[2], asked.path.rpartition("/")[2]
+        text, _, seal = token.partition(".")
+        if where == "join" and a2a.same(str(given.get("join_ticket")), self._ticket):
+            return Answer(200, to_json(self._joined(given)))
         if where == "ready" and self._secret and a2a.same(token, self._secret):
             self._ready.set()
-            return 200, {}
+            return Answer(200, b"{}")
         if where in PLACES and a2a.same(seal, self._seal(text)):
-            return self._rpc(PLACES[where], token, asked)
+            return self._rpc(PLACES[where], token, given)
         raise RefusedError(401, "the ticket, secret or capability does not fit")
 
     def _joined(self, asked: Data) -> Data:
@@ -185,10 +189,10 @@ class Place:
         trusted = {"seat_secret": self._secret, "mcp": self._mcp}
         return {**named, **trusted, "ready_url": f"{self._url}/ready"}
 
-    def _rpc(self, tools: list[str], token: str, asked: Data) -> tuple[int, Data | None]:
+    def _rpc(self, tools: list[str], token: str, asked: Data) -> Answer:
         """Answer JSON-RPC of MCP, without sessions and streams: servers may do without."""
         if "id" not in asked:
-            return 202, None
+            return Answer(202)
         method, params = str(asked.get("method")), asked.get("params")
         given: Data = params if isinstance(params, dict) else {}
         info = {"capabilities": {"tools": {}}, "serverInfo": {"name": "calbench", "version": "1"}}
@@ -201,7 +205,7 @@ class Place:
             results[method] = self._called(token, given["name"], given)
         missing = {"error": {"code": -32601, "message": "there is no such method or tool"}}
         answer = {"result": results[method]} if method in results else missing
-        return 200, {"jsonrpc": "2.0", "id": asked["id"], **answer}
+        return Answer(200, to_json({"jsonrpc": "2.0", "id": asked["id"], **answer}))
 
     def _called(self, token: str, tool: str, given: Data) -> Data:
         """Call a tool; the same call again has the first outcome and no effect."""

@@ -5,9 +5,12 @@ judged by the rules when the turn is over.
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Literal, get_args
 
 import orjson
 from pydantic import ConfigDict, Field, ValidationError, create_model
@@ -15,12 +18,16 @@ from pydantic_core import to_json
 
 from calbench import load_suite, play, types, write_trace
 from calbench.errors import CalbenchError, ConfigError
+from calbench.integrations import acts
 from calbench.types import Phase
 
 MOST_CALLS = 128  # of tools in a turn [R]
 MOST_LETTERS = 16_384  # of a text [R]
 NUMBER = (Annotated[int, Field(ge=0, lt=2**31)], ...)
 WORDS = (Annotated[str, Field(max_length=MOST_LETTERS)], ...)
+ACT = reduce(or_, [each for each in get_args(types.Content) if each is not types.Text])
+CONTENT = (WORDS[0] | Annotated[ACT, Field(discriminator="kind")], ...)
+LARGE = re.compile(r"\d{19}")  # e.g. "1000000000000000000"; not "999": no trace holds such a number
 CHANNEL = (Literal["dm", "participant_groupchat", "all_agent_groupchat"], ...)
 ITEM = {"item_id": NUMBER, "from_slot": NUMBER, "to_slot": NUMBER, "justification": WORDS}
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -29,7 +36,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "reschedule": ITEM,
     "list_peers": {},
     "read_inbox": {},
-    "send": {"channel": CHANNEL, "content": WORDS, "to": (NUMBER[0] | None, None)},
+    "send": {"channel": CHANNEL, "content": CONTENT, "to": (NUMBER[0] | None, None)},
 }
 STRICT = ConfigDict(strict=True, extra="forbid")
 TOOLS = {name: create_model(name, __config__=STRICT, **of) for name, of in ARGUMENTS.items()}
@@ -83,10 +90,12 @@ class Desk:
         if tool not in self.allowed:
             return outcome("not_allowed", f"{tool} is not allowed in {self.seen.phase}")
         try:
-            given = TOOLS[tool].model_validate(arguments).model_dump()
+            given = dict(TOOLS[tool].model_validate_json(to_json(arguments)))
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            return outcome(first["type"], f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+            each = error.errors(include_url=False, include_input=False)
+            worst = max(each, key=lambda one: len(one["loc"]))  # of what it could be, the nearest
+            place = [str(name) for name in worst["loc"] if str(name).replace("_", "").isalnum()]
+            return outcome(worst["type"], f"{'.'.join(place)}: {worst['msg']}")
         if tool in READS:
             shown = seen_data(self.seen)
             peers = [agent for agent in self.seen.agent_ids if agent != self.seen.agent_id]
@@ -99,8 +108,11 @@ class Desk:
         self._acts.append((types.Schedule if tool == "schedule" else types.Reschedule)(**given))
         return outcome("accepted", resolves="end_of_phase")
 
-    def _send(self, channel: str, words: str, to: int | None) -> Data:
-        content = types.Text(text=words)
+    def _send(self, channel: str, said: Any, to: int | None) -> Data:
+        content = types.Text(text=said) if isinstance(said, str) else said
+        act = "" if isinstance(said, str) else to_json(said).decode()
+        if len(act) > MOST_LETTERS or LARGE.search(act):
+            return outcome("too_large", f"a speech act has at most {MOST_LETTERS} letters as JSON")
         if (channel == "dm") != (to is not None):
             return outcome("bad_recipient", "a dm names one agent in `to`, other channels none")
         if to is not None:
@@ -131,6 +143,7 @@ class Seat:
             raise ConfigError(
                 f"leave one of the seats 0 to {scenario.num_agents - 1} free of partners"
             )
+        self.understood = acts.understood(partners.values())
         rules = {"players": name, "team": name, **rules}
         self._game = play(scenario, seats=partners, **rules)
         self.trace: types.Trace | None = None

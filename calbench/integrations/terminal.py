@@ -5,35 +5,33 @@ from collections.abc import Mapping
 from typing import Any
 
 from calbench import types
+from calbench.integrations.acts import FORMS, act_of, number, own_costs, words
 from calbench.integrations.seats import END, Desk, Seat
 
 NUMBERS = ("to", "meeting_id", "slot", "item_id", "from_slot", "to_slot")  # fields of forms
-MOST_DIGITS = 10  # as many as the greatest number of a tool has [C]
 
 
 def staged(seat: Seat, tool: str, form: Mapping[str, str]) -> Any:
     """Call a tool with the fields of a form; return its outcome if that was rejected.
 
-    The tool ``again`` takes back what was staged.
+    The tool ``again`` takes back what was staged, and ``tell`` sends a speech act.
     """
     if tool == "again":
         seat.desk = Desk(seat.seen)
         return None
-    given = {name: _number(v) if name in NUMBERS else v for name, v in form.items()}
+    given: dict[str, Any] = {name: number(v) if name in NUMBERS else v for name, v in form.items()}
+    if tool == "tell":
+        act = act_of(form.get("kind", ""), form, seat.seen)
+        tool, given = "send", {"content": act, "whom": form.get("whom", "")}
     if tool == "send":
-        whom = _number(form.get("whom", ""))
+        whom = number(form.get("whom", ""))
         given |= {"channel": whom} if isinstance(whom, str) else {"channel": "dm", "to": whom}
         given.pop("whom", None)
     if tool == "reschedule":
         item, _, start = str(given.pop("item", "")).partition("@")
-        given |= {"item_id": _number(item), "from_slot": _number(start), "justification": ""}
+        given |= {"item_id": number(item), "from_slot": number(start), "justification": ""}
     outcome = seat.call(tool, given)
     return outcome if outcome.get("status") == "rejected" else None
-
-
-def _number(text: str) -> int | str:
-    """Return what a field says; what is no number stays as it is, and is refused with its name."""
-    return int(text) if text.isdecimal() and len(text) < MOST_DIGITS else text
 
 
 class Terminal(cmd.Cmd):
@@ -54,7 +52,12 @@ class Terminal(cmd.Cmd):
             label = item and seen["labels"].get(str(item["item_id"]), "")
             print(f"{slot:4}", _plain({"free": not item, **(item or {}), "label": label}))
         for said in seen["messages"]:
-            print(f"agent {said['sender']}:", _plain(said["content"]))
+            print(f"agent {said['sender']}:", _plain(words(said["content"])))
+        if self.seat.understood:
+            print("These partners read no words, but `tell WHOM KIND VALUES`, of these kinds:")
+        for kind in self.seat.understood:
+            print(f"  {kind}", *map(str.upper, FORMS[kind][1]), f"  ({FORMS[kind][0]})")
+        print(*["your costs:", own_costs(self.seat.seen)] * ("costs" in self.seat.understood))
         print(*[f"rejected: {_plain(seen['conflict'])}"] * bool(seen["conflict"]))
 
     def _stage(self, tool: str, **form: str) -> None:
@@ -73,6 +76,14 @@ class Terminal(cmd.Cmd):
         """Say it to agent 2 alone: dm 2 TEXT."""
         whom, _, content = line.partition(" ")
         self._stage("send", whom=whom, content=content)
+
+    def do_tell(self, line: str) -> None:
+        """Tell all (or agent 2) what a typed protocol reads: tell all decision 9."""
+        whom, kind, *values = [*line.split(maxsplit=2), "", ""][:3]
+        fields = FORMS[kind][1] if kind in FORMS else ()
+        parts = values[0].split(maxsplit=max(0, len(fields) - 1))
+        whom = "participant_groupchat" if whom == "all" else whom
+        self._stage("tell", kind=kind, whom=whom, **dict(zip(fields, parts, strict=False)))
 
     def do_move(self, line: str) -> None:
         """Move what is in slot 3 to slot 7: move 3 7."""

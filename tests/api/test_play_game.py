@@ -438,6 +438,21 @@ def test_game_that_is_dropped_at_the_end_of_a_program_says_nothing(seats: object
     assert (ended.status, ended.err) == (0, "")
 
 
+def test_game_that_is_dropped_in_a_circle_is_collected() -> None:
+    script = (
+        "import gc, calbench\n"
+        "scenario = calbench.load_suite('varied')[0]\n"
+        "circle = [calbench.play(scenario, seats=dict.fromkeys(range(1, 5), 'candid'))]\n"
+        "asked = next(circle[0])\n"
+        "for _ in range(3):\n"
+        "    asked = circle[0].send(dict.fromkeys(asked, calbench.types.PASS))\n"
+        "circle.append(circle)\n"
+        "del circle\n"
+        "gc.collect()\n"
+    )
+    assert python("-c", script).status == 0
+
+
 def test_partner_that_cannot_answer_ends_the_game_where_it_stands() -> None:
     def gone(_messages: object) -> str:
         raise UnavailableError("provider_fault", "no route")

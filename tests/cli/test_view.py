@@ -3,7 +3,6 @@
 import http.client
 import os
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,8 @@ import pytest
 
 from calbench.cli import site
 from calbench.cli.main import answer
-from calbench.cli.site import HOST, PageServer, new_server
+from calbench.cli.site import PageServer, new_server
+from calbench.integrations.loopback import HOST
 from tests.effort import GUARD_S
 from tests.stranger import attacked, needs_root
 
@@ -29,11 +29,7 @@ def server(tmp_path: Path) -> Iterator[PageServer]:
     if hasattr(os, "mkfifo"):
         os.mkfifo(pages / "pipe")
     with new_server(pages, 0) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def got(server: PageServer, line: str, host: str | None = None) -> tuple[int, bytes, str]:

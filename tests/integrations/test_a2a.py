@@ -8,15 +8,18 @@ import sys
 import textwrap
 import threading
 import time
+import urllib.error
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
 from calbench import play_game, read_trace, verify, write_trace
-from calbench.integrations.a2a import MOST_BYTES, RefusedError, call, join, post
+from calbench.integrations.a2a import call, join, post
+from calbench.integrations.loopback import MOST_BYTES, RefusedError
 from calbench.integrations.referee import Place
 from calbench.integrations.seats import seen_data
 from calbench.types import (
@@ -472,6 +475,10 @@ def test_browsers_and_bodies_of_unknown_length_are_refused() -> None:
     with pytest.raises(RefusedError) as refused:
         post(url, b'{"join_ticket": "\\ud800"}', {})
     assert refused.value.status == 400
+    with pytest.raises(urllib.error.HTTPError) as unread, closing(urlopen(url)):  # noqa: S310
+        pass
+    with unread.value:
+        assert unread.value.code == 405
     place.close()
 
 

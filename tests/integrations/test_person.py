@@ -15,8 +15,9 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import sync_playwright
 
-from calbench import load_suite, read_trace, score_game, verify, write_trace
-from calbench.integrations.person import MOST_BYTES, Page, main, page_of
+from calbench import load_suite, read_trace, rescore, score_game, verify, write_trace
+from calbench.integrations.loopback import MOST_BYTES
+from calbench.integrations.person import Page, main, page_of
 from calbench.integrations.seats import Seat
 from calbench.integrations.terminal import Terminal, staged
 from calbench.types import (
@@ -31,6 +32,7 @@ from calbench.types import (
     Turn,
 )
 from tests.browser.tabs import ARGUMENTS, CHROMIUM
+from tests.factories import make_scenario
 
 HOSTILE = '<script>alert(1)</script> "\x1b[2J" &amp; {{ seen }}'
 
@@ -52,15 +54,12 @@ def page(scenario: Scenario) -> Iterator[Page]:
 
 
 def ask(page: Page, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str]:
-    """Ask a page that serves one request in a thread beside."""
-    beside = threading.Thread(target=page.handle_request)
-    beside.start()
+    """Return status and body of an answer."""
     connection = http.client.HTTPConnection("127.0.0.1", page.server_port, timeout=10)
-    connection.request(method, path, body, {"Host": page.host, **headers})
+    connection.request(method, path, body, headers)
     answer = connection.getresponse()
     found = answer.status, answer.read().decode()
     connection.close()
-    beside.join(10)
     return found
 
 
@@ -73,9 +72,9 @@ def test_page_is_for_who_knows_its_address(page: Page) -> None:
     assert page.seat.seen.turn_index == 0
 
 
-def test_form_that_is_too_long_is_refused_unread(page: Page) -> None:
-    answer = ask(page, "POST", page.place, **{"Content-Length": str(MOST_BYTES + 1)})
-    assert answer[0] == 413
+def test_form_that_is_too_long_is_refused(page: Page) -> None:
+    form = "tool=send&whom=3&content=".ljust(MOST_BYTES + 1, "x")
+    assert ask(page, "POST", page.place, form)[0] == 413
     assert page.seat.desk.turn.actions == ()
 
 
@@ -95,7 +94,7 @@ def test_forms_stage_and_take_back_and_say_what_is_wrong(page: Page) -> None:
 def test_odd_forms_stage_nothing(page: Page, form: str) -> None:
     assert ask(page, "POST", page.place, form)[0] == 303
     assert page.seat.desk.turn.actions == ()
-    assert page.said is not None
+    assert "Not done" in ask(page, "GET", page.place)[1]
 
 
 class Hostile:
@@ -120,6 +119,95 @@ def test_what_others_say_is_text_on_the_page_and_in_the_terminal(
     printed = capsys.readouterr().out
     assert "<script>alert(1)</script>" in printed
     assert "\x1b" not in printed
+
+
+SMALL = make_scenario(["..E2.B.", "E.E3...", "......"], [(0, 1), (0, 2)])
+"""Agent 0 is to lead both meetings."""
+
+LED = {
+    "imap": ["cost_request", "decision {slot}"],
+    "sd-map": ["propose {slot}", "confirm {slot}"],
+    "dsm-private": ["proposals {slot} 5", "plan_decision 0 {slot}"],
+}
+"""What whoever leads among a protocol tells in turn, as one types it in the terminal."""
+
+
+def lines_of(partner: str) -> str:
+    """Return what a person types who leads both meetings, into slots 1 and 3."""
+    lines = list[str]()
+    for slot in (1, 3):
+        for told in LED[partner]:
+            lines += [f"tell all {told.format(slot=slot)}", "end"]
+        lines += ["end", f"book {slot}", "end"]
+    return "\n".join(lines)
+
+
+def check_is_led(trace: Trace | None, folder: Path) -> None:
+    """Check that a person placed both meetings, in a game that is kept, replayed and measured."""
+    assert trace is not None
+    path = folder / "game.json"
+    write_trace(path, trace)
+    assert verify(path).turns_not_checked
+    score = score_game(read_trace(path))
+    assert [(agent.assigned, agent.scheduled) for agent in score.agents] == [(2, 2), (1, 1), (1, 1)]
+    person, partner, _ = score.agents
+    assert (person.player.name, person.vps_kind, person.vps) == ("person", None, None)  # unknown
+    assert partner.messages_sent > 0
+    measured = rescore(path, out=folder / "measured")
+    assert len(measured.table("agent_games")) == 3
+
+
+@pytest.mark.parametrize("partner", ["imap", "sd-map", "dsm-private"])
+def test_person_leads_meetings_among_a_protocol_in_the_terminal(
+    partner: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO(lines_of(partner)))
+    check_is_led(Terminal(seat_at(SMALL, partner)).play(), tmp_path)
+    printed = capsys.readouterr().out
+    assert "These partners read no words" in printed
+    assert "not done" not in printed
+
+
+def test_forms_are_of_what_partners_understand() -> None:
+    assert "read no words" not in page_of(seat_at(SMALL))
+    shown = page_of(seat_at(SMALL, "imap"))
+    assert "read no words" in shown
+    assert 'value="0 0 10 0 - 0"' in shown, "own costs, to be told or changed"
+    kinds = re.findall(r'name="kind" value="(\w+)"', shown)
+    assert kinds == ["cost_request", "costs", "decision"]
+    mixed = Seat("person", SMALL, {1: "imap", 2: "candid"}, uses_language=True)
+    assert re.findall(r'name="kind" value="(\w+)"', page_of(mixed)) == kinds
+    assert "Add message" in page_of(mixed)
+
+
+@pytest.mark.parametrize(
+    ("form", "why"),
+    [
+        ({"kind": "decision", "slot": "soon"}, "content.decision.slot: Input should be a valid"),
+        ({"kind": "costs", "costs": "1 x"}, "content.costs.costs.1: Input should be a valid"),
+        ({"kind": "text", "text": "Hello."}, "content: Input should be a valid string"),
+        ({"kind": "costs", "costs": "1 " * 9999}, "a speech act has at most 16384 letters"),
+        ({}, "content: Input should be a valid string"),
+    ],
+)
+def test_speech_act_that_does_not_fit_is_refused(form: dict[str, str], why: str) -> None:
+    seat = seat_at(SMALL, "imap")
+    said = staged(seat, "tell", {"whom": "participant_groupchat", **form})
+    assert said["status"] == "rejected"
+    assert why in said["reason"]
+    assert not seat.desk.turn.actions
+
+
+def test_speech_act_is_the_content_of_a_message_for_assistants_too() -> None:
+    seat = seat_at(SMALL, "imap")
+    message = {"channel": "dm", "to": 1, "content": {"kind": "decision", "slot": 3}}
+    assert seat.call("send", message)["status"] == "accepted"
+    assert seat.desk.turn.actions[0].content.slot == 3  # type: ignore[union-attr]
+    large = {**message, "content": {"kind": "decision", "slot": 10**18}}
+    assert seat.call("send", large)["code"] == "too_large"
 
 
 def labels_of(scenario: Scenario, agent: int) -> Mapping[Any, str]:
@@ -207,6 +295,44 @@ def test_game_in_a_browser_is_scored_as_every_team(
     assert read_trace(tmp_path / "game.json") == trace
     assert verify(tmp_path / "game.json").turns_not_checked
     assert score_game(trace).team_id == "person"
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("size", [(1280, 900), (390, 844)], ids=["desktop", "phone"])
+def test_person_leads_meetings_among_a_protocol_in_a_browser(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    """By the keyboard alone: a field is gone to, filled in and sent with Enter."""
+    server = Page(seat_at(SMALL, "imap"))
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        tab = browser.new_page(viewport={"width": size[0], "height": size[1]})
+        tab.goto(server.address)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= size[0]
+        tab.screenshot(path=tmp_path / "page.png", full_page=True)
+
+        def press(name: str) -> None:
+            tab.get_by_role("button", name=name).focus()
+            tab.keyboard.press("Enter")
+
+        for slot in ("1", "3"):
+            press("Add: cost request")
+            press("Do this, end the turn")
+            tab.locator("ul.said").first.get_by_text("costs of slots 0:").wait_for()
+            tab.get_by_label("slot", exact=True).first.focus()
+            tab.keyboard.type(slot)
+            tab.keyboard.press("Enter")
+            tab.get_by_text(f"decision slot {slot}").wait_for()
+            press("Do this, end the turn")
+            press("Do nothing, end the turn")
+            tab.get_by_label("Book meeting").focus()
+            tab.keyboard.type(slot)
+            press("Add booking")
+            press("Do this, end the turn")
+        tab.get_by_role("heading", name="The game is over").wait_for()
+        browser.close()
+    server.leave()
+    check_is_led(server.seat.trace, tmp_path)
 
 
 @pytest.mark.parametrize(
