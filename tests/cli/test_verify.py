@@ -288,15 +288,6 @@ def test_path_is_refused_when_it_is_no_trace(
     assert problem in line
 
 
-def test_name_of_a_file_is_shown_escaped_when_it_is_hostile(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "a\x1b[31m\nb.json").write_text('{"schema_version": 1}')
-    assert answer(["verify", str(tmp_path)]) == 1
-    (line,) = capsys.readouterr().err.splitlines()[:1]
-    assert r"a\x1b[31m\nb.json: not a trace" in line
-
-
 def test_other_json_files_of_a_folder_are_told_and_not_read(
     honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
