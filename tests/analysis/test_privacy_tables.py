@@ -163,12 +163,6 @@ def test_a_game_of_speakers_has_a_row_without_numbers(tmp_path: Path) -> None:
     assert [line.split(",", 2)[2] for line in both] == ["2,0.333333,1,0.5,5", ",,,,0"]
 
 
-def test_the_most_revealing_message_of_a_game(tmp_path: Path) -> None:
-    """Agent 0 is free in both slots: what it says of the first is true, of the second wrong."""
-    facts = facts_of(tmp_path, [told_game()])
-    assert lines_of(facts, "revealing_messages.csv") == []
-
-
 def most_revealing(trace: Trace) -> list[str]:
     """Return event, target, kind and sizes of the most revealing message, by plain addition."""
     movable = {errand.errand_id for _, _, errand in trace.scenario.errands if not errand.blocked}

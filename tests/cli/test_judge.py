@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -125,14 +124,6 @@ def test_a_second_audit_writes_the_same_bytes(run: Path, tmp_path: Path) -> None
     assert files(tmp_path / "other") == first
 
 
-def test_what_a_killed_audit_left_is_replaced(run: Path, tmp_path: Path) -> None:
-    left = tmp_path / "out" / ".facts" / ".spool" / "judged.arrow"
-    left.parent.mkdir(parents=True)
-    left.write_bytes(b"half")
-    assert judged(tmp_path / "out", run) == 0
-    assert {path.name for path in (tmp_path / "out").iterdir()} - {".lock"} == TABLES
-
-
 def test_a_model_is_asked_once_for_each_recipient_and_round(run: Path, tmp_path: Path) -> None:
     asked: list[Request] = []
     out = tmp_path / "out"
@@ -209,13 +200,3 @@ def error(capsys: pytest.CaptureFixture[str]) -> str:
     said = without_progress(capsys.readouterr().err)
     (line,) = [each for each in said if each.startswith("error: ")]
     return line
-
-
-def test_a_damaged_trace_is_named(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copytree(run / "traces" / "imap", tmp_path / "traces")
-    broken = next((tmp_path / "traces").glob("*.json"))
-    broken.write_bytes(broken.read_bytes()[:-20])
-    assert judged(tmp_path / "out", tmp_path / "traces") == 2
-    assert broken.name in error(capsys)

@@ -16,7 +16,7 @@ from calbench.report.site import Site
 from calbench.report.tables import Tables
 from tests.report.language_site import copied, data, page, rows_of
 from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page_of, write_pages
-from tests.report.written import figure, navigation, text_rows
+from tests.report.written import figure, text_rows
 
 pytestmark = pytest.mark.heavy
 
@@ -185,16 +185,6 @@ def test_replies_and_tokens_are_those_of_the_tables(docs: Path, cohort: Experime
         assert f'<data value="{cell}">' in text
     assert f'<data value="{usage["price_usd"]}">' in text
     assert f'<data value="{usage["cached_tokens"]}">' in text
-
-
-def test_pages_are_in_the_navigation_and_on_the_home_page(docs: Path) -> None:
-    pages = [next(iter(entry.values())) for entry in navigation(docs.parent)]
-    home = (docs / "index.md").read_text()
-
-    games = ["results/uniform.md", "results/language.md", "results/smollm2.md"]
-    assert [page for page in pages if page in games] == games
-    assert 'href="results/language.html"' in home
-    assert 'href="results/smollm2.html"' in home
 
 
 def test_calibration_that_was_not_made_is_said_to_be_missing(

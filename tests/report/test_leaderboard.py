@@ -84,24 +84,6 @@ def rows_of(views: tuple[View, ...]) -> list[Row]:
     return [row for view in views for row in view.rows]
 
 
-def test_same_scenarios_and_channel_are_one_view(views: tuple[View, ...]) -> None:
-    assert [(view.setting, view.channel, view.experiments) for view in views] == [
-        ("uniform", "private messages", ("uniform", "language")),
-        ("varied", "private messages", ("language",)),
-        ("smollm2", "private messages, limits of the paper's text", ("smollm2",)),
-    ]
-    assert [(row["team"], row["kind"]) for row in views[0].rows] == [
-        ("imap", "protocol"),
-        ("mediator", "protocol"),
-        ("silent", "degenerate baseline"),
-        ("candid", "scripted agents"),
-        ("guarded", "scripted agents"),
-        ("oversharer", "scripted agents"),
-        ("mixed-scripted", "scripted agents"),
-        ("oracle", "reference"),
-    ]
-
-
 def test_every_number_is_a_cell_of_a_table(
     views: tuple[View, ...],
     played: Experiment,

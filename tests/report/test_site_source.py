@@ -12,11 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.measures import MEASURES
 from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.pool import Pool
-from calbench.report.columns import anchor
 from calbench.report.experiment import Experiment
 from calbench.report.games.files import write_games
 from calbench.report.games.index import NUMBERS
@@ -82,13 +80,6 @@ def test_counts_of_agent_games_match_the_estimates_denominators(
     assert {row["scheduled"] for row in silent} == {"0"}
     assert f"n = {len(silent)}<" in text
     assert '<span title="no agent-game counts">\N{EN DASH}</span>' in text
-
-
-@pytest.mark.parametrize("measure", [measure.name for measure in MEASURES])
-def test_every_measure_is_defined_on_the_method_page(measure: str) -> None:
-    text = (SOURCES / "docs" / "method.md").read_text()
-
-    assert f"{{#{anchor(measure)}}}" in text
 
 
 def test_index_lists_every_game_once_with_the_numbers_of_its_table(
@@ -191,21 +182,6 @@ def test_tables_with_hostile_or_missing_cells_are_refused(
 
     with pytest.raises(CalbenchError, match=match):
         write_pages([changed], tmp_path / "src")
-
-
-def test_hostile_cells_are_escaped(experiments: list[Experiment], tmp_path: Path) -> None:
-    changed = edited(
-        experiments[0],
-        tmp_path / "tables",
-        "vps_shares.csv",
-        lambda text: text.replace(",decision,", ",<b onclick=x>{{1}},"),
-    )
-
-    write_pages([changed], tmp_path / "src")
-
-    page = (tmp_path / "src" / "docs" / "results" / "uniform.md").read_text()
-    assert "&lt;b onclick=x&gt;&#123;&#123;1&#125;&#125;" in page
-    assert "<b " not in page
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", "", "a b", "<b>", "uniform\n"])

@@ -78,14 +78,6 @@ def test_vps_of_a_player_runs_over_the_games_in_which_it_was_measured(mixed: Fac
     assert (table["imap"]["excess_vps"], table["imap"]["vps_kind"]) == ("0.0000", "protocol")
 
 
-def test_a_seat_may_be_taken_twice_in_a_game(tmp_path: Path) -> None:
-    trace = game("s-000", "pair", TALKER, GUEST)
-    table = by_player(facts_of(tmp_path, [trace], facts=SCORES))
-    assert (table["talker"]["agent_games"], table["talker"]["games"]) == ("2", "1")
-    assert table["talker"]["excess_cost"] == "1.0000"
-    assert table["talker"]["coordination"] == "100.0000"
-
-
 def test_the_same_name_with_other_settings_is_another_player(tmp_path: Path) -> None:
     narrow, wide = seat("dsm", "protocol", lmax=1), seat("dsm", "protocol", lmax=12)
     games = [game("s-000", team, each) for team, each in (("a", narrow), ("b", wide))]
