@@ -65,14 +65,6 @@ def test_the_front_is_that_of_brute_force(numbers: list[tuple[float, float]]) ->
     assert found == by_brute_force(points)
 
 
-def test_ties_stay_on_the_front_together(tmp_path: Path) -> None:
-    assert front(tmp_path, stands("a", 1, 2), stands("b", 1, 2), stands("c", 1, 3)) == {
-        "a": ("true", ""),
-        "b": ("true", ""),
-        "c": ("false", "a"),
-    }
-
-
 @pytest.mark.parametrize(
     "changes",
     [{COST: None}, {VPS: None}, {"vps_kind": None}, {"vps_kind": "mixed"}],

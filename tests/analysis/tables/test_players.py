@@ -124,20 +124,6 @@ def test_where_each_team_has_one_player_the_rows_are_those_of_the_leaderboard(
     assert {row["agent_games"] for row in players} == {"30"}
 
 
-def test_agent_games_name_setting_and_player(mixed: Facts) -> None:
-    found = table_rows(mixed, "agent_games.csv")
-    assert [(row["setting"], row["player"], row["kind"], row["vps_kind"]) for row in found] == [
-        ("test", "talker", "scripted", "reflection"),
-        ("test", "imap", "protocol", "protocol"),
-        ("test", "guest", "scripted", ""),
-        ("test", "guest", "scripted", ""),
-        ("test", "imap", "protocol", "protocol"),
-        ("test", "talker", "scripted", ""),
-    ]
-    assert [row["vps"] for row in found] == ["2.000000", "0.000000", "", "", "0.000000", ""]
-    assert [row["excess_vps"] for row in found] == [*("0.000000",) * 2, "", "", "0.000000", ""]
-
-
 def test_teams_say_how_their_loss_was_measured_and_leave_out_what_was_not(tmp_path: Path) -> None:
     games = [*mixed_games(), game("s-002", "talkers", TALKER)]
     facts = facts_of(tmp_path, games, ["one", "two", "talkers"], facts=SCORES)
