@@ -204,7 +204,7 @@ def test_totals_of_groups_by_hand() -> None:
             "team": ["red", None, "red", None],
             "kind": ["a", "a", "a", "b"],
             "x": [0.1, 0.2, 0.2, nan],
-        },
+        }
     ).astype({"y": "Int64"})
     found = group_totals(rows, ["team", "kind"])
     assert list(found.columns) == ["team", "kind", "y", "x"]

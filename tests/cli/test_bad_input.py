@@ -143,10 +143,7 @@ REFUSED_BY_HYDRA: dict[str, tuple[str, str]] = {
         "permutation_seed: is not a known key; did you mean analysis.permutation_seed?",
     ),
     "nothing near": ("budget.smoke=1", "budget.smoke: is not a known key; known are max_usd"),
-    "key added": (
-        "+limit=1",
-        "configuration: limit: is not a known key; did you mean limits?",
-    ),
+    "key added": ("+limit=1", "configuration: limit: is not a known key; did you mean limits?"),
     "key deleted": ("~job", "job: is not a known key; did you mean jobs?"),
     "key twice": ("+games_at_once=3", "games_at_once: is there already; leave out the plus"),
     "choice outside its group": (

@@ -243,10 +243,7 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
         lambda: replaced(GAMES, "vps", "cost"),
         ["tiny/of_games.csv: not readable: two columns have one name"],
     ),
-    "table removed": (
-        lambda: Path(BOARD).unlink(),
-        ["tiny/leaderboard.csv: missing"],
-    ),
+    "table removed": (lambda: Path(BOARD).unlink(), ["tiny/leaderboard.csv: missing"]),
     "table added": (
         lambda: Path("data/tables/tiny/extra.csv").write_text("a\n1\n"),
         ["tiny/extra.csv: not published"],
@@ -277,10 +274,7 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
         ],
     ),
     "byte of a trace": (lambda: flip_byte(TRACE), ["traces/tiny/imap/tiny-001.json: other bytes"]),
-    "trace removed": (
-        lambda: Path(TRACE).unlink(),
-        ["traces/tiny/imap/tiny-001.json: missing"],
-    ),
+    "trace removed": (lambda: Path(TRACE).unlink(), ["traces/tiny/imap/tiny-001.json: missing"]),
     "trace added": (
         lambda: shutil.copy(TRACE, "data/traces/tiny/imap/tiny-009.json"),
         ["traces/tiny/imap/tiny-009.json: not published"],
@@ -357,10 +351,7 @@ LARGE: dict[str, tuple[Callable[[pa.Table], pa.Table], list[str]]] = {
         column("cost", lambda found: found.cast(pa.string())),
         ["other type: cost: published int64, now string"],
     ),
-    "row removed": (
-        lambda table: table.slice(1),
-        ["other values: published 12 rows, now 11 rows"],
-    ),
+    "row removed": (lambda table: table.slice(1), ["other values: published 12 rows, now 11 rows"]),
     "two rows of a team exchanged": (
         lambda table: table.take([1, 0, *range(2, 12)]),
         ["other values: scenario_id", "other values: cost"],

@@ -41,10 +41,7 @@ def test_run_leaves_traces_and_tables_under_their_public_names(finished: Path) -
 def test_trace_carries_the_id_and_the_scenario_of_its_place(finished: Path) -> None:
     for path in (finished / "traces").rglob("*.json"):
         trace = read_trace(path)
-        assert path.parts[-2:] == (
-            trace.config.team.team_id,
-            f"{trace.scenario.scenario_id}.json",
-        )
+        assert path.parts[-2:] == (trace.config.team.team_id, f"{trace.scenario.scenario_id}.json")
 
 
 @pytest.mark.heavy
@@ -86,10 +83,7 @@ def test_suite_of_ones_own_is_played_under_its_own_setting(
     own = tmp_path / "own.jsonl"
     own.write_text(suite.read_text().replace('"setting":"taste-varied"', '"setting":"mine"'))
     ended = command(
-        f"suite.path={own}",
-        "teams=imap",
-        "limits.max_turns_per_round=4",
-        f"out={tmp_path / 'out'}",
+        f"suite.path={own}", "teams=imap", "limits.max_turns_per_round=4", f"out={tmp_path / 'out'}"
     )
     assert ended.status == 0, ended.err
     (row,) = rows(tmp_path / "out/tables/leaderboard.csv")

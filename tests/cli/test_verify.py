@@ -67,11 +67,7 @@ EDITED_EVENTS: dict[str, tuple[str, Edit, str]] = {
         lambda t: t["events"].pop(first(t, "turn_start")),
         "recorded turn_end, replayed turn_start",
     ),
-    "last event left out": (
-        "game_end",
-        lambda t: t["events"].pop(),
-        "the trace has",
-    ),
+    "last event left out": ("game_end", lambda t: t["events"].pop(), "the trace has"),
 }
 
 EDITED_NUMBERS: dict[str, tuple[Edit, str]] = {
@@ -87,10 +83,7 @@ EDITED_NUMBERS: dict[str, tuple[Edit, str]] = {
         lambda t: t.update(game_id="00000000-0000-5000-8000-000000000000"),
         "game_id: recorded 00000000",
     ),
-    "limit": (
-        lambda t: t["config"]["limits"].update(max_turns_per_round=3),
-        "game_id: recorded",
-    ),
+    "limit": (lambda t: t["config"]["limits"].update(max_turns_per_round=3), "game_id: recorded"),
     "oracle cost": (
         lambda t: t["scenario"]["oracle"]["best"].update(cost=99),
         "scenario.oracle.best",
@@ -153,11 +146,7 @@ def test_edited_event_is_named_with_its_difference(
 
 @pytest.mark.parametrize(("edit", "difference"), EDITED_NUMBERS.values(), ids=EDITED_NUMBERS)
 def test_edited_number_is_named_with_its_difference(
-    honest: bytes,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    edit: Edit,
-    difference: str,
+    honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str], edit: Edit, difference: str
 ) -> None:
     trace = json.loads(honest)
     edit(trace)

@@ -29,11 +29,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found = {}
     for name, confidence in CONFIDENCES.items():
         results = make_results(
-            folder / name,
-            "uniform",
-            ["imap", "mediator"],
-            num_scenarios=6,
-            confidence=confidence,
+            folder / name, "uniform", ["imap", "mediator"], num_scenarios=6, confidence=confidence
         )
         out = folder / f"{name}-src"
         speakers = make_language(

@@ -13,13 +13,7 @@ from calbench.analysis.tables.standings import USAGE_COLUMNS
 from calbench.report.columns import is_known
 from calbench.report.experiment import Experiment
 from calbench.report.pages.board import comparisons
-from calbench.report.pages.board.leaderboard import (
-    PRICE_PER_GAME,
-    cell,
-    fields,
-    partly,
-    versions,
-)
+from calbench.report.pages.board.leaderboard import PRICE_PER_GAME, cell, fields, partly, versions
 from calbench.report.pages.board.views import View, views_of
 from calbench.report.site import Site
 from calbench.report.tables import Row, Tables, cell_of, read_table
@@ -85,10 +79,7 @@ def rows_of(views: tuple[View, ...]) -> list[Row]:
 
 
 def test_every_number_is_a_cell_of_a_table(
-    views: tuple[View, ...],
-    played: Experiment,
-    spoken: Experiment,
-    cohort: Experiment,
+    views: tuple[View, ...], played: Experiment, spoken: Experiment, cohort: Experiment
 ) -> None:
     by_name = {each.name: each for each in (played, spoken, cohort)}
     for view in views:

@@ -294,10 +294,7 @@ def test_a_game_in_numbers_is_its_row(tmp_path: Path) -> None:
 
 def failing_game() -> Trace:
     """Return a game in which agent 0 moves meeting 1 away, twice, and nobody agrees again."""
-    scenario = make_scenario(
-        ["E3....", ".....", "....."],
-        [(0, 1), (0, 2), (1, 2)],
-    )
+    scenario = make_scenario(["E3....", ".....", "....."], [(0, 1), (0, 2), (1, 2)])
     scripts = {
         0: decide(move(101, 0, 4), book(1, 1)) | decide(move(1, 1, 2), book(2, 0), round_index=1),
         1: decide(book(1, 1)) | decide(book(3, 3), round_index=2),

@@ -66,8 +66,7 @@ def test_the_front_is_that_of_brute_force(numbers: list[tuple[float, float]]) ->
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{COST: None}, {VPS: None}, {"vps_kind": None}, {"vps_kind": "mixed"}],
+    "changes", [{COST: None}, {VPS: None}, {"vps_kind": None}, {"vps_kind": "mixed"}]
 )
 def test_what_is_unknown_or_of_two_instruments_is_no_row(
     tmp_path: Path, changes: dict[str, object]

@@ -35,11 +35,7 @@ from tests.analysis.tables.sample import (
 )
 from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows, text_of
 from tests.facts.scored import agent, facts_of_scores, meeting, player, score
-from tests.metrics.games import (
-    canonical_scenario,
-    play_team,
-    with_outcome,
-)
+from tests.metrics.games import canonical_scenario, play_team, with_outcome
 
 SAMPLE = Settings(analysis=SPEC)
 EVERYBODY: Route = "all_agent_groupchat"

@@ -126,14 +126,12 @@ def test_means_of_teams_run_over_agents_and_of_games_over_games(tmp_path: Path) 
     assert [
         other[name]
         for name in ("games", "games_searched", "optimum_unreachable", "unreachable_share")
-    ] == [
-        *("1", "0", "0", ""),
-    ]
+    ] == [*("1", "0", "0", "")]
     assert (other["unreachable_share_low"], other["unreachable_share_high"]) == ("", "")
     parts = table_rows(facts, "excess_parts.csv", SAMPLE)
     assert [(row["team"], row["games"]) for row in parts] == [("imap", "3"), ("b", "1")]
     assert [parts[0][name] for name in ("excess", *PARTS)] == [
-        *("3.3333", "1.3333", "0.3333", "1.6667"),
+        *("3.3333", "1.3333", "0.3333", "1.6667")
     ]
 
 
