@@ -124,6 +124,14 @@ def test_a_second_audit_writes_the_same_bytes(run: Path, tmp_path: Path) -> None
     assert files(tmp_path / "other") == first
 
 
+def test_what_a_killed_audit_left_is_replaced(run: Path, tmp_path: Path) -> None:
+    left = tmp_path / "out" / ".facts" / ".spool" / "judged.arrow"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"half")
+    assert judged(tmp_path / "out", run) == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} - {".lock"} == TABLES
+
+
 def test_a_model_is_asked_once_for_each_recipient_and_round(run: Path, tmp_path: Path) -> None:
     asked: list[Request] = []
     out = tmp_path / "out"

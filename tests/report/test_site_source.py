@@ -203,14 +203,6 @@ def test_trace_of_another_scenario_is_refused(
         write_pages([changed], tmp_path / "src")
 
 
-def test_row_that_does_not_fit_its_header_is_refused(tmp_path: Path) -> None:
-    table = tmp_path / "t.csv"
-    table.write_text("a,b\n1,2\n3\n")
-
-    with pytest.raises(FileError, match="line 3"):
-        read_table(table)
-
-
 def test_foreign_folder_is_never_replaced(experiments: list[Experiment], tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("mine")
 
