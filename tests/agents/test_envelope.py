@@ -119,11 +119,7 @@ def test_object_is_recovered_and_what_was_cut_is_named(text: str, recovered: str
         (f"Draft {envelope(DM)}, final {GOOD}", "wrong_shape", "expected one reply, got 2"),
         ('{"thinking": ""}', "wrong_shape", "the key 'actions' is missing"),
         ('{"actions": []}', "wrong_shape", "the key 'thinking' is missing"),
-        (
-            '{"thinking": "", "actions": [], "mood": 1}',
-            "wrong_shape",
-            "reply: unknown key 'mood'",
-        ),
+        ('{"thinking": "", "actions": [], "mood": 1}', "wrong_shape", "reply: unknown key 'mood'"),
         ('{"thinking": "", "actions": [], "actions": []}', "wrong_shape", "'actions' stands twice"),
         (GOOD.replace('"slot": 7', '"slot": 7, "slot": 8'), "wrong_shape", "'slot' stands twice"),
         ('{"thinking": null, "actions": []}', "wrong_shape", "thinking: .* got null"),

@@ -62,10 +62,7 @@ def answering(*completions: Completion) -> Recorder:
 
 
 def agent_of(
-    recorder: Recorder,
-    spec: ModelSpec = SPEC,
-    variant_text: str | None = None,
-    version: str = "v1",
+    recorder: Recorder, spec: ModelSpec = SPEC, variant_text: str | None = None, version: str = "v1"
 ) -> LanguageAgent:
     prompts = load_prompts(version)
     agent = LanguageAgent("tester", recorder, spec, prompts, variant_text, "game-1")

@@ -31,15 +31,7 @@ from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.observations import Briefing, Observation, Phase
 from calbench.domain.rules import Applied, Rejection, apply_batch
-from tests.agents.replies import (
-    ACTIONS,
-    DM,
-    GROUP,
-    RESCHEDULE,
-    SCHEDULE,
-    allowed_by,
-    completion,
-)
+from tests.agents.replies import ACTIONS, DM, GROUP, RESCHEDULE, SCHEDULE, allowed_by, completion
 from tests.agents.scripted.observed import briefings, observations
 from tests.effort import examples
 from tests.factories import calendar

@@ -24,8 +24,7 @@ TEAMS = ("mixed-scripted", "random", "candid", "imap")
 FACTS = facts_of("all", "scripted")
 SETTINGS = Settings(
     analysis=AnalysisSpec(
-        permutations=19,
-        ratings=RatingSpec(orders=2, resamples=2, orders_per_resample=1),
+        permutations=19, ratings=RatingSpec(orders=2, resamples=2, orders_per_resample=1)
     ),
     prices={"candid": price(1.0, 0.5, 2.0)},
 )
@@ -59,10 +58,7 @@ def _copied(value: Any) -> Any:
 def difficulty(tertile: Tertile, feasible: int) -> DifficultyEntry:
     """Return a difficulty: of 16 slots for 5 meetings there are 524160 assignments."""
     return DifficultyEntry(
-        feasible_count=feasible,
-        feasible_fraction=feasible / 524160,
-        tertile=tertile,
-        reason=None,
+        feasible_count=feasible, feasible_fraction=feasible / 524160, tertile=tertile, reason=None
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calbench.analysis.certainties import CERTAINTIES, OF_ORACLE
+from calbench.analysis.certainties import CERTAINTIES
 from calbench.analysis.measures import MEASURE_BY_NAME
 from calbench.facts.games import AGENTS, MEETINGS
 from calbench.facts.storage import GAME
@@ -78,20 +78,3 @@ def test_what_a_mediator_gives_away_depends_on_the_meetings(tmp_path: Path) -> N
         score(*seats, team="many", scenario="s1", meetings=ten),
     )
     assert found == {"few": "excess_vps excess_vps_participants", "many": ""}
-
-
-def test_the_players_table_says_the_same(tmp_path: Path) -> None:
-    facts = facts_of_scores(tmp_path, [score(agent(SILENT, scheduled=0), team="silent")])
-    (ours,) = table_rows(facts, "players.csv")
-    (theirs,) = table_rows(facts, "leaderboard.csv")
-    assert ours["exact"] == theirs["exact"] != ""
-
-
-def test_the_oracle_is_exact_in_what_it_is_the_reference_of() -> None:
-    assert OF_ORACLE == (
-        "coordination",
-        "excess_cost",
-        "excess_cost_per_meeting",
-        "adjusted_excess_cost",
-        "fairness",
-    )

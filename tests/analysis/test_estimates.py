@@ -156,18 +156,6 @@ def test_shares_are_of_all_trials_and_vary_over_scenarios() -> None:
     assert list(found) == ["setting", "team", "x", "x_low", "x_high", "x_interval"]
 
 
-def test_intervals_of_groups_move_with_their_values() -> None:
-    chance = np.random.default_rng(1)
-    draws = [float(chance.integers(9)) for _ in range(15)]
-    rows = frame(
-        *(("u", f"s{n:02d}", "red", x) for n, x in enumerate(draws)),
-        *(("u", f"s{n:02d}", "blue", x + 2) for n, x in enumerate(draws)),
-    )
-    red, blue = estimated_means(rows, ["team"], rows[["x"]], SPEC).to_dict("records")
-    assert blue["x_low"] == pytest.approx(red["x_low"] + 2)
-    assert blue["x_high"] == pytest.approx(red["x_high"] + 2)
-
-
 def test_groups_without_a_name_are_kept() -> None:
     rows = frame(("u", "s1", None, 1.0), ("u", "s1", "red", 5.0), ("u", "s2", None, 2.0))
     found = estimated_means(rows, ["team"], rows[["x"]], SPEC)
@@ -216,7 +204,7 @@ def test_totals_of_groups_by_hand() -> None:
             "team": ["red", None, "red", None],
             "kind": ["a", "a", "a", "b"],
             "x": [0.1, 0.2, 0.2, nan],
-        },
+        }
     ).astype({"y": "Int64"})
     found = group_totals(rows, ["team", "kind"])
     assert list(found.columns) == ["team", "kind", "y", "x"]

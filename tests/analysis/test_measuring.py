@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from calbench import play_game
-from calbench.analysis.scoring import ALL_FACTS, FACT_BY_NAME, measure_games
+from calbench.analysis.scoring import ALL_FACTS, measure_games
 from calbench.facts.judged import JUDGE_FACTS
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.pool import Pool
@@ -36,10 +36,6 @@ def test_facts_do_not_depend_on_where_games_are_measured(games: list[Game], tmp_
         assert here.exists() == there.exists() == (fact.name != "chances")
         if here.exists():
             assert here.read_bytes() == there.read_bytes()
-
-
-def test_every_fact_has_a_name_of_its_own() -> None:
-    assert len(FACT_BY_NAME) == len(ALL_FACTS) + len(JUDGE_FACTS)
 
 
 def test_each_game_is_ticked_off(games: list[Game], tmp_path: Path) -> None:

@@ -313,7 +313,7 @@ def test_the_tree_has_settings_teams_and_measures_that_count(facts: Facts, tmp_p
     assert {name: tree["uniform"]["z"][name] for name in expected} == expected
     assert [*tree["uniform"]["z"]] == [each for each in VALUE_BY_MEASURE if each != BEYOND]
     assert list(tree["uniform"]["a"]) == [
-        *("coordination", "excess_cost", "adjusted_excess_cost", "fairness", "bits"),
+        *("coordination", "excess_cost", "adjusted_excess_cost", "fairness", "bits")
     ]
     assert tree["another"]["gone"] == {}
 

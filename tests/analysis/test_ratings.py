@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openskill.models import PlackettLuce
 
-from calbench.analysis.rating_pools import ALL, RATINGS, tied
+from calbench.analysis.rating_pools import RATINGS, tied
 from calbench.analysis.rating_scopes import Scope, meetings_of
 from calbench.analysis.registry import Settings
 from calbench.analysis.tables import TABLES
@@ -201,23 +201,6 @@ def test_players_with_and_without_a_model_are_told_apart() -> None:
     scope = rated([replace(score, agents=(named, second))])
     assert scope.players == (named.player, second.player)
     assert scope.standings["games"].tolist() == [1, 1]
-
-
-def test_pools_never_mix_and_protocols_stand_beside(tmp_path: Path) -> None:
-    tables(tmp_path, GAMES)
-    ratings = rows(tmp_path / "ratings.csv")
-    assert {(row["pool"], row["setting"], row["player"]) for row in ratings} == {
-        *(("models", "uniform", name) for name in ("a", "b", "c", "silence")),
-        *(("models", "varied", name) for name in ("a", "d", "silence")),
-        *(("models", ALL, name) for name in ("a", "b", "c", "d", "silence")),
-        ("scripted", "uniform", "x"),
-    }
-    # One model beside a script and a protocol met nobody of its pool.
-    events = {(r["setting"], r["player"]): r["excess_cost_events"] for r in ratings}
-    assert events["uniform", "a"] == "6"
-    assert events["uniform", "x"] == "0"
-    unrated = [(row["player"], row["place"]) for row in rows(tmp_path / "ratings_unrated.csv")]
-    assert unrated == [("imap", "1"), ("x", "1")]
 
 
 def test_unrated_are_ordered_by_coordination_then_excess_then_vps(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 from pyarrow import parquet
 
 from calbench.analysis.registry import Settings
-from calbench.analysis.tables import TABLES
 from calbench.facts import spool
 from calbench.metrics.game import score_game
 from calbench.traces.models import Trace
@@ -33,23 +32,6 @@ def typed_games() -> list[Trace]:
         play_preset(preset, canonical_scenario(seed, f"uniform-{seed:03}"))
         for preset in ("imap", "dsm-private", "sd-map", "mediator")
         for seed in (1, 2)
-    ]
-
-
-def test_columns_are_the_public_ones() -> None:
-    of_game = ["setting", "scenario_id", "team", "game_id", "event_index", "round"]
-    assert [column.name for column in TABLES[MESSAGES].columns] == [
-        *of_game,
-        *("turn", "sender", "player", "kind", "recipients", "channel", "source", "chars"),
-        *("updates", "vps", "bits", "patterns", "own_slot", "labels_told", "leak_tier"),
-        "labels_passed_on",
-        "metrics_version",
-    ]
-    assert [column.name for column in TABLES[CALLS].columns] == [
-        *of_game,
-        *("phase", "agent_id", "player", "kind", "attempt", "calls"),
-        *("input_tokens", "cached_tokens", "output_tokens", "is_estimated", "reading"),
-        *("is_rejected", "price_usd", "is_excluded", "metrics_version"),
     ]
 
 

@@ -28,35 +28,19 @@ BAD_CONFIGURATIONS: dict[str, tuple[Sequence[str], str]] = {
         "suite.density.1: Input should be less than or equal to 1, got 2",
     ),
     "density as a word": (["suite.density=full"], "suite.density: .*got 'full'"),
-    "density choice above one": (["suite.density_choices=[0.6,1.5]"], "suite.density_choices.1: "),
-    "no density": (["suite.density_choices=null"], "give exactly one of density"),
-    "two densities": (["suite.density=0.5"], "give exactly one of density"),
     "empty density choices": (["suite.density_choices=[]"], "suite.density_choices: "),
     "densities of too few agents": (
         ["suite.density=[0.5,0.5]", "suite.density_choices=null"],
         "density has 2 entries, but there are 3 agents",
     ),
-    "densities of no agent": (
-        ["suite.density=[]", "suite.density_choices=null"],
-        "density has 0 entries, but there are 3 agents",
-    ),
-    "blocked counts of too many agents": (
-        ["suite.blocked=[1,1,1,1]"],
-        "blocked has 4 entries, but there are 3 agents",
-    ),
     "blocked counts of too few agents with densities drawn": (
         ["suite.blocked=[1]"],
         "blocked has 1 entries, but there are 3 agents",
-    ),
-    "participants of too few meetings": (
-        ["suite.scenario.participant_lists=[[0,1]]"],
-        "participant_lists has 1 lists, but there are 2 meetings",
     ),
     "participant that does not exist": (
         ["suite.scenario.participant_lists=[[0,1],[0,9]]"],
         "participant_lists.1 names agent 9",
     ),
-    "too few shown costs": (["suite.scenario.shown_costs=[1]"], "shown_costs has 1 entries"),
     "no process": (["jobs=0"], "jobs: Input should be greater than or equal to 1, got 0"),
     "processes as a truth": (["jobs=true"], "jobs: .*got True"),
     "no turn": (
@@ -159,10 +143,7 @@ REFUSED_BY_HYDRA: dict[str, tuple[str, str]] = {
         "permutation_seed: is not a known key; did you mean analysis.permutation_seed?",
     ),
     "nothing near": ("budget.smoke=1", "budget.smoke: is not a known key; known are max_usd"),
-    "key added": (
-        "+limit=1",
-        "configuration: limit: is not a known key; did you mean limits?",
-    ),
+    "key added": ("+limit=1", "configuration: limit: is not a known key; did you mean limits?"),
     "key deleted": ("~job", "job: is not a known key; did you mean jobs?"),
     "key twice": ("+games_at_once=3", "games_at_once: is there already; leave out the plus"),
     "choice outside its group": (

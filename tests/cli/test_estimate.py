@@ -94,9 +94,7 @@ def test_estimate_reads_the_games_that_stand_and_counts_the_others(tmp_path: Pat
 
 
 @pytest.mark.heavy
-def test_model_without_a_price_has_none_in_the_table(
-    command: Command,
-) -> None:
+def test_model_without_a_price_has_none_in_the_table(command: Command) -> None:
     own = ("model.name=mine", "model.api_base=http://localhost:1/v1")
     said = command("estimate", *SMALL, *own).out
     row = next(line for line in said.splitlines() if "mine" in line)
@@ -154,11 +152,7 @@ def test_nothing_is_said_of_money_where_no_model_is_asked() -> None:
             "record",
             "Budget: no cap, and the price of mine is unknown: its cost is not counted",
         ),
-        (
-            [*PRICED],
-            "replay",
-            "Budget: nothing is spent, replies come from replies.sqlite",
-        ),
+        ([*PRICED], "replay", "Budget: nothing is spent, replies come from replies.sqlite"),
     ],
 )
 def test_budget_is_said_before_the_first_call(overrides: list[str], mode: Mode, said: str) -> None:

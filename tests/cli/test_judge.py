@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -209,13 +208,3 @@ def error(capsys: pytest.CaptureFixture[str]) -> str:
     said = without_progress(capsys.readouterr().err)
     (line,) = [each for each in said if each.startswith("error: ")]
     return line
-
-
-def test_a_damaged_trace_is_named(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copytree(run / "traces" / "imap", tmp_path / "traces")
-    broken = next((tmp_path / "traces").glob("*.json"))
-    broken.write_bytes(broken.read_bytes()[:-20])
-    assert judged(tmp_path / "out", tmp_path / "traces") == 2
-    assert broken.name in error(capsys)

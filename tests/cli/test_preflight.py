@@ -36,9 +36,7 @@ def problem(ended: Ended) -> str:
     return line
 
 
-def test_refused_key_ends_the_run_before_the_first_game_and_is_not_repeated(
-    tmp_path: Path,
-) -> None:
+def test_refused_key_ends_the_run_before_the_first_game_and_is_not_repeated(tmp_path: Path) -> None:
     out = tmp_path / "run"
     with serving(error(401)) as server:
         arguments = asking(server, out, "model.api_key_env=STAND_IN_KEY")

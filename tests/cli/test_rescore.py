@@ -85,24 +85,6 @@ def test_two_scenarios_of_one_name_are_refused(
     assert "is another scenario than in" in line
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"{", "not a complete JSON document"),
-        (b"[]", "schema_version is missing"),
-        (b'{"schema_version": 9}', "schema_version is 9"),
-        (b'{"schema_version": 1, "scenario": 3}', "not a trace: rules_version"),
-    ],
-)
-def test_what_is_no_trace_is_named(
-    content: bytes, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "x.json").write_bytes(content)
-    line = refused(capsys, tmp_path / "x.json", f"out={tmp_path / 'out'}")
-    assert f"{tmp_path / 'x.json'}: " in line
-    assert problem in line
-
-
 def test_a_trace_that_breaks_off_late_leaves_no_table(
     finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -213,8 +213,6 @@ def test_team_of_a_folder_of_ones_own_plays(command: Command, tmp_path: Path) ->
     trace = read_trace(tmp_path / "out/traces/next/taste-varied-000.json")
     assert trace.config.team.seats[0].settings["theta"] == 5.0
     unknown = command(*ours, "teams=[nexd]", f"out={tmp_path / 'other'}")
-    assert unknown.error_lines == [
-        "error: teams: there is no 'nexd'; did you mean next?",
-    ]
+    assert unknown.error_lines == ["error: teams: there is no 'nexd'; did you mean next?"]
     with pytest.raises(ConfigError, match="there is no 'next'"):
         sweep_of(["teams=next"])

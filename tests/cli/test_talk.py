@@ -175,9 +175,7 @@ def places(finished: Path, tmp_path: Path) -> dict[str, str]:
     ("arguments", "line"),
     [
         pytest.param(
-            [*SMALL, "out=OUT"],
-            "12 games played, 0 kept from before: OUT",
-            marks=pytest.mark.heavy,
+            [*SMALL, "out=OUT"], "12 games played, 0 kept from before: OUT", marks=pytest.mark.heavy
         ),
         (["estimate", *SMALL, *MODEL, "out=OUT"], "3 games with models to play, about .* US\\$ .*"),
         (["verify", "RUN"], "12 of 12 traces hold"),

@@ -51,26 +51,6 @@ EDITED_EVENTS: dict[str, tuple[str, Edit, str]] = {
         lambda t: event(t, "batch_applied").update(cost=99),
         "cost: recorded 99, replayed",
     ),
-    "slot of a batch": (
-        "decide_end",
-        lambda t: event(t, "decide_end")["actions"][-1].update(slot=0),
-        "actions: recorded",
-    ),
-    "slot of the outcome": (
-        "resolution",
-        lambda t: event(t, "resolution").update(slot_by_agent={"0": 5}),
-        "slot_by_agent: recorded",
-    ),
-    "outcome": (
-        "resolution",
-        lambda t: event(t, "resolution").update(outcome="no_batch"),
-        "outcome: recorded 'no_batch', replayed",
-    ),
-    "message": (
-        "dm_sent",
-        lambda t: event(t, "dm_sent")["content"].update(slots=[0]),
-        "content: recorded",
-    ),
     "recipient": (
         "dm_sent",
         lambda t: event(t, "dm_sent").update(to_agents=[9]),
@@ -81,22 +61,13 @@ EDITED_EVENTS: dict[str, tuple[str, Edit, str]] = {
         lambda t: event(t, "turn_end").update(thinking="\x1b[2J\n"),
         r"thinking: recorded '\x1b[2J\n', replayed None",
     ),
-    "calendar": (
-        "agent_registered",
-        lambda t: event(t, "agent_registered")["calendar"].reverse(),
-        "calendar: recorded",
-    ),
     "order": ("agent_registered", lambda t: swap(t, "agent_registered"), "agent_id: recorded 1"),
     "event left out": (
         "turn_start",
         lambda t: t["events"].pop(first(t, "turn_start")),
         "recorded turn_end, replayed turn_start",
     ),
-    "last event left out": (
-        "game_end",
-        lambda t: t["events"].pop(),
-        "the trace has",
-    ),
+    "last event left out": ("game_end", lambda t: t["events"].pop(), "the trace has"),
 }
 
 EDITED_NUMBERS: dict[str, tuple[Edit, str]] = {
@@ -104,29 +75,15 @@ EDITED_NUMBERS: dict[str, tuple[Edit, str]] = {
         lambda t: t["final_state"]["cost_by_agent"].__setitem__(0, 77),
         "final_state.cost_by_agent: recorded",
     ),
-    "calendar at the end": (
-        lambda t: t["final_state"]["calendars"][0].reverse(),
-        "final_state.calendars: recorded",
-    ),
-    "outcome of a round": (
-        lambda t: t["final_state"]["round_outcomes"][0].update(coordinated=False),
-        "final_state.round_outcomes: recorded",
-    ),
     "realised cost": (
         lambda t: t["metrics"].update(realised_cost=12345),
         "metrics.realised_cost: recorded 12345, computed",
     ),
-    "message count": (lambda t: t["metrics"].update(messages=0), "metrics.messages: recorded 0"),
     "game id": (
         lambda t: t.update(game_id="00000000-0000-5000-8000-000000000000"),
         "game_id: recorded 00000000",
     ),
-    "limit": (
-        lambda t: t["config"]["limits"].update(max_turns_per_round=3),
-        "game_id: recorded",
-    ),
-    "team": (lambda t: t["config"]["team"].update(team_id="imap-2"), "game_id: recorded"),
-    "seed": (lambda t: t["scenario"].update(seed=3), "game_id: recorded"),
+    "limit": (lambda t: t["config"]["limits"].update(max_turns_per_round=3), "game_id: recorded"),
     "oracle cost": (
         lambda t: t["scenario"]["oracle"]["best"].update(cost=99),
         "scenario.oracle.best",
@@ -189,11 +146,7 @@ def test_edited_event_is_named_with_its_difference(
 
 @pytest.mark.parametrize(("edit", "difference"), EDITED_NUMBERS.values(), ids=EDITED_NUMBERS)
 def test_edited_number_is_named_with_its_difference(
-    honest: bytes,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    edit: Edit,
-    difference: str,
+    honest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str], edit: Edit, difference: str
 ) -> None:
     trace = json.loads(honest)
     edit(trace)
@@ -286,15 +239,6 @@ def test_path_is_refused_when_it_is_no_trace(
     )
     assert line.startswith(f"error: {path}: ")
     assert problem in line
-
-
-def test_name_of_a_file_is_shown_escaped_when_it_is_hostile(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "a\x1b[31m\nb.json").write_text('{"schema_version": 1}')
-    assert answer(["verify", str(tmp_path)]) == 1
-    (line,) = capsys.readouterr().err.splitlines()[:1]
-    assert r"a\x1b[31m\nb.json: not a trace" in line
 
 
 def test_other_json_files_of_a_folder_are_told_and_not_read(

@@ -12,13 +12,7 @@ from calbench.domain.usage import Usage
 from calbench.errors import ConfigError, UnavailableError
 from calbench.llm.budget import Budget
 from calbench.llm.client import price_table
-from calbench.llm.prices import (
-    NANO,
-    Price,
-    estimated_usage,
-    read_prices,
-    usage_bound,
-)
+from calbench.llm.prices import NANO, Price, estimated_usage, read_prices, usage_bound
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
 from tests.effort import GUARD_S
@@ -171,9 +165,7 @@ def test_what_another_run_spent_between_a_look_and_the_ledger_is_not_waited_for(
     asyncio.run(play())
 
 
-def test_dear_reply_stops_what_no_longer_fits_and_tells(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_dear_reply_stops_what_no_longer_fits_and_tells(capsys: pytest.CaptureFixture[str]) -> None:
     async def run() -> list[str]:
         budget = Budget(100 / NANO)
         first = await budget.reserve(10, "m")

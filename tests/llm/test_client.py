@@ -191,10 +191,7 @@ def test_calls_go_to_the_model_of_the_player(tmp_path: Path) -> None:
 
     within(source(tmp_path / "r.sqlite", transport), work, models)
 
-    assert seen == [
-        ("openai/m2", "http://two.example/v1"),
-        ("openai/m1", "http://one.example/v1"),
-    ]
+    assert seen == [("openai/m2", "http://two.example/v1"), ("openai/m1", "http://one.example/v1")]
 
 
 def test_cap_holds_over_all_runs_of_a_store(tmp_path: Path) -> None:

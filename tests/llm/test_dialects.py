@@ -21,12 +21,7 @@ from calbench.engine.seating import seat_agents
 from calbench.errors import ConfigError
 from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion, ModelSpec, Request
-from calbench.llm.litellm_transport import (
-    TOP_LOGPROBS,
-    ask_litellm,
-    load_litellm,
-    prepare_litellm,
-)
+from calbench.llm.litellm_transport import TOP_LOGPROBS, ask_litellm, load_litellm, prepare_litellm
 from calbench.llm.model import Endpoint, ModelConfig
 from calbench.llm.preflight import MOST_TOKENS
 from calbench.llm.transport import BROKEN, AttemptError, Transport
@@ -235,10 +230,7 @@ def test_setting_that_the_provider_does_not_take_is_named_and_nothing_is_sent(
 ) -> None:
     route = ROUTES[name]
     config = route.model(*(f"model.{setting}" for setting in settings))
-    with (
-        speaking(route.dialect, monkeypatch) as server,
-        pytest.raises(ConfigError, match=said),
-    ):
+    with speaking(route.dialect, monkeypatch) as server, pytest.raises(ConfigError, match=said):
         attempt(asked_of(config, logprobs=config.logprobs), config)
     assert not server.asked
 
@@ -313,10 +305,7 @@ def test_half_a_reply_that_the_provider_calls_failed_is_no_reply(
     ],
 )
 def test_sampling_arrives_as_it_is_set(
-    name: str,
-    settings: dict[str, Any],
-    sampling: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, settings: dict[str, Any], sampling: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     route = ROUTES[name]
     config = route.model(*(f"model.{key}={value}" for key, value in settings.items()))
@@ -403,10 +392,7 @@ def test_game_is_played_recorded_and_replayed(
     ],
 )
 def test_command_asks_each_model_once_plays_within_its_budget_and_replays(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     route = ROUTES[name]
     run = [*SMALL, *route.overrides, "teams=[my-model]", "suite.num_scenarios=1", "jobs=1"]

@@ -16,12 +16,7 @@ from calbench.config.groups import known_names
 from calbench.errors import ConfigError, ReplayMissError, UnavailableError
 from calbench.llm.client import Mode, Source, open_completer
 from calbench.llm.completion import Completion
-from calbench.llm.litellm_transport import (
-    TOP_LOGPROBS,
-    ask_litellm,
-    close_litellm,
-    load_litellm,
-)
+from calbench.llm.litellm_transport import TOP_LOGPROBS, ask_litellm, close_litellm, load_litellm
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.llm.replies.store import ReplyStore

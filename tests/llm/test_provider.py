@@ -343,11 +343,7 @@ def starts(count: int, tokens: int, gap: float = 0.0, **limits: float) -> list[f
     return began
 
 
-@given(
-    count=st.integers(1, 30),
-    per_minute=st.floats(1, 600),
-    gap=st.floats(0, 5),
-)
+@given(count=st.integers(1, 30), per_minute=st.floats(1, 600), gap=st.floats(0, 5))
 def test_no_minute_holds_more_calls_than_allowed(count: int, per_minute: float, gap: float) -> None:
     began = starts(count, 1, gap, requests_per_minute=per_minute)
 

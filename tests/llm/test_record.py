@@ -31,11 +31,7 @@ def test_key_is_that_of_the_whole_request_written_out(
     texts: list[str], model: str, schema: dict[str, Any] | None, logprobs: bool
 ) -> None:
     asked = request(
-        *texts,
-        model=model,
-        logprobs=logprobs,
-        reply_schema=schema,
-        response_format="json_schema",
+        *texts, model=model, logprobs=logprobs, reply_schema=schema, response_format="json_schema"
     )
     whole = {
         "model": model,

@@ -176,11 +176,7 @@ def site_of(
     """Write the tables over these runs beside a folder; return the site of them."""
     folder = out.with_name(f"{out.name}-summary")
     site = Site(
-        sources,
-        tuple(experiments),
-        Tables(folder),
-        Tables(published),
-        has_downloads=has_downloads,
+        sources, tuple(experiments), Tables(folder), Tables(published), has_downloads=has_downloads
     )
     write_summary(site.runs, folder)
     return site

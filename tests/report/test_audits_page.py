@@ -5,18 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from calbench.domain.messages import Text
 from calbench.report.experiment import Experiment
 from calbench.report.pages import audits, judge
 from calbench.report.pages.audits import most_revealing
 from calbench.report.role import Role
 from calbench.report.tables import Row, Tables, cell_of, read_table
 from calbench.report.writing import write_site
-from calbench.traces.events import DmSent
 from tests.report.by_hand import results, section, site_with, table
 from tests.report.language_samples import make_language
 from tests.report.samples import PUBLISHED, page_of, site_of
-from tests.report.written import text_rows, values_of
+from tests.report.written import values_of
 
 pytestmark = pytest.mark.heavy  # whole pages; the sample site has them in the fast suite too
 
@@ -31,36 +29,6 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
 
 def leaking(spoken: Experiment) -> list[Row]:
     return spoken.tables.rows("leaking_messages.csv")
-
-
-def test_leaking_messages_are_those_that_the_audit_counted(spoken: Experiment) -> None:
-    counted = {
-        (row["setting"], row["team"]): int(row["leaking_messages"])
-        for row in text_rows(spoken.tables, "audit_leaks.csv", tier="all", player="")
-    }
-
-    found = dict.fromkeys(counted, 0)
-    for row in leaking(spoken):
-        found[row["setting"], row["team"]] += row["labels_told"] > 0
-    assert found == counted
-    assert sum(counted.values()) > 10
-    assert not any(row["team"] == "guarded" for row in leaking(spoken))
-
-
-def test_leaking_message_is_at_its_event_with_its_words(spoken: Experiment) -> None:
-    for trace in spoken.traces_of("oversharer"):
-        own = [row for row in leaking(spoken) if row["scenario_id"] == trace.scenario.scenario_id]
-        assert own
-        for row in own:
-            event = trace.events[int(row["event_index"])]
-            assert isinstance(event, DmSent)
-            assert event.from_agent == int(row["sender"])
-            assert isinstance(event.content, Text)
-            text = " ".join(event.content.text.split())
-            told = row["words"].split(" / ")
-            assert all(words in text for words in told)
-            assert len(told) == int(row["labels_told"])
-            assert sum(int(row[t]) for t in ("public", "neutral", "sensitive")) == len(told)
 
 
 def test_most_revealing_comes_first_and_each_game_once() -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.datapackage import NAME, write_datapackage
+from calbench.analysis.datapackage import write_datapackage
 from calbench.analysis.registry import Settings
-from calbench.errors import FileError
 from calbench.metrics.measure import MeasureSpec
 from calbench.report.experiment import Experiment, confidence_of, level_of, percent
 from calbench.report.tables import read_table
@@ -29,11 +28,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found = {}
     for name, confidence in CONFIDENCES.items():
         results = make_results(
-            folder / name,
-            "uniform",
-            ["imap", "mediator"],
-            num_scenarios=6,
-            confidence=confidence,
+            folder / name, "uniform", ["imap", "mediator"], num_scenarios=6, confidence=confidence
         )
         out = folder / f"{name}-src"
         speakers = make_language(
@@ -136,11 +131,3 @@ def test_settings_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert confidence_of([silent, given, silent]) == "95% (t: 96%) or 90% (t: 92%)"
     assert level_of([silent, given]) == "0.05 or 0.1"
     assert percent(0.999) == "99.9%"
-
-
-@pytest.mark.parametrize("text", ["", "{}", '{"calbench": {}}', "[]"])
-def test_folder_that_does_not_say_its_settings_is_one_clear_line(tmp_path: Path, text: str) -> None:
-    (tmp_path / NAME).write_text(text)
-
-    with pytest.raises(FileError, match="does not say which settings made the tables"):
-        _ = Experiment("x", tmp_path, tmp_path, tmp_path).confidence

@@ -18,13 +18,7 @@ from calbench.metrics.speech.cases import NAMES_BY_KIND, SECOND_HAND
 from calbench.metrics.speech.messages import labels_of_game, said
 from calbench.report.experiment import Experiment
 from calbench.report.tables import Row
-from calbench.traces.events import (
-    BatchApplied,
-    DmSent,
-    InvalidToolCall,
-    ReplyNote,
-    Resolution,
-)
+from calbench.traces.events import BatchApplied, DmSent, InvalidToolCall, ReplyNote, Resolution
 from calbench.traces.models import Trace
 from tests.report.language_samples import make_language
 from tests.report.samples import page_of, site_of

@@ -18,11 +18,7 @@ TIED = [
     row("gamma", "0.7575", "0.0000", rank="3"),
 ]
 
-SPEAKER = {
-    "experiment": "language",
-    "kind": "scripted agents",
-    "vps_kind": "reflection",
-}
+SPEAKER = {"experiment": "language", "kind": "scripted agents", "vps_kind": "reflection"}
 MODEL = {
     "experiment": "smollm2",
     "setting": "small",

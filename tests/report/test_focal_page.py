@@ -104,12 +104,7 @@ def test_pairs_differ_in_one_seat_by_the_same_rules() -> None:
     assert ("models", "base") in {(pair.team, pair.base) for pair in found}
     assert {frozenset((pair.team, pair.base)) for pair in found} == {
         frozenset(pair)
-        for pair in (
-            ("models", "base"),
-            ("models", "typed"),
-            ("base", "typed"),
-            ("other", "typed"),
-        )
+        for pair in (("models", "base"), ("models", "typed"), ("base", "typed"), ("other", "typed"))
     }
     for pair in found:
         assert [*pair.seats.itertuples(index=False, name=None)] == [("s-0", 0), ("s-1", 1)]

@@ -156,8 +156,7 @@ def test_kept_optima_are_drawn_first(view: Setting) -> None:
 
 
 @pytest.mark.parametrize(
-    ("confidence", "said"),
-    [(0.5, "adjusted p below 0.5"), (0.999, "adjusted p from 0.001 up")],
+    ("confidence", "said"), [(0.5, "adjusted p below 0.5"), (0.999, "adjusted p from 0.001 up")]
 )
 def test_level_of_significance_is_that_of_the_tables(
     view: Setting, confidence: float, said: str

@@ -1,23 +1,19 @@
 """Page data of language agents' games: small, searchable, and no word of it runs."""
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Experiment
 from calbench.report.games.search import bucket_of, words_of
 from calbench.report.role import Role
-from calbench.scenarios.labels import TIERS
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace
 from tests.report.language_samples import HOSTILE_WORDS
 from tests.report.language_site import data, page, rows_of
 from tests.report.test_search import messages_of
 from tests.report.unpacking import file_value, longest_trace, unpacked, unpacked_game
-from tests.report.written import text_rows
 
 pytestmark = pytest.mark.heavy  # its site takes seconds to write
 
@@ -101,28 +97,6 @@ def test_notes_reflections_and_tokens_reach_the_browser(docs: Path) -> None:
     assert reflections[0]["usage"]["input_tokens"] == 100
     turn = next(event for event in events if event["type"] == "turn_end")
     assert turn["usage"]["cached_tokens"] == 40
-
-
-def test_audits_of_games_add_up_to_the_tables_of_audits(
-    docs: Path, speakers: list[Experiment]
-) -> None:
-    counts: Counter[tuple[str, ...]] = Counter()
-    for row in rows_of(docs, "language", "audit_games.csv"):
-        told = {tier: int(row[f"told_{tier}"]) for tier in TIERS}
-        assert sum(told.values()) == int(row["labels_told"])
-        for name in (*told, *(pattern.name for pattern in PATTERNS)):
-            value = told[name] if name in told else int(row[name])
-            counts[row["setting"], row["team"], name] += value
-
-    assert sum(counts.values()) > 0
-    for table, what, how_often in (
-        ("audit_patterns.csv", "pattern", "count"),
-        ("audit_leaks.csv", "tier", "labels_told"),
-    ):
-        for found in text_rows(speakers[0].tables, table):
-            if not found["player"] and found[what] != "all":
-                count = counts[found["setting"], found["team"], found[what]]
-                assert count == int(found[how_often])
 
 
 def test_index_says_what_the_audits_found(docs: Path) -> None:

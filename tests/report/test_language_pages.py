@@ -7,19 +7,16 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 
-from calbench.errors import CalbenchError
 from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment
 from calbench.report.figures.plane import SILENCE
 from calbench.report.figures.scatter import FRONT_NAME
-from calbench.report.kind import VPS_KIND_NAMES
 from calbench.report.pages.gallery import SECTIONS
-from calbench.report.role import Role
 from calbench.report.site import Site
 from calbench.report.tables import Tables
 from tests.report.language_site import copied, data, page, rows_of
 from tests.report.samples import NOTHING, PUBLISHED, SOURCES, make_results, page_of, write_pages
-from tests.report.written import figure, navigation, text_rows
+from tests.report.written import figure, text_rows
 
 pytestmark = pytest.mark.heavy
 
@@ -190,26 +187,6 @@ def test_replies_and_tokens_are_those_of_the_tables(docs: Path, cohort: Experime
     assert f'<data value="{usage["cached_tokens"]}">' in text
 
 
-def test_pages_are_in_the_navigation_and_on_the_home_page(docs: Path) -> None:
-    pages = [next(iter(entry.values())) for entry in navigation(docs.parent)]
-    home = (docs / "index.md").read_text()
-
-    games = ["results/uniform.md", "results/language.md", "results/smollm2.md"]
-    assert [page for page in pages if page in games] == games
-    assert 'href="results/language.html"' in home
-    assert 'href="results/smollm2.html"' in home
-
-
-def test_pages_are_absent_with_their_experiments(protocols: Experiment, tmp_path: Path) -> None:
-    write_pages([protocols], tmp_path / "src")
-
-    docs = tmp_path / "src" / "docs"
-    assert not (docs / "results" / "language.md").exists()
-    assert not (docs / "results" / "smollm2.md").exists()
-    assert "language.html" not in (docs / "index.md").read_text()
-    assert not (docs / "pagedata" / "prompts").exists()
-
-
 def test_calibration_that_was_not_made_is_said_to_be_missing(
     speakers: list[Experiment], tmp_path: Path
 ) -> None:
@@ -221,20 +198,3 @@ def test_calibration_that_was_not_made_is_said_to_be_missing(
 
     assert "<p>Nobody was asked to reflect, or the answers were not measured.</p>" in text
     assert "privacy/" not in text
-
-
-def test_setting_page_never_takes_the_place_of_another(
-    protocols: Experiment, tmp_path: Path
-) -> None:
-    tables = copied(protocols.folder, tmp_path / "tables")
-    for path in tables.glob("*.csv"):
-        path.write_text(re.sub(r"^uniform,", "plane,", path.read_text(), flags=re.MULTILINE))
-    named = Experiment("plane", protocols.suite, tables, protocols.traces, Role())
-
-    with pytest.raises(CalbenchError, match=r"results/plane\.md"):
-        write_pages([named], tmp_path / "src")
-
-
-def test_every_way_to_measure_vps_has_a_name() -> None:
-    for kind in ("protocol", "reflection", "mixed", ""):
-        assert VPS_KIND_NAMES[kind]

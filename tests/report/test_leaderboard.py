@@ -13,13 +13,7 @@ from calbench.analysis.tables.standings import USAGE_COLUMNS
 from calbench.report.columns import is_known
 from calbench.report.experiment import Experiment
 from calbench.report.pages.board import comparisons
-from calbench.report.pages.board.leaderboard import (
-    PRICE_PER_GAME,
-    cell,
-    fields,
-    partly,
-    versions,
-)
+from calbench.report.pages.board.leaderboard import PRICE_PER_GAME, cell, fields, partly, versions
 from calbench.report.pages.board.views import View, views_of
 from calbench.report.site import Site
 from calbench.report.tables import Row, Tables, cell_of, read_table
@@ -84,42 +78,8 @@ def rows_of(views: tuple[View, ...]) -> list[Row]:
     return [row for view in views for row in view.rows]
 
 
-def test_same_scenarios_and_channel_are_one_view(views: tuple[View, ...]) -> None:
-    assert [(view.setting, view.channel, view.experiments) for view in views] == [
-        ("uniform", "private messages", ("uniform", "language")),
-        ("varied", "private messages", ("language",)),
-        ("smollm2", "private messages, limits of the paper's text", ("smollm2",)),
-    ]
-    assert [(row["team"], row["kind"]) for row in views[0].rows] == [
-        ("imap", "protocol"),
-        ("mediator", "protocol"),
-        ("silent", "degenerate baseline"),
-        ("candid", "scripted agents"),
-        ("guarded", "scripted agents"),
-        ("oversharer", "scripted agents"),
-        ("mixed-scripted", "scripted agents"),
-        ("oracle", "reference"),
-    ]
-
-
-@pytest.mark.heavy
-def test_other_scenarios_are_another_view(played: Experiment, tmp_path: Path) -> None:
-    other = make_results(tmp_path, "uniform", ["imap"], num_scenarios=2)
-    renamed = Experiment("later", other.suite, other.folder, other.traces)
-
-    found = views_of(site_of([played, renamed], tmp_path / "src"))
-
-    assert [(view.channel, view.experiments) for view in found] == [
-        ("private messages", ("uniform",)),
-        ("private messages, later", ("later",)),
-    ]
-
-
 def test_every_number_is_a_cell_of_a_table(
-    views: tuple[View, ...],
-    played: Experiment,
-    spoken: Experiment,
-    cohort: Experiment,
+    views: tuple[View, ...], played: Experiment, spoken: Experiment, cohort: Experiment
 ) -> None:
     by_name = {each.name: each for each in (played, spoken, cohort)}
     for view in views:
@@ -137,42 +97,6 @@ def test_every_number_is_a_cell_of_a_table(
                 if usage["team"] == row["team"]:
                     assert {n: row[n] for n in USAGE} == {n: usage[n] for n in USAGE}
             assert (row["calls"] is not None) == (row["team"] == "my-model")
-
-
-def test_agent_games_are_counted_as_the_measure_says(
-    views: tuple[View, ...], played: Experiment
-) -> None:
-    rows = played.tables.rows("agent_games.csv")
-    for row in views[0].rows[:3]:
-        own = [r for r in rows if r["team"] == row["team"]]
-        assert row["excess_cost_n"] == len(own)
-        scheduled = sum(r["scheduled"] > 0 for r in own)
-        assert row["messages_n"] == (scheduled if row["messages"] is not None else None)
-
-
-def test_oracle_pays_what_the_oracle_pays(views: tuple[View, ...], played: Experiment) -> None:
-    oracle = views[0].rows[-1]
-    seats = sum(scenario.num_agents for scenario in played.scenarios)
-
-    assert (oracle["team"], oracle["kind"]) == ("oracle", "reference")
-    assert oracle["coordination"] == 100
-    for name in ("excess_cost", "adjusted_excess_cost", "excess_cost_per_meeting", "fairness"):
-        assert oracle[name] == 0
-    assert oracle["excess_cost_n"] == seats
-    absent = ("messages", "excess_vps", "excess_cost_rank_low")
-    assert [oracle[name] for name in absent] == [None] * 3
-
-
-def test_baselines_have_no_rank_and_groups_are_not_shared_by_experiments(
-    views: tuple[View, ...],
-) -> None:
-    row_of = {row["team"]: row for row in views[0].rows}
-
-    assert row_of["silent"]["excess_cost_rank_low"] is None
-    assert row_of["imap"]["excess_cost_ranked"] == 2
-    letters = {team: row["excess_cost_letters"] for team, row in row_of.items()}
-    assert letters["imap"] == letters["mediator"] == ("a",)
-    assert letters["candid"] == letters["guarded"] == ("b",)
 
 
 def test_loss_by_messages_and_by_reflections_have_columns_of_their_own(

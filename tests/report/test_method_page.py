@@ -80,14 +80,8 @@ def suite_default(name: str) -> object:
         ("labels for errands; for meetings, bank `v1`", "; ".join(map(str, SIZES))),
         ("longest label, characters", MAX_CHARS),
         ("most meetings with an exact feasible count", MOST_COUNTED_MEETINGS),
-        (
-            "sweeps of talk per round, `max_turns_per_round`",
-            PUBLISHED.max_turns_per_round,
-        ),
-        (
-            "retries of a batch, `decision_retries`",
-            PUBLISHED.decision_retries,
-        ),
+        ("sweeps of talk per round, `max_turns_per_round`", PUBLISHED.max_turns_per_round),
+        ("retries of a batch, `decision_retries`", PUBLISHED.decision_retries),
         (
             "these in `limits=paper`: sweeps; retries; messages per agent",
             f"{Limits().max_turns_per_round}; {Limits().decision_retries}; unlimited",
@@ -117,10 +111,7 @@ def suite_default(name: str) -> object:
             "most tokens beside the text, per message; per request",
             f"{TOKENS_PER_MESSAGE}; {TOKENS_PER_REQUEST}",
         ),
-        (
-            "first and longest back-off, seconds",
-            f"{FIRST_BACKOFF_S:.0f}; {LONGEST_BACKOFF_S:.0f}",
-        ),
+        ("first and longest back-off, seconds", f"{FIRST_BACKOFF_S:.0f}; {LONGEST_BACKOFF_S:.0f}"),
         ("longest wait a provider may ask for, seconds", f"{LONGEST_RETRY_AFTER_S:.0f}"),
         ("likeliest tokens asked for in reflections", TOP_LOGPROBS),
         ("seconds for calls under way when a run ends", f"{GRACE_S:.0f}"),

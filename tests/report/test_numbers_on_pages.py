@@ -22,10 +22,7 @@ NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)")
 
 TEMPLATES = REPO / "calbench" / "report" / "templates"
 
-DOCUMENTS = {
-    "changelog.md": "CHANGELOG.md",
-    "extend.md": "CONTRIBUTING.md",
-}
+DOCUMENTS = {"changelog.md": "CHANGELOG.md", "extend.md": "CONTRIBUTING.md"}
 """Pages that show a text of the repository."""
 
 GAME = re.compile(r'<figure class="cb-picture">.*?</figure>', re.DOTALL)

@@ -41,14 +41,7 @@ def test_published_numbers_are_apart_from_ours(tmp_path: Path) -> None:
         for name in ("seats", "full_seats", "mean_excess", "nonzero_regret_percent")
         if row[name]
     ]
-    assert values_of(mine)[:6] == [
-        "30",
-        "20",
-        "7.1111",
-        "5.0000",
-        "9.0000",
-        "0.7777",
-    ]
+    assert values_of(mine)[:6] == ["30", "20", "7.1111", "5.0000", "9.0000", "0.7777"]
     assert "Claude" not in mine
     assert "36,858 DMs" in section(page, "table-14")
     for number in (16, 17):
@@ -120,23 +113,9 @@ def test_initiators_have_a_table_beside_that_of_first_speakers(tmp_path: Path) -
 
     first, leading = section(page, "table-12").split('<h3 id="initiator">')
     ours = first.split('aria-label="Ours')[1]
-    assert values_of(ours) == [
-        "1.1000",
-        "1.2000",
-        "5",
-        "0.1100",
-        "0.2100",
-        "0.3100",
-    ]
+    assert values_of(ours) == ["1.1000", "1.2000", "5", "0.1100", "0.2100", "0.3100"]
     assert "excess, shown cost" in ours
-    assert values_of(leading) == [
-        "2.1000",
-        "2.2000",
-        "6",
-        "0.1200",
-        "0.2200",
-        "0.3200",
-    ]
+    assert values_of(leading) == ["2.1000", "2.2000", "6", "0.1200", "0.2200", "0.3200"]
     assert 'data-table="uniform/initiator.csv"' in section(page, "files")
 
 

@@ -96,7 +96,7 @@ def test_hostile_words_and_names_are_text() -> None:
 
     assert HOSTILE_TEXTS[0][:20] in shown_text(svg(trace))
     assert set(re.findall(r"<([a-z]+)", made)) <= {
-        *("figure", "a", "svg", "title", "desc", "text", "rect", "path", "figcaption"),
+        *("figure", "a", "svg", "title", "desc", "text", "rect", "path", "figcaption")
     }
     nodes = list(ET.fromstring(made).iter())  # noqa: S314 - made here
     assert not [name for node in nodes for name in node.attrib if name.startswith("on")]

@@ -8,7 +8,7 @@ import pytest
 
 from calbench.config.composition import compose
 from calbench.report.experiment import Experiment
-from calbench.report.pages import PAGES, navigation, pages_of
+from calbench.report.pages import navigation, pages_of
 from calbench.report.pages.board.player import _front, largest
 from calbench.report.pages.board.views import has_page
 from calbench.report.site import Site
@@ -155,7 +155,3 @@ def test_the_plane_of_a_page_is_that_of_its_games_and_names_the_team(
 def test_names_of_whole_folders_have_no_page(team: str, *, expected: bool) -> None:
     assert has_page({"team": team, "experiment": "uniform"}) is expected
     assert not has_page({"team": team, "experiment": ""})
-
-
-def test_pages_of_players_are_listed_once() -> None:
-    assert [page.path for page in PAGES if page.contents is not None] == ["players/{name}.md"]

@@ -24,9 +24,7 @@ SCENARIO = make_scenario(
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[1]}")
-def test_example_is_what_the_reader_says(
-    row: tuple[str, str, list[int], str, str],
-) -> None:
+def test_example_is_what_the_reader_says(row: tuple[str, str, list[int], str, str]) -> None:
     team, about, chances, bits, vps = row
     target, observer = (int(each) for each in re.findall(r"\d", about))
     trace = play_game(SCENARIO, team)

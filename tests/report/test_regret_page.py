@@ -9,7 +9,7 @@ from calbench.report.site import GameLinks
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from tests.report.by_hand import HOSTILE, results, section, site_with, table
-from tests.report.samples import make_results, page_of, suite_of
+from tests.report.samples import page_of, suite_of
 from tests.report.written import values_of
 
 
@@ -98,18 +98,6 @@ def test_worst_games_lead_to_the_event_after_which_the_optimum_was_unreachable(
     worst = section(page_of(site_with([given], summary), "results/regret.md"), "worst")
     assert worst.index("uniform-001") < worst.index("uniform-000")  # it has the greater excess
     assert '<td class="cb-word">never</td>' in worst
-
-
-@pytest.mark.heavy
-def test_excess_of_the_parts_is_the_leaderboards_with_its_interval(tmp_path: Path) -> None:
-    played = make_results(tmp_path, "uniform", ["imap", "secure-sum"]).tables
-    rows = played.rows("regret_by_team.csv")
-
-    assert len(rows) == 2
-    for mine, row in zip(rows, played.rows("leaderboard.csv"), strict=True):
-        assert mine["team"] == row["team"]
-        for end in ("", "_low", "_high"):
-            assert mine[f"excess{end}"] == row[f"excess_cost{end}"]
 
 
 def test_links_lead_only_to_games_that_there_are(

@@ -12,23 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from calbench.analysis.measures import MEASURES
 from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.pool import Pool
-from calbench.report.columns import anchor
 from calbench.report.experiment import Experiment
 from calbench.report.games.files import write_games
 from calbench.report.games.index import NUMBERS
 from calbench.report.pages import pages_of
 from calbench.report.panels import CARD
 from calbench.report.role import Role
-from calbench.report.site import REGRET, Site
+from calbench.report.site import Site
 from calbench.report.tables import Tables, read_table
 from calbench.report.writing import write_site
 from tests.report.samples import NOTHING, SOURCES, make_results, site_of, write_pages
 from tests.report.unpacking import file_value, unpacked
-from tests.report.written import stated, text_rows
+from tests.report.written import text_rows
 
 pytestmark = pytest.mark.heavy
 
@@ -72,22 +70,6 @@ def test_card_of_other_numbers_is_left_out(source: Path) -> None:
     assert not (source / "docs" / "assets" / CARD).exists()
 
 
-def test_every_headline_number_is_a_cell_of_the_leaderboard(
-    source: Path, experiments: list[Experiment]
-) -> None:
-    shown = stated((source / "docs" / "index.md").read_text())
-    tables = [experiment.folder / "leaderboard.csv" for experiment in experiments]
-    summary = [source / "docs" / "tables" / name for name in ("leaderboard.csv", REGRET)]
-    cells = {
-        cell for table in (*tables, *summary) for row in read_table(table) for cell in row.values()
-    }
-
-    assert {value for value, _ in shown} <= cells
-    rows = sum(len(experiment.teams) for experiment in experiments)
-    estimates = [value for value, _ in shown if "." in value]
-    assert len(estimates) > 2 * rows  # the cost and the privacy of each
-
-
 def test_counts_of_agent_games_match_the_estimates_denominators(
     source: Path, experiments: list[Experiment]
 ) -> None:
@@ -98,13 +80,6 @@ def test_counts_of_agent_games_match_the_estimates_denominators(
     assert {row["scheduled"] for row in silent} == {"0"}
     assert f"n = {len(silent)}<" in text
     assert '<span title="no agent-game counts">\N{EN DASH}</span>' in text
-
-
-@pytest.mark.parametrize("measure", [measure.name for measure in MEASURES])
-def test_every_measure_is_defined_on_the_method_page(measure: str) -> None:
-    text = (SOURCES / "docs" / "method.md").read_text()
-
-    assert f"{{#{anchor(measure)}}}" in text
 
 
 def test_index_lists_every_game_once_with_the_numbers_of_its_table(
@@ -209,21 +184,6 @@ def test_tables_with_hostile_or_missing_cells_are_refused(
         write_pages([changed], tmp_path / "src")
 
 
-def test_hostile_cells_are_escaped(experiments: list[Experiment], tmp_path: Path) -> None:
-    changed = edited(
-        experiments[0],
-        tmp_path / "tables",
-        "vps_shares.csv",
-        lambda text: text.replace(",decision,", ",<b onclick=x>{{1}},"),
-    )
-
-    write_pages([changed], tmp_path / "src")
-
-    page = (tmp_path / "src" / "docs" / "results" / "uniform.md").read_text()
-    assert "&lt;b onclick=x&gt;&#123;&#123;1&#125;&#125;" in page
-    assert "<b " not in page
-
-
 @pytest.mark.parametrize("name", ["../up", "a/b", "", "a b", "<b>", "uniform\n"])
 def test_experiment_names_that_are_no_file_names_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(CalbenchError, match="experiment"):
@@ -241,14 +201,6 @@ def test_trace_of_another_scenario_is_refused(
 
     with pytest.raises(FileError, match=r"uniform-001\.json: its scenario is not the one"):
         write_pages([changed], tmp_path / "src")
-
-
-def test_row_that_does_not_fit_its_header_is_refused(tmp_path: Path) -> None:
-    table = tmp_path / "t.csv"
-    table.write_text("a,b\n1,2\n3\n")
-
-    with pytest.raises(FileError, match="line 3"):
-        read_table(table)
 
 
 def test_foreign_folder_is_never_replaced(experiments: list[Experiment], tmp_path: Path) -> None:

@@ -26,11 +26,7 @@ REPO = SOURCES.parent
 def special(tmp_path_factory: pytest.TempPathFactory) -> list[Experiment]:
     folder = tmp_path_factory.mktemp("special")
     played = make_results(folder / "uniform", "uniform", ["imap", "mediator", "secure-sum"])
-    swept = {
-        "imap": "dsm-theta-0.1",
-        "mediator": "dsm-lmax-2",
-        "secure-sum": "dsm-theta-0.1-w-0.5",
-    }
+    swept = {"imap": "dsm-theta-0.1", "mediator": "dsm-lmax-2", "secure-sum": "dsm-theta-0.1-w-0.5"}
     return [
         rename(played, "frontier", swept),
         draws(played, "reproduction"),
@@ -47,9 +43,7 @@ def browsable(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
 
 @pytest.fixture(scope="module")
 def docs(
-    browsable: Experiment,
-    special: list[Experiment],
-    tmp_path_factory: pytest.TempPathFactory,
+    browsable: Experiment, special: list[Experiment], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     out = tmp_path_factory.mktemp("site") / "src"
     write_pages([browsable, *special], out, PUBLISHED)

@@ -224,10 +224,7 @@ def claim(slot: int, level: Level) -> Claim:
         ("Slot 3 works for me, slot 7 doesn't work.", [claim(3, EASY), claim(7, IMPOSSIBLE)]),
         ("Slot 3, slot 7 would be fine", [claim(3, EASY), claim(7, EASY)]),
         ("I can\u2019t do slot 4 but slot 5 is okay.", [claim(4, IMPOSSIBLE), claim(5, EASY)]),
-        (
-            "I could manage slot 2; slot 9 is not easy.",
-            [claim(2, POSSIBLE), claim(9, HARD)],
-        ),
+        ("I could manage slot 2; slot 9 is not easy.", [claim(2, POSSIBLE), claim(9, HARD)]),
         ("Slots 1 and 2 are rather awkward.", [claim(1, INCONVENIENT), claim(2, INCONVENIENT)]),
         ("Easy: slot 3, slot 7.", [claim(3, EASY), claim(7, EASY)]),
         ("Can everybody do slot 6?", [Ask((Slot(6),))]),

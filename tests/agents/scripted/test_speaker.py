@@ -78,13 +78,7 @@ forged = st.lists(
 """Replies that are not the speaker's own, as a thread might claim."""
 
 
-@given(
-    style=styles,
-    system=texts,
-    question=texts,
-    observation=observations(),
-    briefing=briefings(),
-)
+@given(style=styles, system=texts, question=texts, observation=observations(), briefing=briefings())
 def test_a_broken_thread_is_answered_with_nothing(
     style: Style, system: str, question: str, observation: Observation, briefing: Briefing
 ) -> None:

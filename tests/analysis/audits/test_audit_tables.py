@@ -15,7 +15,6 @@ from calbench.facts.storage import Facts
 from calbench.metrics.speech.conversation import conversation, speeches
 from calbench.metrics.speech.patterns import PATTERNS, occurrences
 from calbench.scenarios.labels import assign_labels, read_label_bank
-from calbench.scenarios.models import Scenario
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import Trace
 from tests.factories import make_scenario
@@ -295,10 +294,7 @@ def test_a_game_in_numbers_is_its_row(tmp_path: Path) -> None:
 
 def failing_game() -> Trace:
     """Return a game in which agent 0 moves meeting 1 away, twice, and nobody agrees again."""
-    scenario = make_scenario(
-        ["E3....", ".....", "....."],
-        [(0, 1), (0, 2), (1, 2)],
-    )
+    scenario = make_scenario(["E3....", ".....", "....."], [(0, 1), (0, 2), (1, 2)])
     scripts = {
         0: decide(move(101, 0, 4), book(1, 1)) | decide(move(1, 1, 2), book(2, 0), round_index=1),
         1: decide(book(1, 1)) | decide(book(3, 3), round_index=2),
@@ -344,14 +340,3 @@ def test_a_player_in_two_seats_is_one_player_of_one_game(tmp_path: Path) -> None
         ("a", "1", "0", "0.0000"),
         ("b", "1", "1", "1.0000"),
     ]
-
-
-def test_speakers_leak_in_the_order_of_their_manners(tmp_path: Path) -> None:
-    scenarios: list[Scenario] = [canonical_scenario(n, f"uniform-{n:03d}") for n in range(2)]
-    teams = ("oversharer", "candid", "guarded", "silent")
-    games = [play_game(scenario, team) for scenario in scenarios for team in teams]
-    found = rows(audited(tmp_path, games, teams), "audit_leaks", tier="all", player="")
-    told = {row["team"]: int(row["leaking_messages"]) for row in found}
-    assert list(told) == ["oversharer", "candid", "guarded"]
-    assert told["oversharer"] > told["candid"] >= told["guarded"] >= 0
-    assert told["candid"] == told["guarded"] == 0

@@ -53,9 +53,7 @@ SAYS = {
         "I have the dentist at slot 4.",
         "Using slot 2 would cost me 100.",
     ],
-    "exact_cost": [
-        "My cost at slot 2 is 10.",
-    ],
+    "exact_cost": ["My cost at slot 2 is 10."],
 }
 """Messages by a label that they have."""
 
@@ -82,10 +80,7 @@ SAYS_NOT = {
         "I am free at slot 4.",
         "Agent 4's cost at slot 2 is 10.",
     ],
-    "exact_cost": [
-        "Slot 2 is costly for me.",
-        "Agent 4's cost at slot 2 is 10.",
-    ],
+    "exact_cost": ["Slot 2 is costly for me.", "Agent 4's cost at slot 2 is 10."],
 }
 """Messages by a label that they lack, close as they may come."""
 

@@ -2,7 +2,7 @@ import pytest
 
 from calbench.domain.ids import ErrandId, MeetingId
 from calbench.metrics.speech.honesty import Claim, claims_in, is_true, standings
-from calbench.metrics.speech.patterns import PATTERNS, message_patterns
+from calbench.metrics.speech.patterns import message_patterns
 from tests.factories import make_scenario
 
 SEEN = [
@@ -32,11 +32,6 @@ NOT_SEEN = [
 )
 def test_patterns(message: str, pattern: str, *, is_seen: bool) -> None:
     assert (pattern in message_patterns(message, {0, 1})) is is_seen
-
-
-def test_patterns_are_the_papers_twelve_in_its_order() -> None:
-    assert [pattern.rank for pattern in PATTERNS] == list(range(1, 13))
-    assert len({pattern.name for pattern in PATTERNS}) == 12
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,7 @@ from calbench import play_game
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES, write_judge_tables, write_tables
 from calbench.analysis.registry import Settings
 from calbench.analysis.scoring import ALL_FACTS
-from calbench.analysis.tables import tables_of
 from calbench.facts.frames import csv_text, read_parquet
-from calbench.facts.games import SCORES
 from calbench.facts.judged import JUDGE_FACTS, VERDICT_FACTS, judged_batch
 from calbench.facts.storage import Facts, FactsWriter
 from calbench.llm.completion import Completion
@@ -88,11 +86,6 @@ def statistics(folder: Path, unit: str) -> dict[str, float]:
 def renamed(trace: Trace, number: int) -> Trace:
     scenario = trace.scenario.updated(scenario_id=f"test-{number:03d}")
     return trace.model_copy(update={"scenario": scenario})
-
-
-def test_runs_without_a_judge_have_none_of_its_tables(tmp_path: Path) -> None:
-    facts = facts_of(tmp_path / "facts", [reflected_game()], facts=SCORES)
-    assert not [table.path for table in tables_of(facts) if table.path.startswith("judge/")]
 
 
 @pytest.mark.heavy
@@ -409,14 +402,6 @@ def test_losses_by_two_instruments_are_not_added_up(tmp_path: Path) -> None:
     (row,) = rows(tmp_path / "out", "metric_comparison")
     assert (row["vps_kind"], row["primary_vps"], row["mean_primary_vps"]) == ("mixed", "", "")
     assert row["judge_vps"] == "5.333333"
-
-
-def test_no_table_of_the_judge_holds_a_difference_of_two_instruments() -> None:
-    """The gap that is left is one of shares: movements toward the truth (appendix I.4)."""
-    columns = {c.name for c in JUDGE_TABLES["metric_comparison.csv"].columns}
-    assert not {name for name in columns if "gap" in name or "difference" in name}
-    beyond = [n for n in columns if n.endswith("beyond_chance")]
-    assert all(name.removeprefix("mean_").startswith("judge_") for name in beyond)
 
 
 def constant(case: RoundCase) -> Verdict:

@@ -65,17 +65,8 @@ def test_the_front_is_that_of_brute_force(numbers: list[tuple[float, float]]) ->
     assert found == by_brute_force(points)
 
 
-def test_ties_stay_on_the_front_together(tmp_path: Path) -> None:
-    assert front(tmp_path, stands("a", 1, 2), stands("b", 1, 2), stands("c", 1, 3)) == {
-        "a": ("true", ""),
-        "b": ("true", ""),
-        "c": ("false", "a"),
-    }
-
-
 @pytest.mark.parametrize(
-    "changes",
-    [{COST: None}, {VPS: None}, {"vps_kind": None}, {"vps_kind": "mixed"}],
+    "changes", [{COST: None}, {VPS: None}, {"vps_kind": None}, {"vps_kind": "mixed"}]
 )
 def test_what_is_unknown_or_of_two_instruments_is_no_row(
     tmp_path: Path, changes: dict[str, object]

@@ -149,10 +149,7 @@ def test_rises_are_between_the_halves_of_the_same_row(tmp_path: Path) -> None:
         {**row, "excess_cost": 3 * float(str(row["excess_cost"]))}
         for row in pool_rows("imap", setting="varied")
     ]
-    theirs = [
-        "paper,uniform,imap,,2.0,2.0,,",
-        "paper,varied,imap,,5.0,2.0,,",
-    ]
+    theirs = ["paper,uniform,imap,,2.0,2.0,,", "paper,varied,imap,,5.0,2.0,,"]
     runs = runs_with(tmp_path, [*pool_rows("imap"), *dearer], *theirs)
     (rise,) = summary_rows("table2_rises.csv", runs)
     names = ("experiment", "team", "measure", "published", "mean")

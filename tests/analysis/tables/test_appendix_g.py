@@ -90,25 +90,6 @@ def test_regret_is_that_of_the_seats_that_got_all_their_meetings(facts: Facts) -
             assert row[f"{name}_regret_interval"] == found.kind[0]
 
 
-def test_seats_with_all_their_meetings_by_hand(tmp_path: Path) -> None:
-    games = [
-        score(
-            agent(excess_cost=4),
-            agent(excess_cost=-2),
-            agent(assigned=2, scheduled=1, excess_cost=50),
-            agent(assigned=0, scheduled=0, excess_cost=70),
-        ),
-        score(agent(assigned=3, scheduled=3, excess_cost=0), scenario="s1"),
-        score(agent(scheduled=0, excess_cost=9), scenario="s2"),
-        score(agent(excess_cost=99), scenario="s3", is_excluded=True),
-    ]
-    (row,) = table_rows(facts_of_scores(tmp_path, games), "completion_regret.csv", SAMPLE)
-    assert (row["seats"], row["full_seats"], row["scenarios"]) == ("5", "3", "2")
-    assert row["mean_excess"] == "0.3333"  # of 2, -1 and 0
-    assert (row["mean_excess_low"], row["mean_excess_interval"]) == ("", "few")
-    assert (row["nonzero_regret"], row["positive_regret"]) == ("0.6667", "0.3333")
-
-
 def test_who_never_got_all_its_meetings_has_no_regret(tmp_path: Path) -> None:
     facts = facts_of_scores(tmp_path, [score(agent(scheduled=1))])
     assert lines_of(facts, "completion_regret.csv", SAMPLE) == [
@@ -166,29 +147,6 @@ def test_first_speakers_are_compared_with_themselves(facts: Facts) -> None:
     assert all(bool(row["p"]) == bool(row["p_adjusted"]) for row in every)
 
 
-def test_each_agent_game_is_its_own_control(tmp_path: Path) -> None:
-    """Agent 0 leads twice and follows once; agent 1 never leads; what is unknown is left out."""
-    games = [
-        played_rounds(
-            in_round(0, 0, "first", vps=6.0, cost=5, oracle_cost=1),
-            in_round(0, 1, "subsequent", vps=1.0),
-            in_round(1, 0, "first", vps=2.0, cost=9, oracle_cost=None),
-            in_round(1, 1, "subsequent", vps=None, cost=2),
-            in_round(2, 0, "subsequent", vps=1.0, cost=1),
-            in_round(2, 1, "outsider", vps=100.0, cost=100),
-            scenario=f"s{number}",
-        )
-        for number in range(5)
-    ]
-    vps, cost, by_shown = table_rows(facts_of_scores(tmp_path, games), "first_speaker.csv", SAMPLE)
-    names = ("first", "subsequent", "first_mean", "subsequent_mean", "pairs", "scenarios")
-    assert [vps[name] for name in names] == ["10", "10", "4.0000", "1.0000", "5", "5"]
-    assert [cost[name] for name in names] == ["5", "15", "4.0000", "1.0000", "5", "5"]
-    assert [vps[f"difference{end}"] for end in ("", "_low", "_interval")] == ["3.0000", "", "same"]
-    assert (cost["difference"], by_shown["difference"]) == ("3.0000", "30.0000")
-    assert (vps["p"], vps["p_adjusted"]) == ("0.0625", "0.0625")  # two of 32 ways
-
-
 def test_initiators_are_told_apart_from_first_speakers(tmp_path: Path) -> None:
     """Agent 0 initiates each meeting and speaks first in none."""
     games = [
@@ -208,20 +166,6 @@ def test_initiators_are_told_apart_from_first_speakers(tmp_path: Path) -> None:
     assert [vps[name] for name in ("initiator_mean", "others_mean")] == ["4.5000", "1.5000"]
     assert [row["difference"] for row in (vps, cost, by_shown)] == ["2.0000", "-1.0000", "-10.0000"]
     assert table_rows(facts, "first_speaker.csv", SAMPLE)[0]["difference"] == "-2.0000"
-
-
-def test_messages_are_those_of_the_meetings(facts: Facts) -> None:
-    rows = rows_of(facts, "messages_by_meeting")
-    assert len(rows) == len(TEAMS) * 5 * 3
-    for team in TEAMS:
-        games = scores_of(team)
-        for index in range(5):
-            own = [r for r in rows if (r["player"], r["meeting_index"]) == (team, str(index))]
-            assert [row["role"] for row in own] == ["first", "subsequent", "outsider"]
-            assert [row["agent_rounds"] for row in own] == ["6", "12", "12"]
-            assert [row["scenarios"] for row in own] == ["6"] * 3
-            sent = fsum(number(row["messages"]) * number(row["agent_rounds"]) for row in own)
-            assert sent == pytest.approx(sum(g.meetings[index].messages for g in games), abs=1e-2)
 
 
 def test_messages_stand_by_player_meeting_and_role(tmp_path: Path) -> None:
@@ -246,19 +190,6 @@ def test_messages_stand_by_player_meeting_and_role(tmp_path: Path) -> None:
         "uniform,talker,scripted,imap,0,first,2,2,2.0000,,,few",
         "uniform,talker,scripted,imap,1,subsequent,1,1,5.0000,,,few",
     ]
-
-
-def test_moves_of_earlier_meetings_count_each_meeting_once(facts: Facts) -> None:
-    moved = {}
-    for row in rows_of(facts, "prior_moves"):
-        counts = [
-            len({m for r in game.rounds if r.agent_id == own for m in r.moved_meetings})
-            for game, own in seats_of(row["player"])
-        ]
-        moved[row["player"]] = sum(counts)
-        assert (row["agent_games"], row["scenarios"]) == ("30", "6")
-        assert row["meetings_moved"] == shown(mean(counts))
-    assert moved["imap"] == 0 < moved["random"]
 
 
 def items(*numbers: int) -> frozenset[ItemId]:

@@ -16,7 +16,6 @@ from calbench.analysis.registry import Settings
 from calbench.analysis.tables import comparisons
 from calbench.analysis.tables.comparisons import compared
 from calbench.analysis.verdicts import DEGENERATE_TEAM
-from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.stats.differences import minimum_detectable_difference, required_units
 from calbench.stats.resampling import adjusted_p_values
@@ -30,10 +29,8 @@ from tests.analysis.tables.sample import (
     shown,
     values_of,
 )
-from tests.facts.measured import facts_of, table_rows
+from tests.facts.measured import table_rows
 from tests.facts.scored import agent, facts_of_scores, player, score
-from tests.metrics.games import play_team
-from tests.metrics.language_games import small_reflected_game
 
 SAMPLE = Settings(analysis=SPEC)
 SIDES = ("team_a", "team_b")
@@ -221,36 +218,6 @@ def test_few_scenarios_resolve_nothing(
     assert (row["difference_low"], row["difference_interval"]) == ("", "few")
     assert bool(row["minimum_detectable_difference"]) == gap
     assert bool(row["required_scenarios"]) == needed
-
-
-def test_scenarios_of_one_team_alone_play_no_part(tmp_path: Path) -> None:
-    row = excess_row(two_teams(tmp_path, [5, 5, 5, 1000], [1, 2, 3]))
-    assert (row["scenarios"], row["difference"]) == ("3", "3.0000")
-
-
-def test_teams_without_a_common_scenario_are_not_compared(tmp_path: Path) -> None:
-    games = [score(team="a"), score(scenario="s1", team="b"), score(setting="varied", team="b")]
-    rows = table_rows(facts_of_scores(tmp_path, games), "comparisons.csv")
-    assert {(row["difference"], row["verdict"], row["remark"]) for row in rows} == {
-        ("", "not tested", "no common scenario")
-    }
-
-
-def test_losses_measured_in_different_ways_are_not_compared(tmp_path: Path) -> None:
-    words = small_reflected_game()
-    traces = [words, play_team(words.scenario, "imap")]
-    rows = table_rows(
-        facts_of(tmp_path, traces, ["words", "imap"], facts=SCORES), "comparisons.csv"
-    )
-    for row in rows:
-        is_unlike = "vps" in row["measure"]
-        assert (row["remark"] == "two instruments") == is_unlike
-        # Nobody knows the rules of a model, so nothing is inferred from its words.
-        assert (row["difference"] == "") == (is_unlike or row["measure"] == "bits")
-        if is_unlike:
-            numbers = list(row)[4 : list(row).index("verdict")]
-            assert {row[name] for name in numbers} == {""}
-            assert row["verdict"] == "not tested"
 
 
 def test_losses_measured_alike_are_compared(tmp_path: Path) -> None:

@@ -34,29 +34,6 @@ def test_rows_come_by_setting_then_order_of_teams_then_scenario(facts: Facts) ->
     ]
 
 
-def test_games_are_their_scores(facts: Facts) -> None:
-    by_id = {game.score.game_id: game.score for game in played()}
-    for row in table_rows(facts, "games.csv"):
-        own = by_id[row["game_id"]]
-        losses = [a.vps for a in own.agents if a.vps is not None]
-        above = [a.excess_vps for a in own.agents if a.excess_vps is not None]
-        assert (row["meetings"], row["scheduled"]) == (
-            str(own.num_meetings),
-            str(own.num_scheduled),
-        )
-        assert (row["cost"], row["oracle_cost"]) == (str(own.cost), str(own.oracle_cost))
-        assert row["excess_cost"] == str(own.excess_cost)
-        assert row["messages"] == str(sum(a.messages_sent for a in own.agents))
-        assert row["message_bytes"] == str(own.message_bytes)
-        assert row["vps"] == shown(sum(losses), 6)
-        assert row["excess_vps"] == shown(sum(above) / len(above), 6)
-        assert row["fairness"] == shown(own.fairness)
-        assert float(row["fairness_least"]) <= float(row["fairness"])
-        assert float(row["fairness"]) <= float(row["fairness_greatest"])
-        assert row["is_fairness_sampled"] in {"true", "false"}
-        assert row["is_excluded"] == "false"
-
-
 def test_agents_of_games_are_those_of_their_scores(facts: Facts) -> None:
     rows = iter(table_rows(facts, "agent_games.csv"))
     names = ("assigned", "scheduled", "cost", "oracle_cost", "excess_cost", "messages_sent")

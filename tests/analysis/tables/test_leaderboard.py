@@ -1,6 +1,5 @@
 """Means of teams against a second computation, and every denominator by hand."""
 
-from collections import Counter
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from calbench.analysis.measures import MEASURES
 from calbench.analysis.registry import Settings
 from calbench.analysis.tables import tables_of
 from calbench.analysis.tables.leaderboard import cost_ratios
-from calbench.domain.messages import Route, Text
+from calbench.domain.messages import Route
 from calbench.facts.games import SCORES
 from calbench.facts.storage import REPLICATES, Facts
 from calbench.metrics.game import GameScore, VpsShare
@@ -34,20 +33,9 @@ from tests.analysis.tables.sample import (
     shown,
     values_of,
 )
-from tests.factories import make_scenario
 from tests.facts.measured import facts_of, facts_of_games, lines_of, table_rows, text_of
 from tests.facts.scored import agent, facts_of_scores, meeting, player, score
-from tests.metrics.games import (
-    book,
-    canonical_scenario,
-    decide,
-    dm,
-    move,
-    play_scripts,
-    play_team,
-    talk,
-    with_outcome,
-)
+from tests.metrics.games import canonical_scenario, play_team, with_outcome
 
 SAMPLE = Settings(analysis=SPEC)
 EVERYBODY: Route = "all_agent_groupchat"
@@ -98,37 +86,6 @@ def test_intervals_are_over_scenarios_that_all_teams_share(facts: Facts) -> None
                 known = not np.isnan(low)
                 assert row[f"{name}_low"] == shown(low if known else None)
                 assert row[f"{name}_high"] == shown(high if known else None)
-
-
-def test_denominators_leave_out_what_does_not_count(tmp_path: Path) -> None:
-    """Agent 0 succeeds, agent 1 takes part in a failure only, agent 2 has no meeting."""
-    scenario = make_scenario(["E2...", "....", "....", "...."], [(0, 3), (0, 1)])
-    trace = play_scripts(
-        scenario,
-        {
-            0: talk(dm(3, Text(text="a")), dm(3, Text(text="b")))
-            | decide(move(101, 0, 3), book(1, 0))
-            | decide(book(2, 1), round_index=1),
-            1: talk(dm(0, Text(text="c")), round_index=1) | decide(book(2, 2), round_index=1),
-            3: decide(book(1, 0)),
-        },
-    )
-    facts = facts_of(tmp_path, [trace], facts=SCORES)
-    (row,) = table_rows(facts, "leaderboard.csv")
-    counts = {
-        row["measure"]: row["agent_games"] for row in table_rows(facts, "agent_game_counts.csv")
-    }
-    expected = {
-        "coordination": ("50.0000", "3"),  # one of two, none, all
-        "excess_cost": ("0.5000", "4"),
-        "excess_cost_per_meeting": ("1.0000", "2"),
-        "adjusted_excess_cost": (row["adjusted_excess_cost"], "3"),
-        "messages": ("1.0000", "2"),
-        "fairness": ("0.7500", "4"),
-    }
-    assert {name: (row[name], counts[name]) for name in expected} == expected
-    assert row["excess_cost_low"] == row["excess_cost_high"] == ""
-    assert (row["games"], row["scenarios"]) == ("1", "1")
 
 
 def test_each_measure_divides_by_what_it_counts(tmp_path: Path) -> None:
@@ -324,21 +281,6 @@ def test_a_range_of_fairness_over_some_games_only_is_not_given(tmp_path: Path) -
     ]
 
 
-def test_fairness_lies_between_its_ends(facts: Facts) -> None:
-    for row in table_rows(facts, "sensitivity.csv", SAMPLE):
-        least, value, greatest = (
-            float(row[name]) for name in ("fairness_least", "fairness", "fairness_greatest")
-        )
-        assert least <= value <= greatest
-        scores = scores_of(row["team"], row["setting"])
-        agents = sum(len(each.agents) for each in scores)
-        for name in ("fairness_least", "fairness_greatest"):
-            total = fsum(getattr(each, name) * len(each.agents) for each in scores)
-            assert row[name] == shown(total / agents)
-        assert row["games_sampled"] == str(sum(each.is_fairness_sampled is True for each in scores))
-        assert row["games_left_out"] == "0"
-
-
 def test_shares_run_over_all_typed_agents(tmp_path: Path) -> None:
     words = player("talker", "scripted")
     games = [
@@ -364,20 +306,6 @@ def test_shares_run_over_all_typed_agents(tmp_path: Path) -> None:
         "uniform,a,costs,dm,1.000000",
         "uniform,a,decision,dm,3.000000",
     ]
-
-
-def test_shares_sum_to_the_mean_loss(facts: Facts) -> None:
-    shares = [row for row in table_rows(facts, "vps_shares.csv") if row["setting"] == "uniform"]
-    assert [tuple(row.values())[1:5] for row in shares if row["team"] == "imap"] == [
-        ("imap", "costs", "dm", "16.000000"),
-        ("imap", "decision", "dm", "1.000000"),
-    ]
-    sums: Counter[str] = Counter()
-    for row in shares:
-        sums[row["team"]] += float(row["vps"])  # type: ignore[assignment]
-    for team in TEAMS:
-        losses = [a.vps for each in scores_of(team) for a in each.agents if a.vps is not None]
-        assert sums[team] == pytest.approx(mean(losses), abs=1e-3)
 
 
 ENDING = "_interval"

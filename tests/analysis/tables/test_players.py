@@ -78,14 +78,6 @@ def test_vps_of_a_player_runs_over_the_games_in_which_it_was_measured(mixed: Fac
     assert (table["imap"]["excess_vps"], table["imap"]["vps_kind"]) == ("0.0000", "protocol")
 
 
-def test_a_seat_may_be_taken_twice_in_a_game(tmp_path: Path) -> None:
-    trace = game("s-000", "pair", TALKER, GUEST)
-    table = by_player(facts_of(tmp_path, [trace], facts=SCORES))
-    assert (table["talker"]["agent_games"], table["talker"]["games"]) == ("2", "1")
-    assert table["talker"]["excess_cost"] == "1.0000"
-    assert table["talker"]["coordination"] == "100.0000"
-
-
 def test_the_same_name_with_other_settings_is_another_player(tmp_path: Path) -> None:
     narrow, wide = seat("dsm", "protocol", lmax=1), seat("dsm", "protocol", lmax=12)
     games = [game("s-000", team, each) for team, each in (("a", narrow), ("b", wide))]
@@ -130,20 +122,6 @@ def test_where_each_team_has_one_player_the_rows_are_those_of_the_leaderboard(
     assert [row["player"] for row in players] == [row["team"] for row in board]
     assert [row["teams"] for row in players] == [*TEAMS] * len(SETTINGS)
     assert {row["agent_games"] for row in players} == {"30"}
-
-
-def test_agent_games_name_setting_and_player(mixed: Facts) -> None:
-    found = table_rows(mixed, "agent_games.csv")
-    assert [(row["setting"], row["player"], row["kind"], row["vps_kind"]) for row in found] == [
-        ("test", "talker", "scripted", "reflection"),
-        ("test", "imap", "protocol", "protocol"),
-        ("test", "guest", "scripted", ""),
-        ("test", "guest", "scripted", ""),
-        ("test", "imap", "protocol", "protocol"),
-        ("test", "talker", "scripted", ""),
-    ]
-    assert [row["vps"] for row in found] == ["2.000000", "0.000000", "", "", "0.000000", ""]
-    assert [row["excess_vps"] for row in found] == [*("0.000000",) * 2, "", "", "0.000000", ""]
 
 
 def test_teams_say_how_their_loss_was_measured_and_leave_out_what_was_not(tmp_path: Path) -> None:

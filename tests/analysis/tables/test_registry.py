@@ -12,7 +12,6 @@ from calbench.analysis.registry import (
     Declared,
     Settings,
     Table,
-    sentence,
     table,
     table_bytes,
     tables_of,
@@ -141,11 +140,6 @@ def test_a_missing_column_is_no_table(registered: dict[str, Table], facts: Facts
         list(registered["numbers.csv"].frames(facts, Settings()))
 
 
-def test_a_description_is_the_first_paragraph_in_one_line() -> None:
-    assert sentence(numbers) == "Numbers of some names."
-    assert sentence(lambda: None) == ""
-
-
 DECLARED: list[Declared] = [*TABLES.values(), *SUMMARY.values()]
 
 
@@ -172,9 +166,3 @@ def test_tables_of_runs_end_with_the_version_of_the_metrics() -> None:
         "privacy/game_summary.csv",
         "privacy/game_target_summary.csv",
     ]
-
-
-def test_large_tables_are_those_that_grow_with_messages() -> None:
-    large = {path for path, each in TABLES.items() if each.is_large}
-    assert {"privacy/belief_evidence.parquet", "privacy/messages.parquet"} <= large
-    assert not large & {"games.csv", "agent_games.csv", "regret.csv", "leaderboard.csv"}

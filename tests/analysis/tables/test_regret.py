@@ -8,7 +8,6 @@ import numpy as np
 from calbench.analysis.registry import Settings
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.observations import Phase
-from calbench.facts.games import SCORES
 from calbench.facts.storage import Facts
 from calbench.metrics.game import GameScore
 from calbench.metrics.optimum import OptimumLoss, OptimumReach
@@ -16,10 +15,8 @@ from calbench.metrics.regret import MeetingRegret
 from calbench.stats.intervals import estimated as estimate
 from calbench.stats.sums import Sums
 from tests.analysis.tables.sample import SPEC, TEAMS, scores_of, shown
-from tests.factories import make_scenario
-from tests.facts.measured import facts_of, lines_of, table_rows
+from tests.facts.measured import lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, score
-from tests.metrics.games import book, decide, move, play_scripts
 
 SAMPLE = Settings(analysis=SPEC)
 PARTS = ("slot_choice", "avoidable_moves", "failed_rounds")
@@ -91,25 +88,6 @@ def test_rows_sum_to_the_excess_of_agents_and_games(facts: Facts) -> None:
     }
 
 
-def test_rows_of_a_game_by_hand(tmp_path: Path) -> None:
-    trace = play_scripts(
-        make_scenario(["E2..E3", ".E1.."], [(0, 1)]),
-        {0: decide(move(101, 0, 1), book(1, 0)), 1: decide(book(1, 0))},
-    )
-    facts = facts_of(tmp_path, [trace], facts=SCORES)
-    assert lines_of(facts, "regret.csv") == [
-        "test,test,test-000,1,0,0,2,2,2,0,0",
-        "test,test,test-000,1,1,0,2,0,0,0,0",
-    ]
-    index = next(i for i, event in enumerate(trace.events) if event.type == "batch_applied")
-    assert lines_of(facts, "optimum_unreachable.csv") == [
-        f"test,test,test-000,0,2,true,{index},0,DECISION,0,0,2"
-    ]
-    assert lines_of(facts, "regret_by_game.csv") == [
-        f"test,test,test-000,2,2,0,0,0,2,{index},0,DECISION,0,2"
-    ]
-
-
 def test_what_stayed_reachable_or_was_not_searched_is_absent(tmp_path: Path) -> None:
     games = [
         explained(charged(1, 0, 1), charged(2, 1, 0, 2, 3)),
@@ -148,14 +126,12 @@ def test_means_of_teams_run_over_agents_and_of_games_over_games(tmp_path: Path) 
     assert [
         other[name]
         for name in ("games", "games_searched", "optimum_unreachable", "unreachable_share")
-    ] == [
-        *("1", "0", "0", ""),
-    ]
+    ] == [*("1", "0", "0", "")]
     assert (other["unreachable_share_low"], other["unreachable_share_high"]) == ("", "")
     parts = table_rows(facts, "excess_parts.csv", SAMPLE)
     assert [(row["team"], row["games"]) for row in parts] == [("imap", "3"), ("b", "1")]
     assert [parts[0][name] for name in ("excess", *PARTS)] == [
-        *("3.3333", "1.3333", "0.3333", "1.6667"),
+        *("3.3333", "1.3333", "0.3333", "1.6667")
     ]
 
 

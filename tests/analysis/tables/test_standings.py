@@ -191,12 +191,6 @@ def test_a_team_that_was_not_compared_has_no_rank(tmp_path: Path) -> None:
         assert stands(table[team], "excess_cost") == ("1", "4", "4", "a")
 
 
-def test_a_lone_team_has_no_rank(tmp_path: Path) -> None:
-    table = standings(facts_of_scores(tmp_path, games_of("a", [1, 2])))
-    assert list(table) == ["a", "oracle"]
-    assert stands(table["a"]) == ("", "", "", "")
-
-
 def test_teams_of_settings_do_not_mix(tmp_path: Path) -> None:
     games = [*games_of("a", [0] * TIMES), *games_of("b", [9] * TIMES)]
     other = [score(*each.agents, scenario=each.scenario_id, team=each.team_id, setting="varied")

@@ -43,21 +43,6 @@ def played(scenario_id: str, *seats: Seat, is_excluded: bool = False) -> Trace:
     return with_outcome(trace, "provider_fault") if is_excluded else trace
 
 
-def test_usage_is_summed_by_hand(tmp_path: Path) -> None:
-    (row,) = usage(tmp_path, played("s-000", GPT, IMAP), played("s-001", GPT, IMAP))
-    assert (row["setting"], row["team"], row["player"]) == ("test", "one", "gpt")
-    assert (row["games"], row["agent_games"], row["games_excluded"]) == ("2", "2", "0")
-    # A turn, a decision and a reflection in each game; the last is estimated.
-    assert (row["calls"], row["estimated_calls"]) == ("6", "2")
-    assert (row["input_tokens"], row["cached_tokens"], row["output_tokens"]) == (
-        *("4020", "1600", "202"),
-    )
-    paid_usd = (2420 * 2 + 1600 * 0.5 + 202 * 8) / 1_000_000
-    assert row["price_usd"] == f"{paid_usd:.6f}"
-    assert row["price_usd_per_game"] == f"{paid_usd / 2:.6f}"
-    assert row["price_usd_excluded"] == "0.000000"
-
-
 def test_excluded_games_are_left_out_but_their_price_is_told(tmp_path: Path) -> None:
     lost = played("s-001", GPT, IMAP, is_excluded=True)
     (row,) = usage(tmp_path / "both", played("s-000", GPT, IMAP), lost)
