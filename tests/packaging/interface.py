@@ -98,7 +98,7 @@ def constructor(name: str, kind: object) -> str:
 def _signature(function: Callable[..., object]) -> str:
     """Return a signature without places of this machine."""
     found = str(inspect.signature(function)).replace(f"{REPO}/", "")
-    found = re.sub(r"-> '(\w+)'$", r"-> \1", found)
+    found = re.sub(r"-> '([\w.]+)'$", r"-> \1", found)
     return re.sub(r"\w*Path\(([^)]*)\)", r"\1", found)  # PosixPath('data') -> 'data'
 
 
