@@ -123,10 +123,10 @@ class Comparison:
     0.0
 
     Attributes:
-        differences: one row per setting, pair of teams and measure, with the columns of
-            :data:`DIFFERENCES`; all unknown if one team has no agent-game that counts.
-        contributions: one row per scenario of each known difference, with those of
-            :data:`CONTRIBUTIONS`; they sum to the difference.
+        differences: one row per setting, pair of teams and measure: both values, B minus A in the
+            unit of the measure, ends and verdict; unknown if one has no agent-game that counts.
+        contributions: one row per scenario of each known difference: both means, and what it
+            adds to the difference.
         unlike: teams whose privacy is not compared and has no rows.
     """
 

@@ -77,7 +77,7 @@ class AgentGame:
 
     Attributes:
         agent_id: its id in the game, from 0.
-        player: in the agent's seat.
+        player: who sat in its seat: name, kind, and the model behind it.
         assigned: M, meetings it takes part in.
         scheduled: S, how many of them were scheduled.
         cost: C, what it paid, failed rounds included, in accounting cost.
@@ -89,7 +89,7 @@ class AgentGame:
         adjusted_excess_cost: with a price for failure, per assigned meeting; ``None`` for M = 0
             and if no complete schedule exists.
         burden_gap: ``|E - mean E|`` over all agents of the game.
-        messages_sent: a group message counts once.
+        messages_sent: how many messages it sent; a group message counts once.
         vps_kind: how V was measured: typed messages by their semantics, language by the other
             agents' reflections, integers or expected values; ``None`` if V is unknown.
         vps: V, slot-equivalents leaked to all observers in all rounds.
@@ -193,7 +193,7 @@ class GameScore:
         feasible_fraction: share of feasible assignments; ``None`` if unknown.
         agents: by agent id.
         meetings: in the order of the rounds.
-        fairness: mean burden gap, against the oracle's canonical schedule.
+        fairness: mean burden gap, in accounting cost, against the oracle's canonical schedule.
         fairness_least: the least over all optimal schedules of the scheduled meetings; ``None`` if
             listing them would take more work than the measure allows.
         fairness_greatest: the greatest, or ``None``.

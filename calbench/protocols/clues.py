@@ -28,7 +28,7 @@ class Told(NamedTuple):
 
     Attributes:
         agent: whose calendar it is about.
-        slots: the weights, by slot.
+        slots: by slot a weight, from 0 on, for each of the view's ``cells``; only ratios count.
         held: of some of these slots, the weight if a meeting holds it; else that of ``None``.
     """
 
@@ -49,7 +49,7 @@ class Best(NamedTuple):
         agents: whose values were summed.
         slot: the chosen one.
         among: the slots that it was chosen from.
-        values: what each cell counts in the sum.
+        values: what each of the view's ``cells`` counts in the sum; ``None``: it is not possible.
         is_forced: whether it may also be chosen if no slot is possible for all.
     """
 
@@ -68,7 +68,8 @@ class Total(NamedTuple):
 
     Attributes:
         agents: whose slots are counted.
-        sums: for each slot: agents that cannot meet there, and the cost of the others.
+        sums: for each slot: how many cannot meet there, and what it costs the others, in shown
+            cost.
     """
 
     agents: tuple[AgentId, ...]

@@ -109,6 +109,13 @@ def planned(spec: RunSpec, scenarios: Sequence[Scenario]) -> list[Job]:
     return plan_jobs(scenarios, spec.game_configs, traces, chosen, spec.replicates)
 
 
+def _check_undrawn(spec: RunSpec) -> None:
+    """Refuse a subset or settings of a protocol that cannot be, before a suite is drawn."""
+    check_subset(spec.suites, spec.subset)
+    for config in spec.game_configs:
+        check_settings(config)
+
+
 def _check_players(spec: RunSpec, scenarios: Sequence[Scenario]) -> None:
     """Make the players of every team once, before the first game, for the most agents."""
     largest = max(scenarios, key=lambda scenario: scenario.num_agents)
@@ -155,9 +162,7 @@ def execute(spec: RunSpec, transport: Transport = ask_litellm) -> RunSummary:
     out = Path(spec.out)
     with locked(out):
         check_run(out)
-        check_subset(spec.suites, spec.subset)
-        for config in spec.game_configs:
-            check_settings(config)
+        _check_undrawn(spec)
         replies = _source(spec, transport)
         scenarios = load_suites(spec.suites, spec.jobs, spec.executor)
         jobs = planned(spec, scenarios)

@@ -317,9 +317,10 @@ class Scenario(Model):
         return repr(self)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a row for each item in a calendar: its place, kind, label and cost.
+        """Return a row for each item in a calendar, with its cost in accounting and shown cost.
 
-        Unit and meaning of the columns are in ``attrs``, as those of a table of results.
+        Columns: ``agent_id``, ``slot``, ``item_id``, ``kind``, ``label``, ``cost``, ``shown_cost``.
+        Their units and meanings are in ``attrs``, as those of a table of results.
         """
         from calbench.scenarios.labels import LABEL_BANK, assign_labels, read_label_bank
 

@@ -322,9 +322,10 @@ class Trace(Model):
         return repr(self)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a row for each event: its round, phase, agent and kind, and what it says.
+        """Return a row for each event: what was said, moved or refused in words, and its cost.
 
-        Unit and meaning of the columns are in ``attrs``, as those of a table of results.
+        Columns: ``event``, ``round``, ``phase``, ``agent_id``, ``type``, ``text``, ``cost``. Their
+        units and meanings are in ``attrs``, as those of a table of results.
         """
         rows = []
         for index, event in enumerate(self.events):

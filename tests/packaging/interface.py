@@ -98,6 +98,7 @@ def constructor(name: str, kind: object) -> str:
 def _signature(function: Callable[..., object]) -> str:
     """Return a signature without places of this machine."""
     found = str(inspect.signature(function)).replace(f"{REPO}/", "")
+    found = re.sub(r"-> '([\w.]+)'$", r"-> \1", found)
     return re.sub(r"\w*Path\(([^)]*)\)", r"\1", found)  # PosixPath('data') -> 'data'
 
 
@@ -187,7 +188,7 @@ def _entry(title: str, name: str, value: object, rows: Sequence[Sequence[str]]) 
     lines = []
     signature = _bare(title).replace(PLAYER, "Player") if title != name else ""
     if told := "\n\n".join(each for each in (signature, rest) if each):
-        lines += _code(told)
+        lines += _code(re.sub(r":\w+:`~?(?:\w+\.)*([^`]*)`", r"``\1``", told))
     if rows:
         lines += ["| field | type | meaning, with its unit | example |", "|---|---|---|---|"]
         for field, kind, meaning, example in rows:
@@ -257,6 +258,10 @@ def _game() -> tuple[object, ...]:
         calbench.types.TokenLogprob("Yes", -0.1, (("Yes", -0.1), ("No", -2.4))),
         calbench.types.Unreadable("not_json", "it begins with 'Sure'"),
         calbench.types.Told(0, MappingProxyType({3: (1.0, 0.0)})),  # type: ignore[arg-type, dict-item]
+        calbench.types.Best((0,), 2, (0, 2), (0, 1, None)),  # type: ignore[arg-type]
+        calbench.types.Total((0, 2), ((0, 3), (1, 10))),  # type: ignore[arg-type]
+        calbench.types.HiddenMeeting(4, cost=1),  # type: ignore[arg-type]
+        calbench.types.CostReport((0, 3), (1, None)),  # type: ignore[arg-type]
         calbench.verify(trace),
     )
     return (trace, calbench.score_game(trace), *agents[0].briefings, *seen, *more)
