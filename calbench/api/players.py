@@ -158,7 +158,9 @@ def _own(player: Player, uses_language: bool) -> Seat:
     settings: dict[str, bool | str] = {} if model is None else {"model": model}
     kind: Kind = "custom"
     if _acts(player):
-        if not (settings or uses_language or takes(player.act, "prompt")):
+        if takes(player.act, "prompt"):
+            settings["is_prompted"] = True  # in the released words, which can be worded anew
+        elif not (settings or uses_language):
             kind = "protocol"
     elif inspect.isclass(player) or not callable(player):
         raise ConfigError(

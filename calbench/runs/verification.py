@@ -311,8 +311,9 @@ def has_prompts(config: GameConfig) -> bool:
 
 def _is_asked(seat: Seat, config: GameConfig) -> bool:
     """Whether the seat is asked with prompts that are known, whoever answers."""
-    is_function = seat.kind == "custom" and seat.settings.get("is_completion_function") is True
-    return (seat.kind in ("model", "scripted") or is_function) and has_prompts(config)
+    says = (seat.settings.get("is_completion_function"), seat.settings.get("is_prompted"))
+    is_own = seat.kind == "custom" and True in says
+    return (seat.kind in ("model", "scripted") or is_own) and has_prompts(config)
 
 
 def _answering(trace: Trace, seat: Seat, recorded: RecordedAgent, text: str | None) -> Agent:
@@ -321,7 +322,8 @@ def _answering(trace: Trace, seat: Seat, recorded: RecordedAgent, text: str | No
         return recorded
     questions = Questions(game_prompts(trace.config), text)
     spec = asked_spec(seat, trace.config.replicate) if seat.kind == "model" else None
-    return RecordedSpeaker(questions, spec, recorded.replies)
+    is_read = not seat.settings.get("is_prompted")
+    return RecordedSpeaker(questions, spec, recorded.replies, is_read=is_read)
 
 
 def _variant_text(seat: Seat, base: str, system_prompt: str | None) -> str:

@@ -11,6 +11,7 @@ import time
 import urllib.error
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -18,6 +19,7 @@ from urllib.request import urlopen
 import pytest
 
 from calbench import play_game, read_trace, verify, write_trace
+from calbench.errors import CalbenchError
 from calbench.integrations.a2a import call, join, post
 from calbench.integrations.loopback import MOST_BYTES, RefusedError
 from calbench.integrations.referee import Place
@@ -117,6 +119,21 @@ def test_game_verifies_and_what_was_sent_and_answered_is_in_the_trace(tmp_path: 
     counts = [(each.input_tokens, each.output_tokens) for each in used if each is not None]
     assert counts == [(7, 2)] * len(asked)
     assert place.faults == []
+
+
+def test_verify_words_anew_what_an_agent_was_sent(tmp_path: Path) -> None:
+    """What it did is as the trace says; what it was asked follows from the game."""
+    trace, _, _ = played()
+    path = tmp_path / "game.json"
+    write_trace(path, trace)
+    assert verify(path).prompts_not_checked == 0
+    assert verify(path).turns_not_checked > 0
+    asked = next(event for event in trace.events if getattr(event, "prompt", None))
+    changed = replace(asked, prompt="Where are the others free?")  # type: ignore[arg-type]
+    events = [changed if event is asked else event for event in trace.events]
+    write_trace(path, trace.model_copy(update={"events": tuple(events)}))
+    with pytest.raises(CalbenchError, match=r"prompt: recorded .*Where are the others free"):
+        verify(path)
 
 
 def test_two_seats_decide_at_once_beside_a_typed_partner(tmp_path: Path) -> None:

@@ -92,5 +92,5 @@ def test_assistant_reaches_its_observation_and_nothing_else(tmp_path: Path) -> N
 
 
 def test_two_free_seats_are_refused(suite: Path) -> None:
-    with pytest.raises(ConfigError, match="partners: leave one seat"):
+    with pytest.raises(ConfigError, match="leave one of the seats 0 to 2 free"):
         Seat("mcp", load_suite(suite)[0], {1: "imap"})

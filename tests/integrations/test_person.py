@@ -1,8 +1,10 @@
 """A person's seat: a game in a browser and one in a terminal, and what they are shown."""
 
+import getpass
 import html
 import http.client
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -15,7 +17,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import sync_playwright
 
-from calbench import load_suite, read_trace, rescore, score_game, verify, write_trace
+from calbench import load_suite, read_run, read_trace, rescore, score_game, verify, write_trace
 from calbench.integrations.loopback import MOST_BYTES
 from calbench.integrations.person import Page, main, page_of
 from calbench.integrations.seats import Seat
@@ -32,6 +34,7 @@ from calbench.types import (
     Turn,
 )
 from tests.browser.tabs import ARGUMENTS, CHROMIUM
+from tests.cli.runs import calbench
 from tests.factories import make_scenario
 
 HOSTILE = '<script>alert(1)</script> "\x1b[2J" &amp; {{ seen }}'
@@ -367,16 +370,40 @@ def test_who_leaves_the_terminal_ends_all_games_and_keeps_none(
     assert not [*tmp_path.iterdir()]
 
 
+def playing_on(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    """Run the command with a person who only ends turns, over HTTP, and then looks no more."""
+
+    def play(page: Page) -> Trace | None:
+        while page.seat.trace is None:
+            ask(page, "POST", page.place, "tool=end_turn")
+        return page.seat.trace
+
+    monkeypatch.setattr(Page, "play", play)
+    monkeypatch.setattr("calbench.integrations.person.FAREWELL_S", 0.1)
+    monkeypatch.setattr(sys, "argv", ["person", *words])
+    assert main() == 0
+
+
 def test_game_is_kept_though_nobody_fetches_the_last_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hurried(page: Page) -> Trace | None:
-        while page.seat.trace is None:
-            staged(page.seat, "end_turn", {})
-        return page.seat.trace
-
-    monkeypatch.setattr(Page, "play", hurried)
-    monkeypatch.setattr("calbench.integrations.person.FAREWELL_S", 0.1)
-    monkeypatch.setattr(sys, "argv", ["person", "--games", "2", "--out", str(tmp_path)])
-    assert main() == 0
+    playing_on(monkeypatch, "--games", "2", "--out", str(tmp_path))
     assert len([*tmp_path.iterdir()]) == 2
+
+
+@pytest.mark.heavy
+def test_games_of_a_person_are_replayed_measured_and_shown_under_no_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games, scores, pages = (str(tmp_path / name) for name in ("games", "scores", "pages"))
+    playing_on(monkeypatch, "--partner", "imap", "--games", "3", "--out", games)
+    found = [*Path(games).iterdir()]
+    assert len(found) == 3
+    kept = [path.read_text(encoding="utf-8") for path in found]
+    told = (getpass.getuser(), socket.gethostname(), "127.0.0.1", str(tmp_path))
+    assert not [name for name in told for text in kept if f'"{name}' in text]
+    assert calbench("verify", games).status == 0
+    assert calbench("rescore", games, f"out={scores}").status == 0
+    assert {*read_run(scores).table("leaderboard")["team"]} == {"person"}
+    assert calbench("view", games, f"out={pages}", "serve=false").status == 0
+    assert (Path(pages) / "players" / "person.html").is_file()

@@ -225,7 +225,9 @@ def _bare(signature: str) -> str:
 
 
 def _code(text: str) -> list[str]:
-    return ["```python", *text.splitlines(), "```", ""]
+    lines = ["```python", *text.splitlines(), "```"]
+    is_template = "{{" in text  # to the site, whose pages are templates
+    return [*(["{% raw %}", *lines, "{% endraw %}"] if is_template else lines), ""]
 
 
 def _plain(text: str) -> str:

@@ -6,6 +6,7 @@ import pydoc
 import re
 from pathlib import Path
 
+import jinja2
 import pytest
 
 import calbench
@@ -27,6 +28,12 @@ from tests.packaging.interface import about as text_of
 
 def test_page_is_made_of_the_docstrings_as_they_are() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run python -m tests.packaging.interface"
+
+
+def test_page_is_a_template_that_says_code_as_it_is() -> None:
+    environment = jinja2.Environment(autoescape=True, comment_start_string="{#-")
+    shown = environment.from_string(PAGE.read_text(encoding="utf-8"))
+    assert """return f'{{"thinking": "I am {site.agent_id}", "actions": []}}'""" in shown.render()
 
 
 def test_every_public_name_is_on_it_with_every_field() -> None:
