@@ -39,17 +39,6 @@ ROWS = frame(
 )
 
 
-def test_sums_by_scenario_by_hand() -> None:
-    values = ROWS[["x"]].assign(y=[1.0] * 7)
-    sums = scenario_sums(ROWS, ["team"], values)
-    assert sums.groups.to_numpy().tolist() == [["u", "red"], ["u", "blue"], ["v", "red"]]
-    assert sums.quantities == ("x", "y")
-    # Of red and blue in s1, s2 and s3 of u, and of red in s1 of v.
-    assert sums.of("x").totals.tolist() == [[4, 2, 7], [4, 0, 0], [0, 0, 0]]
-    assert sums.of("x").counts.tolist() == [[1, 1, 1], [2, 0, 0], [0, 0, 0]]
-    assert sums.of("y").totals.tolist() == [[1, 1, 1], [2, 1, 0], [0, 1, 0]]
-
-
 def test_ranges_are_of_means_of_scenarios_that_count() -> None:
     values = ROWS[["x"]].assign(y=nan)
     found = scenario_sums(ROWS, ["team"], values).ranges()

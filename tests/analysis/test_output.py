@@ -262,14 +262,6 @@ def test_the_description_is_true_of_every_table(written: Path) -> None:
             )
 
 
-def test_the_description_names_the_settings(written: Path) -> None:
-    about = package(written)["calbench"]
-    assert about["metrics_version"] == METRICS_VERSION
-    assert about["measure"]["vps_floor"] == 5.0
-    assert about["analysis"]["permutations"] == 19
-    assert about["analysis"]["ratings"]["orders"] == 2
-
-
 def test_facts_of_a_run_without_the_judge_have_no_table_of_the_judge(tmp_path: Path) -> None:
     facts = facts_of(tmp_path, [])
     assert not any(table.path.startswith("judge/") for table in tables_of(facts))

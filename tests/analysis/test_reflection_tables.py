@@ -47,25 +47,6 @@ RIGHT = reflecting(small_game(), [reflection(0, 1, {0: (1, 0, 0, 0)})])
 WRONG = reflecting(small_game(), [reflection(0, 1, {0: (-1, 0, 0, 0)})])
 
 
-def test_columns_are_the_public_ones(tmp_path: Path) -> None:
-    facts = facts_of(tmp_path / "facts", [])
-    assert text_of(facts, "privacy/reflections.parquet") == (
-        "trace_path,game_id,round,target_agent,observer_agent,target_is_participant,"
-        "observer_is_participant,target_uses_language,is_readable,is_expected,moved,"
-        "moved_toward,moved_away,answered,answered_toward,answered_away,by_chance,constant,agreed,"
-        "metrics_version\n"
-    )
-    precision = ",".join(
-        f"movements{size},precision{size},precision{size}_low,precision{size}_high,"
-        f"precision{size}_interval"
-        for size in ("_1", "_2", "_3")
-    )
-    assert text_of(facts, "privacy/reflection_calibration.csv") == (
-        "setting,team,reflections,unread,movements,precision,precision_low,precision_high,"
-        f"precision_interval,mean_toward,mean_away,{precision},metrics_version\n"
-    )
-
-
 def test_tables_of_a_small_game_by_hand(tmp_path: Path) -> None:
     trace = small_reflected_game()
     game = f"words/test-000.json,{trace.game_id}"

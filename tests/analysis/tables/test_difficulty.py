@@ -4,18 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from calbench.analysis.registry import Settings
 from calbench.domain.ids import AgentId
 from calbench.metrics.game import GameScore
-from calbench.stats.intervals import Bounds
-from calbench.stats.intervals import estimated as estimate
 from calbench.stats.resampling import adjusted_p_values
 from calbench.stats.spec import AnalysisSpec
-from calbench.stats.sums import Sums
-from tests.analysis.tables.sample import shown
 from tests.facts.measured import lines_of, table_rows
 from tests.facts.scored import agent, facts_of_scores, meeting, score
 
@@ -87,23 +82,6 @@ def test_excess_runs_over_games_and_placed_meetings_over_meetings(tmp_path: Path
         ("uniform", "hard", "b", "1", "3.0000", "0.5000"),
     ]
     assert {row["excess_cost_interval"] for row in rows} == {"few"}
-
-
-@pytest.mark.parametrize("tertile", ["medium", None])
-def test_thirds_have_intervals_over_their_scenarios(tmp_path: Path, tertile: str | None) -> None:
-    numbers = [(5, 1, 2), (0, 3, 3), (8, 0, 1), (2, 2, 5), (1, 1, 4), (9, 2, 2)]
-    games = [
-        placed(excess, scheduled, of, f"s{place}", tertile)
-        for place, (excess, scheduled, of) in enumerate(numbers)
-    ]
-    (row,) = table_rows(facts_of_scores(tmp_path, games), "games_by_third.csv", SETTINGS)
-    excess, scheduled, of = np.array(numbers, dtype=np.float64).T
-    sums = Sums(np.column_stack([excess, scheduled]), np.column_stack([np.ones(6), of]))
-    bounds = Bounds(np.array([-np.inf, 0]), np.array([np.inf, 1]))
-    found = estimate(sums, SPEC, bounds=bounds)
-    assert [row["excess_cost"], row["scheduled"]] == list(map(shown, found.value))
-    assert [row["excess_cost_low"], row["scheduled_low"]] == list(map(shown, found.low))
-    assert [row["excess_cost_high"], row["scheduled_high"]] == list(map(shown, found.high))
 
 
 def test_bytes_run_over_the_meetings_of_scored_games(tmp_path: Path) -> None:

@@ -198,18 +198,6 @@ def test_ratio_of_costs_weighs_a_scenario_the_same_however_often_it_is_played() 
     assert cost_ratios(games, SPEC)["cost_ratio"].tolist() == pytest.approx([5 / 3])
 
 
-def test_games_are_counted_apart_from_scenarios_and_settings(tmp_path: Path) -> None:
-    """The same scenario id in two settings is two scenarios."""
-    games = [
-        score(agent(excess_cost=1), scenario="s0"),
-        score(agent(excess_cost=2), scenario="s1"),
-        score(agent(excess_cost=5), scenario="s0", setting="varied"),
-    ]
-    uniform, varied = table_rows(facts_of_scores(tmp_path, games), "leaderboard.csv")
-    assert (uniform["games"], uniform["scenarios"], uniform["excess_cost"]) == ("2", "2", "1.5000")
-    assert (varied["games"], varied["scenarios"], varied["excess_cost"]) == ("1", "1", "5.0000")
-
-
 def test_teams_with_only_excluded_games_have_no_numbers(tmp_path: Path) -> None:
     excluded = [with_outcome(play_team(canonical_scenario(9), "imap"), "budget_stop")]
     facts = facts_of(tmp_path, excluded, facts=SCORES)
