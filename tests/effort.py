@@ -17,8 +17,8 @@ def examples(count: int, nightly: int | None = None) -> int:
     return (nightly or count) if THOROUGH else max(10, count // 4)
 
 
-CAMPAIGN = float(os.environ.get("CALBENCH_CAMPAIGN", "1" if THOROUGH else "0.25"))
-"""How much of each campaign to play: a quarter on a push, all of it every night [C]."""
+CAMPAIGN = float(os.environ.get("CALBENCH_CAMPAIGN", "1" if THOROUGH else "0.1"))
+"""How much of each campaign to play: a tenth on a push, all of it every night [C]."""
 
 
 def attacks(count: int) -> int:

@@ -113,7 +113,9 @@ def test_first_signal_is_noted_and_the_second_ends_at_once() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(
+    "name", ["SIGTERM", *(pytest.param(n, marks=pytest.mark.slow) for n in ("SIGINT", "SIGHUP"))]
+)
 def test_processes_of_a_command_say_nothing_when_a_signal_ends_it(
     finished: Path, tmp_path: Path, name: str
 ) -> None:

@@ -281,7 +281,8 @@ def undisturbed(long_suite: Path, tmp_path_factory: pytest.TempPathFactory) -> d
     return files(out)
 
 
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_ends_a_run_with_one_line_that_says_what_stands(
     long_suite: Path, tmp_path: Path, jobs: int
 ) -> None:

@@ -195,7 +195,7 @@ def places(finished: Path, tmp_path: Path) -> dict[str, str]:
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else "",
 )
-@pytest.mark.parametrize("is_first", [True, pytest.param(False, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize("is_first", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_quiet_command_says_one_line(
     command: Command, places: dict[str, str], arguments: list[str], line: str, *, is_first: bool
 ) -> None:

@@ -20,7 +20,7 @@ from tests.cli.runs import REPO, SMALL, python
 from tests.packaging.recipes import RECIPES, TESTS, apply
 from tests.report.unpacking import page_table, unpacked_game
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.slow]
 
 CONTRIBUTING = (REPO / "CONTRIBUTING.md").read_text()
 
