@@ -12,7 +12,7 @@ from tests.cli.runs import REPO
 from tests.stages.sandbox import made, missing_modules, outputs, run_stage, sandbox, stages
 from tests.stages.small import small_tree
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.slow]
 
 STAGES = list(stages(REPO))
 GIVEN = [
