@@ -21,9 +21,7 @@ from typing import Any
 
 from tests.campaigns.killing import strike
 from tests.cli.runs import REPO, environment
-
-HANG_S = 120
-"""Seconds after which a command hangs, on a busy machine too: a guard, no measure."""
+from tests.effort import GUARD_S
 
 
 @dataclass(frozen=True)
@@ -155,7 +153,7 @@ def _ended(pids: Sequence[int]) -> Iterator[tuple[int | None, float]]:
             seconds = time.monotonic() - began
             if done:
                 open_ends[pid] = (os.waitstatus_to_exitcode(status), seconds)
-            elif seconds > HANG_S:
+            elif seconds > GUARD_S:
                 os.killpg(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
                 open_ends[pid] = (None, seconds)

@@ -17,7 +17,7 @@ from calbench.llm.replies.store import ReplyStore
 from calbench.traces.storage import read_trace
 from tests.cli.runs import REPO
 from tests.conftest import Figures
-from tests.effort import attacks
+from tests.effort import GUARD_S, attacks
 from tests.llm import disk_recorder
 from tests.llm.asking import put, recorded, request
 from tests.llm.disk import Disk, Note, compiled, read_notes
@@ -49,7 +49,7 @@ def run(
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=GUARD_S,
     )
 
 

@@ -24,7 +24,7 @@ from calbench.cli.main import answer
 from calbench.llm.completion import ChatMessage
 from tests.cli.runs import REPO, SMALL, environment, without_progress
 from tests.conftest import Figures
-from tests.effort import attacks
+from tests.effort import GUARD_S, attacks
 from tests.llm.stub_server import chat
 
 pytestmark = [
@@ -79,7 +79,7 @@ class Place:
     def count(self, arguments: Sequence[str]) -> int:
         """Run a command to its end; return how often it changes files."""
         process = self.start(0, "SIGTERM", arguments)
-        _, errors = process.communicate(timeout=300)
+        _, errors = process.communicate(timeout=GUARD_S)
         assert process.returncode == 0, errors
         return int((self.root / "counted").read_text())
 
@@ -127,7 +127,7 @@ def assert_survives_kills(
         at = chance.randint(1, changes)
         place = Place(tmp_path / f"kill-{number}")
         process = place.start(at, name, command(place.root / "out"))
-        _, errors = process.communicate(timeout=300)
+        _, errors = process.communicate(timeout=GUARD_S)
         outcomes[check_end(process.returncode, name, errors)] += 1
         if name != "SIGKILL":
             assert not list(place.root.rglob("*.part")), (name, at)
@@ -279,7 +279,7 @@ def test_what_was_answered_is_never_asked_again(
             notes.strike = lambda process=process, name=name: process.send_signal(  # type: ignore[misc]
                 getattr(signal, name)
             )
-            _, errors = process.communicate(timeout=300)
+            _, errors = process.communicate(timeout=GUARD_S)
             outcomes[check_end(process.returncode, name, errors)] += 1
             again(arguments, place, monkeypatch)
         twice = {key: count for key, count in notes.asked.items() if count > 1}
@@ -310,7 +310,7 @@ def test_run_in_several_processes_ends_as_if_it_never_was_killed(
             time.sleep(0.002)
         if process.poll() is None:
             os.killpg(process.pid, getattr(signal, name))
-        _, errors = process.communicate(timeout=300)
+        _, errors = process.communicate(timeout=GUARD_S)
         outcomes[check_end(process.returncode, name, errors)] += 1
         again(command(out), place, monkeypatch)
         assert contents(out) == expected, (name, games)

@@ -15,6 +15,7 @@ from calbench.cli.words import Status
 from calbench.errors import ConfigError, StoppedError
 from tests.cli.conftest import Command
 from tests.cli.runs import REPO, SMALL, environment, python, started, without_progress
+from tests.effort import GUARD_S
 
 INTERRUPTED_AT = """
 import builtins, os, signal, sys
@@ -124,7 +125,7 @@ def test_processes_of_a_command_say_nothing_when_a_signal_ends_it(
     while process.poll() is None and not (out / ".facts").exists():
         time.sleep(0.002)
     os.killpg(process.pid, getattr(signal, name))
-    said, errors = process.communicate(timeout=120)
+    said, errors = process.communicate(timeout=GUARD_S)
     assert (process.returncode, said) == (128 + getattr(signal, name), "")
     assert without_progress(errors) == [STOPPED.strip()]
     assert not list(tmp_path.rglob(".*"))

@@ -35,6 +35,7 @@ from calbench.types import (
 )
 from tests.browser.tabs import ARGUMENTS, CHROMIUM
 from tests.cli.runs import calbench
+from tests.effort import GUARD_S
 from tests.factories import make_scenario
 
 HOSTILE = '<script>alert(1)</script> "\x1b[2J" &amp; {{ seen }}'
@@ -58,7 +59,7 @@ def page(scenario: Scenario) -> Iterator[Page]:
 
 def ask(page: Page, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str]:
     """Return status and body of an answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", page.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", page.server_port, timeout=GUARD_S)
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
     found = answer.status, answer.read().decode()
@@ -243,14 +244,14 @@ def test_terminal_plays_a_game_that_verifies_and_keeps_it(tmp_path: Path) -> Non
     command += ["--out", str(tmp_path), "--games", "1"]
     typed = "\n".join(lines)
     ran = subprocess.run(
-        command, input=typed, capture_output=True, text=True, timeout=300, check=False
+        command, input=typed, capture_output=True, text=True, timeout=GUARD_S, check=False
     )
     (trace,) = tmp_path.glob("*.json")
     assert ran.returncode == 0, ran.stderr
     assert "not done: schedule is not allowed" in ran.stdout
     assert verify(trace).turns_not_checked
     before = trace.read_bytes()
-    subprocess.run(command, input="", capture_output=True, timeout=300, check=True)
+    subprocess.run(command, input="", capture_output=True, timeout=GUARD_S, check=True)
     assert trace.read_bytes() == before
 
 
