@@ -27,7 +27,8 @@ NUMBER = (Annotated[int, Field(ge=0, lt=2**31)], ...)
 WORDS = (Annotated[str, Field(max_length=MOST_LETTERS)], ...)
 ACT = reduce(or_, [each for each in get_args(types.Content) if each is not types.Text])
 CONTENT = (WORDS[0] | Annotated[ACT, Field(discriminator="kind")], ...)
-LARGE = re.compile(r"\d{19}")  # e.g. "1000000000000000000"; not "999": no trace holds such a number
+# e.g. "1000000000000000000"; not "999": no trace holds such a number
+LARGE = re.compile(r"\d{19}")
 CHANNEL = (Literal["dm", "participant_groupchat", "all_agent_groupchat"], ...)
 ITEM = {"item_id": NUMBER, "from_slot": NUMBER, "to_slot": NUMBER, "justification": WORDS}
 ARGUMENTS: dict[str, dict[str, Any]] = {

@@ -28,7 +28,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("compare RUN RUN a=nobody", "a=nobody: there is no such team; known are first-free"),
     ("compare RUN RUN measure=speed", "measure=speed: there is none; known are coordination"),
     ("compare RUN RUN top=x", "top: a whole number from 0, got 'x'"),
-    ("compare RUN nowhere", "nowhere: cannot be read"),
+    ("compare RUN nowhere", "nowhere: there is no such run"),
     ("compare RUN RUN out=folder", "which is not a table"),
     ("compare RUN x=3 RUN", "x=3: is neither an option nor a file"),
     ("judge RUN", "out=DIR is missing"),
