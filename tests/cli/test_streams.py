@@ -117,7 +117,7 @@ def test_home_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
         at_home("out=~nobody-of-this-name/x")
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_tables_say_the_same_without_docstrings(played: Path, tmp_path: Path) -> None:
     for name, option in (("plain", "-O"), ("bare", "-OO")):
         command = [sys.executable, option, "-m", "calbench", "-q", "rescore", str(played)]

@@ -132,7 +132,8 @@ def test_a_later_worker_of_several_threads_is_refused() -> None:
             list(mapped(str, range(9), pool))
 
 
-@pytest.mark.parametrize("is_later", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("is_later", [False, True])
 def test_a_worker_of_other_code_is_refused(tmp_path: Path, *, is_later: bool) -> None:
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(REPO / "calbench", tmp_path / "calbench", ignore=ignored)

@@ -8,7 +8,7 @@ from calbench.config.composition import compose
 from calbench.facts.frames import read_text
 from calbench.runs.play import execute
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.slow]
 
 FORMER = read_text(Path(__file__).with_name("former.csv"))
 """Of the release that had these suites under the names of the settings."""
