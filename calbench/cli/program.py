@@ -24,7 +24,6 @@ from calbench.cli.words import (
     program_name,
     read_words,
 )
-from calbench.code import PACKAGE_VERSION
 from calbench.config.groups import among, described, known_names, nearest
 from calbench.console import quiet
 from calbench.errors import ConfigError
@@ -341,20 +340,14 @@ def _answering(entry: Entry) -> Callable[..., int]:
 
 def _show_versions(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
     if is_asked and not ctx.resilient_parsing:
-        from calbench.domain.rules import RULES_VERSION
-        from calbench.metrics.measure import METRICS_VERSION
-        from calbench.scenarios.models import SCHEMA_VERSION
-        from calbench.traces.models import TRACE_SCHEMA_VERSION
+        from calbench.analysis.versions import version_line
 
-        click.echo(
-            f"calbench {PACKAGE_VERSION} (suite schema {SCHEMA_VERSION}, trace schema "
-            f"{TRACE_SCHEMA_VERSION}, rules {RULES_VERSION}, metrics {METRICS_VERSION})"
-        )
+        click.echo(version_line())
         ctx.exit()
 
 
 def _versions() -> click.Option:
-    about = "Versions of the package, its file formats and rules."
+    about = "Versions of the package, rules, metrics, prompts, suites and file formats."
     shown: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
     return click.Option(["--version"], callback=_show_versions, help=about, **shown)
 

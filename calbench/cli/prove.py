@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from calbench.analysis.versions import versions
 from calbench.cli.words import Status, Words
 from calbench.console import progress, tell, verdict
 from calbench.errors import ConfigError, FileError
@@ -36,7 +37,6 @@ from calbench.release.manifest import (
     game_digests,
     read_games,
     read_manifest,
-    versions,
 )
 from calbench.release.values import Values, value_differences
 

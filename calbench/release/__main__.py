@@ -9,6 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from calbench.analysis.versions import versions
 from calbench.console import say, say_error
 from calbench.errors import CalbenchError, ConfigError, OutputError
 from calbench.files import write_atomically
@@ -29,7 +30,6 @@ from calbench.release.manifest import (
     game_digests,
     games_bytes,
     manifest_bytes,
-    versions,
 )
 from calbench.release.pack import PACK, write_pack
 from calbench.release.values import read_values

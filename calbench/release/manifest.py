@@ -18,16 +18,11 @@ from typing import Annotated
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from calbench.code import PACKAGE_VERSION
 from calbench.console import progress
-from calbench.domain.rules import RULES_VERSION
 from calbench.errors import FileError
 from calbench.files import check_keys, first_problem, read_bytes, unpacked_pieces
-from calbench.metrics.measure import METRICS_VERSION
 from calbench.release.values import Values, read_values
-from calbench.scenarios.models import SCHEMA_VERSION
 from calbench.traces.catalog import Catalog
-from calbench.traces.models import TRACE_SCHEMA_VERSION
 from calbench.traces.shards import SHARD_GLOB
 
 MANIFEST = "manifest.json"
@@ -82,17 +77,6 @@ class Manifest(BaseModel):
     tables: dict[str, Digest]
     files: dict[str, Digest]
     contents: dict[str, Values] = {}
-
-
-def versions() -> dict[str, str | int]:
-    """Return the versions of package, metrics, rules and file formats."""
-    return {
-        "metrics": METRICS_VERSION,
-        "package": PACKAGE_VERSION,
-        "rules": RULES_VERSION,
-        "suite_schema": SCHEMA_VERSION,
-        "trace_schema": TRACE_SCHEMA_VERSION,
-    }
 
 
 def digest(data: bytes) -> str:

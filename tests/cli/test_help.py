@@ -197,13 +197,14 @@ def test_table_is_printed_without_what_draws_bars() -> None:
     assert ended.out.endswith("\nset()\n")
 
 
-def test_version_names_package_schema_and_rules() -> None:
+def test_version_names_package_rules_metrics_prompts_suites_and_schemas() -> None:
     ended = python("-m", "calbench", "--version")
     assert ended.status == 0
     assert ended.err == ""
     assert ended.out == (
-        f"calbench {calbench.__version__} (suite schema {SCHEMA_VERSION}, trace schema "
-        f"{TRACE_SCHEMA_VERSION}, rules {RULES_VERSION}, metrics 4)\n"
+        f"calbench {calbench.__version__} (rules {RULES_VERSION}, metrics 4, prompts v1 v2 v3, "
+        "suites uniform 91490890a3b7 varied 16a7a90c90a8, "
+        f"suite schema {SCHEMA_VERSION}, trace schema {TRACE_SCHEMA_VERSION})\n"
     )
 
 

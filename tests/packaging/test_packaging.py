@@ -270,7 +270,8 @@ CITATION: dict[str, Any] = yaml.safe_load((REPO / "CITATION.cff").read_text())
 PAGE = (REPO / "site" / "docs" / "cite.md").read_text()
 
 REQUIRED = {"cff-version", "message", "title", "authors"}
-KNOWN = {*REQUIRED, "type", "abstract", "version", "license", "keywords", "preferred-citation"}
+KNOWN = {*REQUIRED, "type", "abstract", "version", "license", "keywords"}
+KNOWN |= {"date-released", "preferred-citation"}
 """Keys of version 1.2.0 of the format: those that it requires, and those that we use."""
 
 

@@ -111,6 +111,7 @@ PAGES = (
     Page("limitations.md", "Limitations and ethics", "About"),
     Page("trust.md", "Security and verification", "About"),
     Page("changelog.md", "Changelog", "About", content=document.changelog),
+    Page("versions.md", "Versions", "About", needs=("versions.csv",), content=document.released),
     Page("cite.md", "How to cite", "About"),
     Page("licences.md", "Licences", "About"),
     Page("404.md", "", ""),

@@ -1,25 +1,46 @@
 """Pages of text: those with files of the repository, and the method."""
 
 import re
+from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
+from calbench.analysis.versions import SUITES, versions
 from calbench.errors import FileError
 from calbench.files import read_bytes
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import confidence_of
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
+from calbench.report.tables import grouped
 
 # e.g. "## Add a table\nText\n## Tests"; not "### Add a table\nText"
 SECTION = re.compile(r"^## (Add [^\n]*)\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 """A section of CONTRIBUTING that says how to add something."""
 
 
+# e.g. "## 0.2.0 (2026-11-28)\n"; not "### Budgets\n"
+VERSION = re.compile(r"^(## [^\n]*\n)", re.MULTILINE)
+"""The heading of a version in the changelog."""
+
+
 def changelog(site: Site) -> Content:
-    """Return the changelog of the repository."""
-    return Content({"changelog": _markdown(_text(site.sources.parent / "CHANGELOG.md"))})
+    """Return the changelog of the repository: head and newest version, then each former one."""
+    newest, *former = VERSION.split(_text(site.sources.parent / "CHANGELOG.md"))
+    if former:
+        newest += former.pop(0) + former.pop(0)
+    pairs = zip(former[::2], former[1::2], strict=True)
+    return Content(
+        {
+            "newest": _markdown(newest),
+            "former": [
+                (title.removeprefix("## ").strip(), _markdown(text)) for title, text in pairs
+            ],
+        }
+    )
 
 
 def contributing(site: Site) -> Content:
@@ -50,6 +71,31 @@ def recipes(text: str, path: Path) -> list[str]:
 def method(site: Site) -> Content:
     """Return what the method page takes from the code."""
     return Content({"patterns": PATTERNS, "confidence": confidence_of(site.ranked)})
+
+
+BOARD_MEASURES = ("coordination", "adjusted_excess_cost", "messages", "fairness", "excess_vps")
+"""Measures that boards of all versions have."""
+
+
+def released(site: Site) -> Content:
+    """Return all versions, and each former board beside the present one of the same teams."""
+    boards = {
+        each.name: sha256(read_bytes(each.experiment.folder / "leaderboard.csv")).hexdigest()
+        for each in site.settings
+        if each.name in SUITES
+    }
+    present = {**versions(), **SUITES, **{f"{name}_board": found for name, found in boards.items()}}
+    return Content({"present": present, "boards": list(_boards(site)), "measures": BOARD_MEASURES})
+
+
+def _boards(site: Site) -> Iterator[dict[str, Any]]:
+    """Yield former boards by version and setting: rows of teams that are on both, old and new."""
+    now = {(each.name, row["team"]): row for each in site.settings for row in each.leaderboard}
+    former = grouped(site.published.optional("boards.csv"), "version", "setting")
+    for (version, setting), rows in former.items():
+        both = [(row, now[setting, row["team"]]) for row in rows if (setting, row["team"]) in now]
+        if both:
+            yield {"version": version, "setting": setting, "rows": both}
 
 
 def _anchor(title: str) -> str:
