@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from calbench.analysis.versions import SUITES, versions
+from calbench.code import PACKAGE_VERSION
 from calbench.errors import FileError
 from calbench.files import read_bytes
 from calbench.metrics.speech.patterns import PATTERNS
@@ -84,7 +85,13 @@ def released(site: Site) -> Content:
         for each in site.settings
         if each.name in SUITES
     }
-    present = {**versions(), **SUITES, **{f"{name}_board": found for name, found in boards.items()}}
+    present = {
+        **dict.fromkeys(site.published.rows("versions.csv")[0], ""),
+        **versions(),
+        **SUITES,
+        **{f"{name}_board": found for name, found in boards.items()},
+        "version": PACKAGE_VERSION,
+    }
     return Content({"present": present, "boards": list(_boards(site)), "measures": BOARD_MEASURES})
 
 
