@@ -96,17 +96,29 @@ def extension(group: Group, name: str, own: Container[str] = ()) -> Extension | 
     try:
         value = points[0].load()
     except (Exception, SystemExit) as error:
-        said = shorten(printable(" ".join(f"{type(error).__name__}: {error}".split())), 200)
         raise ConfigError(
-            f"{group} {printable(repr(name))} of {givers[0]} cannot be imported ({said})"
+            f"{group} {printable(repr(name))} of {givers[0]} cannot be imported ({failure(error)})"
         ) from error
     return Extension(value, givers[0])
 
 
 def given_by(group: Group) -> Mapping[str, str]:
-    """Return the distributions that give each name, by name and in order; nothing is imported."""
+    """Return which distributions give each name, in words; by name, and nothing is imported."""
     points = _points(group, tuple(sys.path))
-    return {name: " and ".join(map(_distribution, points[name])) for name in sorted(points)}
+    return {
+        name: f"Of {' and '.join(map(_distribution, points[name]))}, installed"
+        for name in sorted(points)
+    }
+
+
+class MisfitError(Exception):
+    """What somebody's function returned does not fit the game."""
+
+
+def failure(error: BaseException) -> str:
+    """Return what an error of somebody's function says, in one short line."""
+    said = str(error) if isinstance(error, MisfitError) else f"{type(error).__name__}: {error}"
+    return shorten(printable(" ".join(said.split())), 200)
 
 
 def where(function: object, error: BaseException) -> str:

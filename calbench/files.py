@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
 from calbench.endings import undone
 from calbench.errors import FileError, OutputError
+from calbench.problems import among
 from calbench.tree import IS_INSTALLED, in_tree
 
 if TYPE_CHECKING:
@@ -346,13 +347,10 @@ def first_problem(error: "ValidationError", model: "type[BaseModel] | None" = No
     )
     kind, loc, shown = problem["type"], problem["loc"], problem["input"]
     if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
-        from difflib import get_close_matches
-
         named = _dotted([*_field(loc[:-1]), loc[-1]])
         known = [name for each in _models_at(model, loc[:-1]) for name in each.model_fields]
-        meant = get_close_matches(str(loc[-1]), known)
-        hint = f"did you mean {' or '.join(meant)}?" if meant else f"known are {', '.join(known)}"
-        return f"{named}: is not a known key{(known and f'; {hint}') or ''}"
+        hint = f"; {among(str(loc[-1]), known)}" if known else ""
+        return f"{named}: is not a known key{hint}"
     text = shorten(printable(problem["msg"]), LONGEST_PROBLEM)
     if kind not in {"missing", "scenario", "secret"} and isinstance(shown, str | int | float):
         text = f"{text}, got {shorten(ascii(shown))}"

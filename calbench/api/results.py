@@ -67,8 +67,8 @@ def players() -> Mapping[str, str]:
     from calbench.extensions import given_by
     from calbench.protocols.registry import POLICIES
 
-    others = {name: f"Of {by}, installed" for name, by in given_by("protocol").items()}
-    return {**dict.fromkeys(sorted(POLICIES), ""), **others, **described("protocol")}
+    own = dict.fromkeys(sorted(POLICIES), "")
+    return {**own, **given_by("protocol"), **described("protocol")}
 
 
 @checked
@@ -399,7 +399,7 @@ def plot_intervals(
 
 def _rows(results: Results, setting: str | None, measure: str) -> "list[Row]":
     """Return the rows of a setting's leaderboard, absent cells as ``None``."""
-    from calbench.config.groups import among
+    from calbench.problems import among
 
     frame = results.table("leaderboard")
     known = list(dict.fromkeys(frame["setting"]))

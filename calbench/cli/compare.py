@@ -23,12 +23,12 @@ from calbench.analysis.run_comparison import (
 from calbench.cli.rescore import verified_tables
 from calbench.cli.words import Status, Words, names
 from calbench.config.composition import compose
-from calbench.config.groups import among
 from calbench.console import show, verdict, warn
 from calbench.endings import pruned
 from calbench.errors import ConfigError
 from calbench.facts.frames import cast
 from calbench.folders import claimed
+from calbench.problems import among
 from calbench.report.columns import NO_INTERVAL
 from calbench.report.kind import VPS_KIND_NAMES
 from calbench.runs.folder import check_folder

@@ -24,11 +24,12 @@ from calbench.cli.words import (
     program_name,
     read_words,
 )
-from calbench.config.groups import among, described, known_names, nearest
+from calbench.config.groups import described, known_names
 from calbench.console import quiet
 from calbench.errors import ConfigError
 from calbench.extensions import given_by, reading
 from calbench.files import printable
+from calbench.problems import among, nearest
 
 TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("commands.toml").read_text())
 """Every command; the module that an entry names does the work."""
@@ -197,7 +198,7 @@ def _listed(group: str, title: str) -> Writer:
         with formatter.section(f"{title} ({KEY_BY_GROUP[group]}=NAME)"):
             found = described(group)
             if group == "protocol":
-                found |= {name: f"Of {by}, installed" for name, by in given_by("protocol").items()}
+                found |= given_by("protocol")
             formatter.write_dl(list(found.items()))
 
     return write

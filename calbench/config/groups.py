@@ -4,7 +4,6 @@ Imports no library, for ``--help`` and the shell's completion.
 """
 
 import re
-from collections.abc import Sequence
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
@@ -63,16 +62,3 @@ def _comment(text: str) -> str:
     """Return the comment that a file begins with, behind Hydra's directives."""
     lines = dropwhile(lambda line: line.startswith("# @"), text.splitlines())
     return " ".join(line.strip("# ") for line in takewhile(lambda line: line[:1] == "#", lines))
-
-
-def nearest(name: str, known: Sequence[str]) -> list[str]:
-    """Return the known names nearest to an unknown one, the best first."""
-    from difflib import get_close_matches
-
-    return [name] if name in known else get_close_matches(name, known)
-
-
-def among(name: str, known: Sequence[str]) -> str:
-    """Say which known names are nearest to an unknown one, or all of them if none is near."""
-    near = nearest(name, known)
-    return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}"

@@ -13,7 +13,7 @@ from calbench.analysis.output import write_all_tables
 from calbench.analysis.registry import Settings
 from calbench.analysis.run_comparison import EXACT, Comparison, compare_teams
 from calbench.analysis.scoring import facts_of, measure_games
-from calbench.config.groups import PRICES, among, nearest
+from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import progress, warn
 from calbench.endings import pruned
@@ -24,6 +24,7 @@ from calbench.files import printable
 from calbench.folders import claimed, scratch_folder
 from calbench.llm.prices import read_prices
 from calbench.pool import workers
+from calbench.problems import among, nearest
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import KEPT, KEYS, check_folder, job_folders
 from calbench.runs.identity import is_published

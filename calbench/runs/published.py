@@ -19,7 +19,7 @@ from calbench.analysis.registry import Settings, tables_of
 from calbench.analysis.summary.runs import USUAL, conditions
 from calbench.analysis.tables import TABLES as DECLARED
 from calbench.config.composition import compose
-from calbench.config.groups import PRICES, among, known_names
+from calbench.config.groups import PRICES, known_names
 from calbench.config.spec import RunSpec
 from calbench.engine.jobs import plan_jobs
 from calbench.errors import ConfigError, FileError
@@ -27,6 +27,7 @@ from calbench.facts.storage import Facts
 from calbench.files import printable, shorten
 from calbench.llm.prices import read_prices
 from calbench.pool import Pool, mapped
+from calbench.problems import among
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import SETTINGS, Role
 from calbench.runs.entries import PLACE, Entry, Place, Run

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -14,6 +13,7 @@ from weakref import finalize
 
 from calbench.errors import ConfigError, FileError
 from calbench.files import printable, shorten, user_path
+from calbench.problems import meant
 from calbench.traces.catalog import TRACES_FOLDER, Catalog, trace_paths
 from calbench.tree import DATA, IS_INSTALLED
 
@@ -99,8 +99,8 @@ class Results:
         if not isinstance(name, str) or name not in self.readers:
             if lacking := [job for job, each in self.jobs.items() if name not in each.tables]:
                 self._check_finished(name, lacking)
-            near = get_close_matches(str(name), self.readers, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            asked = meant(str(name), [*self.readers])
+            hint = f"; {asked}" if asked else ""
             count = len(self.readers)
             names = f"the names of all {count} are in its attribute tables"
             raise ConfigError(

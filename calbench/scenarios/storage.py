@@ -6,7 +6,6 @@ A file may be packed with gzip (``*.gz``) and may come from anywhere: every prob
 one line that names file, line, field and remedy, and quotes the file only in escaped form.
 """
 
-import difflib
 import gzip
 import json
 import math
@@ -30,6 +29,7 @@ from calbench.files import (
     unpacked_pieces,
     write_atomically,
 )
+from calbench.problems import meant
 from calbench.scenarios.bounds import MOST_LINE_BYTES, MOST_SCENARIOS
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.models import SCHEMA_VERSION, Scenario
@@ -339,8 +339,8 @@ def published_suite(name: str, folder: Path | None = None) -> tuple[Scenario, ..
     held = published_suites() if folder is None else folder
     known = suite_names(held)
     if name not in known:
-        near = difflib.get_close_matches(name, known)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        asked = meant(name, known)
+        hint = f"{asked} " if asked else ""
         those = f"published are {', '.join(known)}{_MORE}" if known else "none is published here"
         raise ConfigError(
             f"there is no suite {printable(shorten(repr(name)))}: {hint}{those}; "

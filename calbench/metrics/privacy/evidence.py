@@ -34,8 +34,8 @@ from calbench.domain.messages import (
 )
 from calbench.domain.sharing import Residues, infeasible_count, total_of
 from calbench.errors import ConfigError
-from calbench.extensions import extension, where
-from calbench.files import printable, shorten
+from calbench.extensions import MisfitError, extension, failure, where
+from calbench.files import printable
 from calbench.traces.events import AnnouncementSent, MessageSent
 
 GREATEST_SCORE = 11
@@ -305,28 +305,23 @@ def own_evidence(own: Own, message: MessageSent, talk: RoundTalk) -> Iterator[Up
         for update in updates:
             _check(update, known, talk.num_slots)
     except Exception as error:
-        said = f"{type(error).__name__}: {error}".removeprefix("_MisfitError: ")
         place = f"round {message.round}, turn {message.turn}, agent {message.from_agent}"
         raise ConfigError(
             f"evidence {own.name} of {found.distribution} failed on the message of {place}: "
-            f"{shorten(printable(said), 200)}; correct {where(rule, error)}"
+            f"{failure(error)}; correct {where(rule, error)}"
         ) from error
     yield from updates
 
 
-class _MisfitError(Exception):
-    """What is no evidence in this game."""
-
-
 def _check(update: Update, known: Container[AgentId], num_slots: int) -> None:
     if not all(agent in known for agent in (update.target, *update.observers)):
-        raise _MisfitError("targets and observers are the sender, recipients and participants")
+        raise MisfitError("targets and observers are the sender, recipients and participants")
     if not all(
         0 <= each <= 1 for each in (update.strength, *(each for _, each in update.evidence))
     ):
-        raise _MisfitError("evidence and strength are numbers from 0 to 1")
+        raise MisfitError("evidence and strength are numbers from 0 to 1")
     if absent := [slot for slot, _ in update.evidence if slot not in range(num_slots)]:
-        raise _MisfitError(f"slot {absent[0]} is not there; slots are 0 to {num_slots - 1}")
+        raise MisfitError(f"slot {absent[0]} is not there; slots are 0 to {num_slots - 1}")
 
 
 EVIDENCE_RULES: Mapping[type, Rule] = {

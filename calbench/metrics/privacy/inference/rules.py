@@ -4,8 +4,8 @@ from math import inf
 
 from calbench.domain.messages import Message
 from calbench.errors import ConfigError
-from calbench.extensions import where
-from calbench.files import printable, shorten
+from calbench.extensions import MisfitError, failure, where
+from calbench.files import printable
 from calbench.metrics.privacy.inference.literal import LiteralReader
 from calbench.protocols.clues import Best, Clue, Telling, Told, Total, View
 from calbench.protocols.registry import build_policy, is_outside
@@ -43,10 +43,6 @@ def _says_itself(policy: type) -> bool:
     return tells <= acts
 
 
-class _MisfitError(Exception):
-    """What is no clue, or one that does not fit the game."""
-
-
 def clues_of(policy: Telling, message: Message, view: View, num_agents: int) -> list[Clue]:
     """Return what a protocol says that a message tells.
 
@@ -60,12 +56,11 @@ def clues_of(policy: Telling, message: Message, view: View, num_agents: int) -> 
         found = [_fitting(clue, view, num_agents, is_ours) for clue in policy.tells(message, view)]
         return [clue for clue in found if clue is not None]
     except Exception as error:
-        said = f"{type(error).__name__}: {error}".removeprefix("_MisfitError: ")
         kind = getattr(message.content, "name", message.content.kind)
         heard = f"{kind} of agent {message.sender} about meeting {message.meeting_id}"
         raise ConfigError(
             f"{where(type(policy).tells, error)}, on a {printable(heard)}: "
-            f"{shorten(printable(said), 200)}; correct it, or remove it, and bits are unknown"
+            f"{failure(error)}; correct it, or remove it, and bits are unknown"
         ) from error
 
 
@@ -73,30 +68,30 @@ def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | N
     """Return a clue about what exists; ``None`` if one of ours is about nothing.
 
     Raises:
-        _MisfitError: it is none, or its slots, weights or values do not fit.
+        MisfitError: it is none, or its slots, weights or values do not fit.
     """
     if not isinstance(clue, Told | Best | Total):
-        raise _MisfitError(f"{clue!r} is neither Told, Best nor Total")
+        raise MisfitError(f"{clue!r} is neither Told, Best nor Total")
     agents = (clue.agent,) if isinstance(clue, Told) else clue.agents
     if not all(agent in range(num_agents) for agent in agents):
-        raise _MisfitError(f"agents {agents} are not all in the game")
+        raise MisfitError(f"agents {agents} are not all in the game")
     told = clue.slots if isinstance(clue, Told) else {}
     among = clue.among if isinstance(clue, Best) else ()
     absent = [slot for slot in (*told, *among) if slot not in range(view.num_slots)]
     if absent and not is_ours:
-        raise _MisfitError(f"slot {absent[0]} is not there; slots are 0 to {view.num_slots - 1}")
+        raise MisfitError(f"slot {absent[0]} is not there; slots are 0 to {view.num_slots - 1}")
     if isinstance(clue, Told):
         known = {slot: weights for slot, weights in told.items() if slot not in absent}
         return _weighed(clue._replace(slots=known), view)
     if isinstance(clue, Best) and len(clue.values) != len(view.cells):
-        raise _MisfitError(f"values {clue.values} are not one for each of {view.cells}")
+        raise MisfitError(f"values {clue.values} are not one for each of {view.cells}")
     if isinstance(clue, Best):
         is_there, problem = clue.slot in among, f"slot {clue.slot} is not in {among}"
     else:
         is_there = len(clue.sums) == view.num_slots
         problem = f"{len(clue.sums)} sums are not one for each of {view.num_slots} slots"
     if not is_there and not is_ours:
-        raise _MisfitError(problem)
+        raise MisfitError(problem)
     return clue if is_there and not absent else None
 
 
@@ -104,8 +99,8 @@ def _weighed(clue: Told, view: View) -> Told:
     """Return a clue whose weights fit the cells."""
     for weights in (*clue.slots.values(), tuple(clue.held.values())):
         if not all(0 <= each < inf for each in weights):
-            raise _MisfitError(f"weights {weights} are not all from 0 on")
+            raise MisfitError(f"weights {weights} are not all from 0 on")
     for weights in clue.slots.values():
         if len(weights) != len(view.cells):
-            raise _MisfitError(f"weights {weights} are not one for each of {view.cells}")
+            raise MisfitError(f"weights {weights} are not one for each of {view.cells}")
     return clue
