@@ -110,6 +110,7 @@ PAGES = (
     Page("glossary.md", "Glossary", "About"),
     Page("limitations.md", "Limitations and ethics", "About"),
     Page("trust.md", "Security and verification", "About"),
+    Page("checklists/reproducibility.md", "Reproducibility", "About", "Checklists"),
     Page("changelog.md", "Changelog", "About", content=document.changelog),
     Page("versions.md", "Versions", "About", needs=("versions.csv",), content=document.released),
     Page("cite.md", "How to cite", "About"),
