@@ -143,6 +143,11 @@ class Team(Model):
         """Whether any seat does."""
         return any(seat.uses_language for seat in self.seats)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a model or the user's own agent sits in it: then two games may differ."""
+        return any(seat.kind in ("model", "custom") for seat in self.seats)
+
     def seat_of(self, agent: AgentId) -> Seat:
         """Return who sits at an agent's place: seats repeat around the table."""
         return self.seats[agent % len(self.seats)]
@@ -209,6 +214,7 @@ class GameConfig(Model):
         reflection: whether who uses language is asked for beliefs after every round.
         replicate: number of the game of a team on its scenario, from 0; models are asked anew in
             each.
+        canary: whether agents are told :data:`~calbench.canary.CANARY` before the first round.
     """
 
     team: Team
@@ -221,6 +227,7 @@ class GameConfig(Model):
     label_bank: str | None = None
     reflection: Extra = False
     replicate: Annotated[Natural, Field(exclude_if=not_)] = 0
+    canary: Extra = False
 
     @cached_property
     def digest(self) -> str:
