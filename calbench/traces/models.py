@@ -104,6 +104,11 @@ class Seat(Model):
         """Whether the seat is given labels and asked to reflect."""
         return self.kind in ("scripted", "model", "custom")
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a model or the user's own agent sits there."""
+        return self.kind in ("model", "custom")
+
     @cached_property
     def settings_digest(self) -> str:
         """SHA-256 of its settings."""
@@ -146,7 +151,7 @@ class Team(Model):
     @property
     def is_open(self) -> bool:
         """Whether a model or the user's own agent sits in it: then two games may differ."""
-        return any(seat.kind in ("model", "custom") for seat in self.seats)
+        return any(seat.is_open for seat in self.seats)
 
     def seat_of(self, agent: AgentId) -> Seat:
         """Return who sits at an agent's place: seats repeat around the table."""
