@@ -82,6 +82,7 @@ def play(
     uses_language: bool = False,
     reflection: bool = False,
     system_prompts: Sequence[str | None] = (),
+    canary: bool = False,
 ) -> OutsideGame:
     """Play one game by hand (section 3): a generator that asks you for the turns of its seats.
 
@@ -110,6 +111,7 @@ def play(
         uses_language: whether the agents are shown private labels, as language models are.
         reflection: whether such agents are asked for ``Reply.beliefs`` after every round.
         system_prompts: the instructions of each agent, by agent id; only recorded.
+        canary: whether you tell your players the benchmark's canary first; only recorded.
 
     Raises:
         ConfigError: at once, if an argument is invalid.
@@ -118,7 +120,7 @@ def play(
     if system_prompts:
         _check_one_for_each("system_prompts", system_prompts, scenario)
     described = _outside_team(team, players, seats or {}, scenario, uses_language)
-    config = game_config(described, channels, limits, reflection=reflection)
+    config = game_config(described, channels, limits, reflection=reflection, canary=canary)
     agents = _partners(seats or {}, scenario, config)
     return play_outside(scenario, config, agents, system_prompts=system_prompts)
 
@@ -271,8 +273,11 @@ def game_config(
     limits: Limits | Mapping[str, Any] | None = None,
     *,
     reflection: bool = False,
+    canary: bool | None = None,
 ) -> GameConfig:
     """Return what defines the games of a team; arguments as of :func:`play_game`.
+
+    Agents of one's own are told the canary, unless ``canary`` says whether.
 
     Raises:
         ConfigError: channels or limits do not fit.
@@ -284,6 +289,7 @@ def game_config(
         prompt_version=PROMPT_VERSION if team.uses_language else None,
         label_bank=LABEL_BANK if team.uses_language else None,
         reflection=reflection and team.uses_language,
+        canary=team.is_open if canary is None else canary,
     )
 
 

@@ -34,7 +34,6 @@ from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.prices import NANO, Price, Prices, estimated_usage, read_prices, usage_bound
 from calbench.llm.replies.shards import open_replies
 from calbench.runs.play import load_suites, planned
-from calbench.runs.source import store_path
 from calbench.terminal import new_table
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import Trace
@@ -245,7 +244,7 @@ def seconds_by_player(spec: RunSpec, players: Iterable[str]) -> dict[str, float]
     Raises:
         FileError: the replies are damaged.
     """
-    path = store_path(spec)
+    path = spec.store
     times: dict[str, list[float]] = {}
     if path is not None and path.exists():
         with open_replies(path, must_be_whole=False) as store:

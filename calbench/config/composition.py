@@ -19,6 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from calbench.agents.prompts import use_prompts
+from calbench.canary import CANARY
 from calbench.config.groups import GROUPS, known_names
 from calbench.config.spec import RunSpec, parse_spec
 from calbench.config.teams import chosen_prompts, played_teams, player_of
@@ -26,6 +27,7 @@ from calbench.documents import read_yaml, refuse_huge
 from calbench.errors import CalbenchError, ConfigError, FileError
 from calbench.extensions import extension_names
 from calbench.files import printable, shorten
+from calbench.llm.replies.shards import is_recorded_without
 from calbench.problems import among, nearest
 from calbench.traces.models import Team
 from calbench.tree import CONF
@@ -398,4 +400,9 @@ def run_spec(config: DictConfig) -> RunSpec:
     teams = played_teams(keys.get("teams"))
     prompts = chosen_prompts(own, teams.teams, teams.models)
     made = {"teams": teams.teams, **{key: getattr(teams, key) for key in MADE}, "prompts": prompts}
-    return parse_spec({**keys, **made}, "configuration")
+    spec = parse_spec({**keys, **made}, "configuration")
+    if own is None or own.get("canary") is not None or not any(team.is_open for team in spec.teams):
+        return spec
+    if spec.store is not None and is_recorded_without(spec.store, CANARY):
+        return spec  # a request is the key of its reply, which was paid for
+    return spec.model_copy(update={"prompts": spec.prompts.model_copy(update={"canary": True})})

@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 from calbench.agents.prompts import load_prompts, use_prompts
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.errors import ConfigError
-from calbench.files import first_problem, printable, shorten, write_atomically
+from calbench.files import STORE, first_problem, located, printable, shorten, write_atomically
 from calbench.llm.model import ModelConfig
 from calbench.metrics.measure import MeasureSpec
 from calbench.pool import ExecutorSpec
@@ -28,7 +28,7 @@ from calbench.report.role import Role
 from calbench.scenarios.models import ID_PATTERN
 from calbench.scenarios.parameters import Subset, SuiteSpec
 from calbench.stats.spec import AnalysisSpec
-from calbench.traces.models import Format, GameConfig, Limits, Team
+from calbench.traces.models import Extra, Format, GameConfig, Limits, Team
 
 SUBSET_FORM = "give a number of scenarios from 1 up, or their ids, e.g. subset=[varied-003]"
 
@@ -63,6 +63,7 @@ class PromptsSpec(BaseModel):
         path: a folder with prompts of the user's own; absent: none.
         digest: SHA-256 of the templates of ``version``, if the folder holds them.
         by_team: versions that the models of teams name, by team; this package's.
+        canary: whether models and own agents are told the canary, which is part of each request.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -71,6 +72,7 @@ class PromptsSpec(BaseModel):
     path: Annotated[str, Field(min_length=1)] | None = None
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     by_team: dict[str, Version] = Field(default_factory=dict)
+    canary: Extra = False
 
     def version_of(self, team_id: str) -> tuple[str, str | None]:
         """Return the version that a team is asked with, and its digest if it is the user's own."""
@@ -233,6 +235,16 @@ class RunSpec(BaseModel):
         )
 
     @property
+    def store(self) -> Path | None:
+        """Where replies are, if any are kept; only what is read may be the tree's own."""
+        mode, path = self.replies.mode, self.replies.path
+        if mode == "live":
+            return None
+        if mode == "replay" and path is not None:
+            return located(path)
+        return Path(path or f"{self.out}/{STORE}")
+
+    @property
     def game_configs(self) -> tuple[GameConfig, ...]:
         """What defines the games of each team, in the order of the teams."""
         return tuple(self._game_config(team) for team in self.teams)
@@ -250,6 +262,7 @@ class RunSpec(BaseModel):
             prompt_digest=digest,
             label_bank=self.label_bank,
             reflection=self.reflection,
+            canary=self.prompts.canary and team.is_open,
         )
 
 

@@ -255,22 +255,26 @@ def _with_variant(seat: dict[str, Any], variant: object) -> dict[str, Any]:
 # --- prompts that teams are asked with: what the run says, else what the files of models say
 
 
+PROMPT_KEYS = ("version", "path", "canary")
+
+
 def chosen_prompts(
     given: object, teams: Sequence[Mapping[str, Any]], models: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return the prompts of a run, as its parameters hold them.
 
     Args:
-        given: ``version`` and ``path`` of the configuration, each of which may be absent.
+        given: what :data:`PROMPT_KEYS` name of the configuration; each may be absent.
         teams: as traces describe them.
         models: by player; ``prompts`` of each is a version, or absent.
 
     Raises:
         ConfigError: saying which key does not fit.
     """
-    if not isinstance(given, Mapping) or not given.keys() <= {"version", "path"}:
-        raise ConfigError("prompts: expected the keys version and path")
-    version, path = given.get("version"), given.get("path")
+    if not isinstance(given, Mapping) or not given.keys() <= {*PROMPT_KEYS}:
+        raise ConfigError(f"prompts: expected the keys {', '.join(PROMPT_KEYS)}")
+    version, path, canary = map(given.get, PROMPT_KEYS)
+    known = {"path": path, "canary": canary or False}
     own = None if path is None else use_prompts(Path(str(path)))
     if own is not None and own.templates is not None:
         if any(seat["kind"] == "scripted" for team in teams for seat in team["seats"]):
@@ -281,15 +285,15 @@ def chosen_prompts(
                 f"prompts.version: the folder of prompts.path holds {name}, not "
                 f"{printable(str(version))}: leave one of the two out"
             )
-        return {"version": name, "path": str(path), "digest": own.templates.digest}
+        return {**known, "version": name, "path": str(path), "digest": own.templates.digest}
     if version is not None:
         load_prompts(str(version))
-        return {"version": str(version), "path": path}
+        return {**known, "version": str(version)}
     chosen = {team["team_id"]: _of_models(team, models) for team in teams}
     by_team = {team: name for team, name in chosen.items() if name is not None}
     for name in by_team.values():
         load_prompts(name)
-    return {"version": PROMPT_VERSION, "path": path, "by_team": by_team}
+    return {**known, "version": PROMPT_VERSION, "by_team": by_team}
 
 
 def _check_scripted(own: Templates) -> None:

@@ -69,6 +69,7 @@ class Briefing(NamedTuple):
         message_cap: messages of all agents in a round at most; ``None``: any number.
         agent_cap: the same of each agent.
         commits_together: whether a decision's batches are applied all or none.
+        canary: mark of benchmark data, which means nothing in the game; ``None``: not told.
     """
 
     agent_id: AgentId
@@ -81,6 +82,7 @@ class Briefing(NamedTuple):
     message_cap: int | None
     agent_cap: int | None = None
     commits_together: bool = False
+    canary: str | None = None
 
 
 class Observation(NamedTuple):

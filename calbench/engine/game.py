@@ -5,6 +5,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from calbench.canary import CANARY
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, ItemId, MeetingId
 from calbench.domain.observations import NO_LABELS, Briefing, Observation
@@ -103,6 +104,7 @@ def briefings(scenario: Scenario, config: GameConfig) -> tuple[Briefing, ...]:
                 message_cap=config.limits.dm_cap,
                 agent_cap=config.limits.agent_cap,
                 commits_together=config.limits.commit == "team",
+                canary=CANARY if config.canary else None,
             )
             for agent in agents
         ]

@@ -16,7 +16,7 @@ from calbench.errors import CalbenchError, ConfigError, OutputError
 from calbench.files import no_collection
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import Catalog
-from calbench.traces.models import GameConfig, Team
+from calbench.traces.models import GameConfig
 from calbench.traces.outlines import trace_name
 
 GAME_SECONDS, MEETING_SECONDS, LANGUAGE_TIMES = 0.0015, 25e-6, 10
@@ -24,11 +24,6 @@ GAME_SECONDS, MEETING_SECONDS, LANGUAGE_TIMES = 0.0015, 25e-6, 10
 
 As measured for 5 to 20 agents, within a factor of two.
 """
-
-
-def is_open(team: Team) -> bool:
-    """Whether a model or the user's own agent sits in it: then two games may differ."""
-    return any(seat.kind in ("model", "custom") for seat in team.seats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ class Job:
     @property
     def waits(self) -> bool:
         """Whether an agent in it takes time to answer: a model, or the user's own agent."""
-        return is_open(self.config.team)
+        return self.config.team.is_open
 
     @property
     def team_id(self) -> str:
@@ -101,7 +96,7 @@ def plan_jobs(
         for place, scenario in _with_places(scenarios)
         if chosen is None or scenario.scenario_id in chosen
         for rotated in [config.rotated(place)]
-        for replicate in range(replicates if is_open(config.team) else 1)
+        for replicate in range(replicates if config.team.is_open else 1)
     ]
     if replicates > 1:
         _check_files(jobs)

@@ -16,6 +16,7 @@ from mcp.server.stdio import stdio_server
 from mcp.types import Resource, TextContent, Tool
 from pydantic_core import to_json
 
+from calbench.canary import LINE
 from calbench.integrations import seats
 from calbench.integrations.seats import END, Seat
 from calbench.types import Scenario, Trace
@@ -25,7 +26,7 @@ SEEN = "calbench://observation"
 
 def server_of(seat: Seat) -> Server[Any, Any]:
     """Return a server that offers a seat's tools, and its observation as a resource."""
-    server: Server[Any, Any] = Server("calbench", instructions=__doc__)
+    server: Server[Any, Any] = Server("calbench", instructions=f"{__doc__}\n{LINE}")
     tools = {**seats.SCHEMAS, END: {"type": "object", "properties": {}}}
 
     @server.list_tools()
@@ -55,7 +56,7 @@ async def _serve(seat: Seat) -> None:
 
 def _played(chosen: Namespace, scenario: Scenario) -> Trace | None:
     others = {*range(scenario.num_agents)} - {chosen.seat}
-    seat = Seat("mcp", scenario, dict.fromkeys(others, chosen.partner))
+    seat = Seat("mcp", scenario, dict.fromkeys(others, chosen.partner), canary=True)
     asyncio.run(_serve(seat))
     return seat.trace
 

@@ -16,7 +16,7 @@ from calbench.console import ending_on_interrupt, noting_interrupt, progress, sa
 from calbench.endings import pruned, removed
 from calbench.engine.batch import Played, play_jobs
 from calbench.engine.game import game_id
-from calbench.engine.jobs import Job, effort, is_open, plan_jobs
+from calbench.engine.jobs import Job, effort, plan_jobs
 from calbench.engine.seating import check_seats, check_settings
 from calbench.errors import AgentError, PreflightError, StoppedError, WorkerError
 from calbench.facts.storage import Facts, FactsWriter
@@ -124,7 +124,7 @@ def _check_players(spec: RunSpec, scenarios: Sequence[Scenario]) -> None:
 
 
 def _say_who_plays_once(spec: RunSpec) -> None:
-    once = [team.team_id for team in spec.teams if not is_open(team)]
+    once = [team.team_id for team in spec.teams if not team.is_open]
     if spec.replicates > 1 and once:
         say(
             f"replicates={spec.replicates}: played once, as no game could differ: {', '.join(once)}"

@@ -125,8 +125,8 @@ def _imports(name: str, file: Path) -> Iterator[str]:
 
 PLAYING = (
     *("agents", "domain", "engine", "llm", "oracle", "pool", "protocols", "scenarios", "traces"),
-    *("code.py", "console.py", "documents.py", "endings.py", "errors.py", "extensions.py"),
-    *("files.py", "problems.py", "terminal.py", "tree.py"),
+    *("canary.py", "code.py", "console.py", "documents.py", "endings.py", "errors.py"),
+    *("extensions.py", "files.py", "problems.py", "terminal.py", "tree.py"),
 )
 """What of the package is imported to play a game, as a test proves, with the data beside it."""
 

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Generic, TypeVar
 
 from calbench.agents.base import Completer
@@ -21,7 +20,7 @@ from calbench.engine.batch import Halted, Stoppable, first_leaf
 from calbench.engine.batch import Source as Opener
 from calbench.engine.jobs import Job
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
-from calbench.files import STORE, located, printable, shorten
+from calbench.files import printable, shorten
 from calbench.llm.client import ModelClient, Source, open_completer
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
@@ -111,22 +110,12 @@ def reply_source(
         raise ConfigError("replies.path: mode live keeps nothing; leave it out, or record")
     return Source(
         mode=mode,
-        store=store_path(spec),
+        store=spec.store,
         max_usd=spec.budget.max_usd,
         prices=read_prices(PRICES),
         transport=transport,
         rerecord=rerecord,
     )
-
-
-def store_path(spec: RunSpec) -> Path | None:
-    """Return where replies are, if any are kept; only what is read may be the tree's own."""
-    mode, path = spec.replies.mode, spec.replies.path
-    if mode == "live":
-        return None
-    if mode == "replay" and path is not None:
-        return located(path)
-    return Path(path or f"{spec.out}/{STORE}")
 
 
 def opener(spec: RunSpec, replies: Source | None, status: Status | None = None) -> Opener | None:

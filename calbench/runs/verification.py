@@ -26,7 +26,6 @@ from calbench.domain.ids import AgentId
 from calbench.domain.rules import RULES_VERSION
 from calbench.engine.drivers import run
 from calbench.engine.game import briefings, game_id
-from calbench.engine.jobs import is_open
 from calbench.engine.replay import compare_events, recorded_agents, replay_with
 from calbench.engine.seating import asked_spec, game_prompts, seat_agents, seat_policies
 from calbench.errors import CalbenchError, FileError, ReplayError
@@ -240,7 +239,7 @@ def is_known(seat: Seat) -> bool:
 
 def _check_seats(trace: Trace) -> None:
     """Refuse what no run says of players that are known: they would be ranked as others."""
-    if trace.config.replicate and not is_open(trace.config.team):
+    if trace.config.replicate and not trace.config.team.is_open:
         raise ReplayError("replicate: a team without models or own agents plays a scenario once")
     for seat in trace.config.team.seats:
         if not is_known(seat):

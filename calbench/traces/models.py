@@ -104,6 +104,11 @@ class Seat(Model):
         """Whether the seat is given labels and asked to reflect."""
         return self.kind in ("scripted", "model", "custom")
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a model or the user's own agent sits there."""
+        return self.kind in ("model", "custom")
+
     @cached_property
     def settings_digest(self) -> str:
         """SHA-256 of its settings."""
@@ -142,6 +147,11 @@ class Team(Model):
     def uses_language(self) -> bool:
         """Whether any seat does."""
         return any(seat.uses_language for seat in self.seats)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a model or the user's own agent sits in it: then two games may differ."""
+        return any(seat.is_open for seat in self.seats)
 
     def seat_of(self, agent: AgentId) -> Seat:
         """Return who sits at an agent's place: seats repeat around the table."""
@@ -209,6 +219,7 @@ class GameConfig(Model):
         reflection: whether who uses language is asked for beliefs after every round.
         replicate: number of the game of a team on its scenario, from 0; models are asked anew in
             each.
+        canary: whether agents are told :data:`~calbench.canary.CANARY` before the first round.
     """
 
     team: Team
@@ -221,6 +232,7 @@ class GameConfig(Model):
     label_bank: str | None = None
     reflection: Extra = False
     replicate: Annotated[Natural, Field(exclude_if=not_)] = 0
+    canary: Extra = False
 
     @cached_property
     def digest(self) -> str:

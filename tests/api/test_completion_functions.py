@@ -14,6 +14,7 @@ import pytest
 from calbench import play_game, score_game
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
+from calbench.canary import LINE
 from calbench.domain.randomness import derived_seed
 from calbench.errors import AgentError
 from calbench.llm.completion import ChatMessage
@@ -56,8 +57,9 @@ def later(function: Callable[[Messages], str]) -> Callable[[Messages], Any]:
 
 
 def without_seats(trace: Trace) -> list[dict[str, Any]]:
-    """Return the events without the names of players, and without tokens, which are estimated."""
-    events: list[dict[str, Any]] = json.loads(trace_bytes(trace))["events"]
+    """Return the events without names of players, canary, and tokens, which are estimated."""
+    whole = trace_bytes(trace).decode().replace(f"\\n\\n{LINE}", "")
+    events: list[dict[str, Any]] = json.loads(whole)["events"]
     return [
         {key: value for key, value in event.items() if key not in {"player", "usage"}}
         for event in events

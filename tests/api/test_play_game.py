@@ -350,7 +350,9 @@ def test_game_driven_by_hand_is_the_game_of_the_same_objects(
     scenario = canonical_scenario(seed)
     agent = Announcer()
     count = scenario.num_agents
-    game = play(scenario, players=["Announcer"] * count, uses_language=uses_language)
+    is_told = uses_language  # as agents of one's own are
+    names = ["Announcer"] * count
+    game = play(scenario, players=names, uses_language=uses_language, canary=is_told)
     whole = play_game(scenario, [agent] * count, uses_language=uses_language)
     assert trace_bytes(driven(game, agent.act)) == trace_bytes(whole)
 

@@ -225,7 +225,7 @@ def test_command_composes_what_the_stages_compose(command: Command) -> None:
     assert list(shown.pop("teams")) == [team.team_id for team in spec.teams]
     assert shown.pop("model")["name"] is None
     assert shown.pop("protocol") == {"id": "imap", "protocol": "imap"}
-    assert shown.pop("prompts") == {"version": None, "path": None}
+    assert shown.pop("prompts") == {"version": None, "path": None, "canary": None}
     # These two are left out of a file at their defaults, so that old games keep their ids.
     assert (shown["limits"]["agent_cap"], shown["limits"]["commit"]) == (None, "seat")
     made = spec.model_dump()

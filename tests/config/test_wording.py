@@ -91,8 +91,8 @@ def test_file_of_a_model_names_its_prompts() -> None:
         ({"version": "v9"}, "prompt version 'v9' is unknown; known: v1, v2"),
         ({"version": "../v1"}, "unknown"),
         ({"path": "/nowhere/at/all"}, "prompts: /nowhere/at/all is not a folder"),
-        ({"file": "x"}, "prompts: expected the keys version and path"),
-        ("v2", "prompts: expected the keys version and path"),
+        ({"file": "x"}, "prompts: expected the keys version, path, canary"),
+        ("v2", "prompts: expected the keys version, path, canary"),
     ],
 )
 def test_unknown_prompts_are_refused_in_a_line(given: object, line: str) -> None:

@@ -20,6 +20,7 @@ from calbench.agents.prompts.rendering import (
     refusal_lines,
 )
 from calbench.agents.prompts.templates import Templates, principals, read_templates
+from calbench.canary import LINE
 from calbench.domain.calendars import Errand, Meeting
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import CHANNELS, Channel
@@ -154,7 +155,7 @@ class Prompts:
         return 3 if self.templates.takes("reflection", "chances") else 2
 
     def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
-        """Return the system prompt of nine sections; a variant follows word for word."""
+        """Return the system prompt of nine sections; canary and variant follow word for word."""
         example = example_of(briefing)
         base = self.templates.fill(
             "system",
@@ -174,7 +175,8 @@ class Prompts:
             channels=self._channels(briefing),
             talk_example=self._talk_example(briefing, example),
         )
-        return base if variant_text is None else f"{base}\n\n{variant_text}"
+        told = (base, LINE if briefing.canary else None, variant_text)
+        return "\n\n".join(part for part in told if part is not None)
 
     def message(
         self,

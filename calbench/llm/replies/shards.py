@@ -16,7 +16,7 @@ from calbench.console import progress
 from calbench.domain.canonical import canonical_json, first_difference
 from calbench.domain.canonical import digest as content_digest
 from calbench.endings import pruned
-from calbench.errors import FileError, OutputError
+from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.files import check_keys, first_problem, printable, read_bytes, write_atomically
 from calbench.folders import claimed
 from calbench.llm.replies.database import BESIDE, is_store_file
@@ -67,6 +67,21 @@ def open_replies(path: Path, *, must_be_whole: bool = True) -> ReplyStore:
     if path.is_dir():
         return read_shards(path, must_be_whole=must_be_whole)
     return ReplyStore.open(path, must_exist=True)
+
+
+def is_recorded_without(path: Path, mark: str) -> bool:
+    """Whether there are recorded replies, and a mark is in no system prompt of theirs.
+
+    What cannot be read counts as none: who needs the replies says why.
+    """
+    if not path.exists():
+        return False
+    try:
+        with open_replies(path, must_be_whole=False) as store:
+            prompts = [content for _, role, content in store.messages() if role == "system"]
+    except CalbenchError:
+        return False
+    return bool(prompts) and not any(mark in prompt for prompt in prompts)
 
 
 class Merged(NamedTuple):
