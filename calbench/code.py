@@ -1,6 +1,7 @@
 """Which code runs: its version, and a digest of its bytes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -24,12 +25,21 @@ def code_digest(package: Path = PACKAGE) -> str:
     Args:
         package: its folder.
     """
-    from importlib.metadata import version  # only who compares code waits for it
-
     total = sha256(files_digest(files_below(package)).encode())
-    for library in LIBRARIES:
-        total.update(f"{library} {version(library)}\n".encode())
+    for library, version in versions_of(LIBRARIES).items():
+        total.update(f"{library} {version}\n".encode())
     return total.hexdigest()
+
+
+def versions_of(libraries: Iterable[str]) -> dict[str, str]:
+    """Return the versions of those libraries that are installed."""
+    from importlib.metadata import PackageNotFoundError, version  # only who compares waits for it
+
+    found: dict[str, str] = {}
+    for library in libraries:
+        with suppress(PackageNotFoundError):
+            found[library] = version(library)
+    return found
 
 
 def files_below(folder: Path) -> dict[str, Path]:

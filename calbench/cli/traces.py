@@ -21,31 +21,20 @@ from calbench.folders import replaced
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.catalog import Catalog, trace_paths, traces_folder
 from calbench.traces.outlines import outline
-from calbench.traces.shards import Game, described, file_name_pattern, packed_frames, shards_of
-from calbench.traces.store import Batch, ShardStore
+from calbench.traces.shards import Game, shards_of
+from calbench.traces.store import described_line, write_packed_games, write_shards
 
 
 def pack(source: Path, out: Path) -> int:
     """Write the traces of a folder, or of a run, as shards into a new folder; return their number.
 
-    The bytes depend on the games alone: they are in the order of their scenarios, because games on
-    one scenario have much in common, and are read together.
-
     Raises:
         FileError: a trace does not fit.
         OutputError: the new folder is not new, or cannot be written.
     """
-    paths = sorted(_paths(source), key=lambda path: (path.name, path.parent.name))
-    catalog = Catalog()
+    paths = _paths(source)
     with _new_folder(source, out) as folder, progress("packed", len(paths)) as tick:
-
-        def games() -> Iterator[tuple[Game, bytes]]:
-            for path in paths:
-                yield _checked(path, catalog)
-                tick()
-
-        _write_shards(games(), folder)
-    return len(paths)
+        return write_packed_games(paths, folder, tick)
 
 
 def unpack(source: Path, out: Path) -> int:
@@ -78,16 +67,7 @@ def convert(source: Path, out: Path) -> int:
     if not shards:
         raise FileError(f"{source}: holds no shard (*.jsonl.zst)")
     with _new_folder(source, out) as folder:
-        return _write_shards((game for shard in shards for game in _lines(shard)), folder)
-
-
-def _write_shards(games: Iterable[tuple[Game, bytes]], folder: Path) -> int:
-    """Write games as shards, in their order; return how many there are."""
-    store, count = ShardStore(folder, is_synced=False), 0
-    for frame in packed_frames(games):
-        store.commit(Batch((frame,)))
-        count += frame.num_games
-    return count
+        return write_shards((game for shard in shards for game in _lines(shard)), folder)
 
 
 def _lines(shard: Path) -> Iterator[tuple[Game, bytes]]:
@@ -99,7 +79,7 @@ def _lines(shard: Path) -> Iterator[tuple[Game, bytes]]:
             for number in count(1):
                 if not (line := lines.readline(MOST_TRACE_BYTES + 1)):
                     return
-                yield _described(shard.with_name(f"{shard.name}, line {number}"), line), line
+                yield described_line(shard.with_name(f"{shard.name}, line {number}"), line), line
     except (OSError, zstandard.ZstdError) as error:
         raise FileError(f"{printable(str(shard))}: cannot be read to its end ({error})") from error
 
@@ -119,33 +99,6 @@ def _paths(source: Path) -> Sequence[Path]:
                 "of traces, as <folder>/<team>/<scenario>.json"
             )
     return paths
-
-
-def _checked(path: Path, catalog: Catalog) -> tuple[Game, bytes]:
-    """Return a trace with what a head says of it."""
-    data = catalog.read(path)
-    game = _described(path, data)
-    if game.name != f"{path.parent.name}/{path.name}":
-        raise FileError(
-            f"{printable(str(path))}: is {game.name} by its contents; name it so, in a folder of "
-            "its own"
-        )
-    return game, data
-
-
-def _described(path: Path, line: bytes) -> Game:
-    """Return what a head says of a game, from its bytes alone.
-
-    Raises:
-        FileError: it is not one line, or not a trace, or its names are none of a file.
-    """
-    place = printable(str(path))
-    if not line.endswith(b"\n") or line.count(b"\n") != 1:
-        raise FileError(f"{place}: is not one line, as calbench writes traces; keep it as a file")
-    found = outline(path, line)
-    if not file_name_pattern.fullmatch(found.name):
-        raise FileError(f"{place}: {printable(found.name)[:99]!r} is no name of a trace")
-    return described(*found, line)
 
 
 @contextmanager

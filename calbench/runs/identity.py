@@ -31,13 +31,33 @@ def _digest(scenario: Scenario) -> str:
 
 
 @cache
+def published_parts() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """Return digests of published scenarios, by suite, setting and id, in the order of the suites.
+
+    They are not checked once more.
+    """
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    known: dict[bytes, tuple[str, str, str]] = {}  # suites share scenarios
+    for name in suite_names():
+        parts = found[name] = {}
+        for line in published_lines(name):
+            if line not in known:
+                document = orjson.loads(line)
+                names = (document["setting"], document["scenario_id"])
+                known[line] = (*names, scenario_digest(document))
+            setting, scenario_id, digest = known[line]
+            parts.setdefault(setting, {})[scenario_id] = digest
+    return found
+
+
+@cache
 def _published() -> Mapping[Key, frozenset[str]]:
-    """Return the digests of published scenarios of each name; they are not checked once more."""
+    """Return the digests of published scenarios of each name."""
     found: dict[Key, set[str]] = {}
-    for line in {line for name in suite_names() for line in published_lines(name)}:
-        document = orjson.loads(line)
-        key = (document["setting"], document["scenario_id"])
-        found.setdefault(key, set()).add(scenario_digest(document))
+    for parts in published_parts().values():
+        for setting, digests in parts.items():
+            for scenario_id, digest in digests.items():
+                found.setdefault((setting, scenario_id), set()).add(digest)
     return {key: frozenset(digests) for key, digests in found.items()}
 
 
@@ -83,7 +103,7 @@ class Suite:
             raise ReplayError(f"scenario {'/'.join(key)}: is another than that of {self.name}")
         team = config.team.team_id
         if team in self.configs:
-            own, theirs = _plain(config), _plain(self.configs[team])
+            own, theirs = shared_settings(config), shared_settings(self.configs[team])
             for place in sorted({*own, *theirs}):  # a key may be absent in either
                 if own.get(place) != theirs.get(place):
                     said = shorten(repr(own.get(place))), shorten(repr(theirs.get(place)))
@@ -103,7 +123,7 @@ class Suite:
                 yield f"{printable(team)}: games are missing: {_named(short)}"
 
 
-def _plain(config: GameConfig) -> dict[str, Any]:
+def shared_settings(config: GameConfig) -> dict[str, Any]:
     """Return what all games of a team have in common, by key: its line-up, and the rules."""
     found = config.model_dump(mode="json", exclude={"replicate"})
     return {**json.loads(lineup_of(found.pop("team"))), **found}

@@ -1,19 +1,22 @@
 """Where the traces of a run are kept, and how they get there from several processes."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from calbench.console import say
-from calbench.errors import OutputError
-from calbench.files import sync_folder
+from calbench.errors import FileError, OutputError
+from calbench.files import printable, sync_folder
 from calbench.traces.catalog import Catalog
 from calbench.traces.models import Format, Trace
+from calbench.traces.outlines import outline
 from calbench.traces.shards import (
+    Game,
     Packed,
     described,
+    file_name_pattern,
     packed_frames,
     read_shard,
     shard_path,
@@ -179,3 +182,63 @@ def open_store(folder: Path, wanted: Format) -> TraceStore:
         say(f"{folder} holds files, and goes on so; `calbench traces pack` makes shards of them")
     is_sharded = has_shards if has_shards or has_files else wanted == "shards"
     return ShardStore(folder) if is_sharded and not has_files else FILES
+
+
+def write_packed_games(paths: Iterable[Path], folder: Path, tick: Callable[[], None]) -> int:
+    """Write traces as shards into a new folder; return how many there are.
+
+    The bytes depend on the games alone: they are in the order of their scenarios, because games on
+    one scenario have much in common, and are read together.
+
+    Args:
+        paths: of the traces.
+        folder: of the shards.
+        tick: called for each game.
+
+    Raises:
+        FileError: a trace does not fit.
+    """
+    catalog = Catalog()
+
+    def games() -> Iterator[tuple[Game, bytes]]:
+        for path in sorted(paths, key=lambda path: (path.name, path.parent.name)):
+            yield _checked(path, catalog)
+            tick()
+
+    return write_shards(games(), folder)
+
+
+def write_shards(games: Iterable[tuple[Game, bytes]], folder: Path) -> int:
+    """Write games as shards, in their order; return how many there are."""
+    store, count = ShardStore(folder, is_synced=False), 0
+    for frame in packed_frames(games):
+        store.commit(Batch((frame,)))
+        count += frame.num_games
+    return count
+
+
+def _checked(path: Path, catalog: Catalog) -> tuple[Game, bytes]:
+    """Return a trace with what a head says of it."""
+    data = catalog.read(path)
+    game = described_line(path, data)
+    if game.name != f"{path.parent.name}/{path.name}":
+        raise FileError(
+            f"{printable(str(path))}: is {game.name} by its contents; name it so, in a folder of "
+            "its own"
+        )
+    return game, data
+
+
+def described_line(path: Path, line: bytes) -> Game:
+    """Return what a head says of a game, from its bytes alone.
+
+    Raises:
+        FileError: it is not one line, or not a trace, or its names are none of a file.
+    """
+    place = printable(str(path))
+    if not line.endswith(b"\n") or line.count(b"\n") != 1:
+        raise FileError(f"{place}: is not one line, as calbench writes traces; keep it as a file")
+    found = outline(path, line)
+    if not file_name_pattern.fullmatch(found.name):
+        raise FileError(f"{place}: {printable(found.name)[:99]!r} is no name of a trace")
+    return described(*found, line)

@@ -31,6 +31,7 @@ SUBCOMMANDS = (
     "replies",
     "rescore",
     "site",
+    "submit",
     "traces",
     "verify",
     "view",

@@ -279,9 +279,16 @@ class ReplyStore(BegunGames, Ledger):
         Raises:
             FileError: if parts of the request are missing, or not as they were written.
         """
+        return None if record.answers(self.request(record)) else _FALSE_KEY
+
+    def request(self, record: Record) -> NamedRequest:
+        """Return what a reply was asked for, named anew.
+
+        Raises:
+            FileError: parts of it are missing, or not as they were written.
+        """
         schema = None if record.reply_schema is None else self._schema(record.reply_schema)
-        asked = record.request(self.thread(record.thread), schema)
-        return None if record.answers(asked) else _FALSE_KEY
+        return record.request(self.thread(record.thread), schema)
 
     def _schema(self, digest: str) -> Any:
         with self._reporting():

@@ -1,0 +1,85 @@
+"""``calbench submit``: results handed in, checked, and asked again."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import orjson
+from rich.table import Table
+
+from calbench.cli.words import Status, Words, names
+from calbench.console import alert, show, tell, verdict
+from calbench.errors import ConfigError
+from calbench.files import printable
+from calbench.submissions.check import CANNOT_SHOW, Checked, check
+from calbench.submissions.prepare import prepare
+from calbench.terminal import new_table
+
+HEADS = ("Team", "Part", "games", "cut short", "coordination of all, %", "US$")
+
+
+def write_prepared(words: Words) -> int:
+    """Write a submission, and say its id and what to do next."""
+    (run,), options = words.paths, words.options
+    out = Path(options["out"])
+    keys = {"contact": "contact", "name": "name", "date": "date", "model": "says_model"}
+    said = {name: options[key] for key, name in keys.items() if key in options}
+    found_id = prepare(
+        run,
+        out,
+        said,
+        names(options.get("teams", "")),
+        Path(options["replies"]) if "replies" in options else None,
+        with_source=_is_wished(options.get("source", "false")),
+    )
+    tell(f"Check   calbench submit check {out}")
+    verdict(f"{out}: {found_id}", is_good=True)
+    return Status.DONE
+
+
+def _is_wished(value: str) -> bool:
+    if value not in {"true", "false"}:
+        raise ConfigError(f"source: true or false, got {printable(value)}")
+    return value == "true"
+
+
+def print_checked(words: Words, *, as_json: bool = False) -> int:
+    """Check submissions, and say of each what holds and what nothing shows."""
+    found = [check(path, words.options.get("id", "")) for path in words.paths]
+    if as_json:
+        data = [each.as_data() for each in found]
+        print(orjson.dumps(data, option=orjson.OPT_INDENT_2).decode())
+    for each in found:
+        _say(each, as_json=as_json)
+    return Status.DIFFERENT if any(each.problems for each in found) else Status.DONE
+
+
+def _say(checked: Checked, *, as_json: bool) -> None:
+    for problem in checked.problems:
+        alert(f"error: {checked.name}: {problem}")
+    if checked.tier is None:
+        verdict(f"{printable(checked.name)}: refused", is_good=False, is_beside=as_json)
+        return
+    if not as_json:
+        show(_table(checked))
+        for line in _lines(checked):
+            tell(line)
+    verdict(f"{checked.name}: {checked.tier}", is_good=True, is_beside=as_json)
+
+
+def _table(checked: Checked) -> Table:
+    table = new_table(checked.name, HEADS, 2, wraps=True)
+    for row in checked.standings:
+        cost = "-" if row.cost_usd is None else f"{row.cost_usd:.2f}"
+        counts = (str(row.expected), str(len(row.halted)), f"{row.coordination:.1f}", cost)
+        table.add_row(row.team, row.part, *counts)
+    return table
+
+
+def _lines(checked: Checked) -> Sequence[str]:
+    tier = checked.tier
+    return [
+        f"Id      {checked.id}",
+        f"Tier    {tier}: {checked.reason}",
+        *([f"Unshown {CANNOT_SHOW[tier]}"] if tier else []),
+        *(f"Note    {line}" for line in checked.remarks),
+    ]

@@ -1,0 +1,1 @@
+"""Results that others hand in: a folder with games and replies, its check, and asking again."""

@@ -1,0 +1,155 @@
+"""Makes the folder of a submission from a run."""
+
+import platform
+from collections.abc import Collection, Mapping
+from datetime import date
+from pathlib import Path
+from shutil import copyfile
+
+from pydantic import ValidationError
+
+from calbench.code import LIBRARIES, PACKAGE, PACKAGE_VERSION, versions_of
+from calbench.console import progress
+from calbench.errors import ConfigError, FileError, OutputError
+from calbench.files import STORE, check_no_link, first_problem, printable
+from calbench.folders import replaced
+from calbench.llm.replies.shards import open_replies, write_shards
+from calbench.llm.replies.store import ReplyStore
+from calbench.runs.seats import closure, modules_of, read_note
+from calbench.submissions.check import derived
+from calbench.submissions.examine import Examined, examine, parts_of
+from calbench.submissions.folder import (
+    ENVIRONMENT,
+    PLACES,
+    REPLIES_FOLDER,
+    SOURCE_FOLDER,
+    SUBMISSION,
+    Environment,
+    Submission,
+    digest_of,
+    document_bytes,
+    files_of,
+    source_digest,
+)
+from calbench.traces.catalog import TRACES_FOLDER, trace_paths
+from calbench.traces.store import write_packed_games
+
+ASKING = ("litellm", "ortools", "pydantic")
+"""Libraries beside those that compute, whose versions an environment names if they are here."""
+
+
+def prepare(
+    run: Path,
+    out: Path,
+    said: Mapping[str, str],
+    teams: Collection[str] = (),
+    replies: Path | None = None,
+    *,
+    with_source: bool = False,
+) -> str:
+    """Write a submission of the games of a run into a new folder; return its id.
+
+    Args:
+        run: its folder.
+        out: the new folder, whose name becomes that of the submission unless ``said`` has one.
+        said: ``contact``, and if wished ``name``, ``date`` and ``says_model``.
+        teams: whose games are handed in; none: all.
+        replies: recorded replies of the models; absent: those in the run's folder, if any are.
+        with_source: whether the source of own code goes with it.
+
+    Raises:
+        ConfigError: what is said does not fit.
+        FileError: what would be refused by the check; nothing was written.
+        OutputError: the folder is not new, or cannot be written.
+    """
+    paths = [path for path in trace_paths(run) if not teams or path.parent.name in teams]
+    if unknown := sorted({*teams} - {path.parent.name for path in paths}):
+        raise ConfigError(f"teams: {run} has no games of {printable(unknown[0])}")
+    store = run / STORE if replies is None else replies
+    if replies is None:
+        check_no_link(store)
+    has_models = replies is not None or store.is_file()
+    found = examine(paths, store if has_models else None)
+    parts = parts_of(found)
+    if found.problems:
+        raise FileError(f"{run}: {found.problems[0]}; nothing was written")
+    follows = derived(found, parts, paths)
+    code = {team: note for team, note in read_note(run).items() if team in found.configs}
+
+    def check() -> None:
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise OutputError(f"{out}: is there already; name a new folder with out=")
+
+    check()
+    with replaced(out, is_marked=False, check=check) as beside:
+        _write_games(paths, beside)
+        if has_models and found.teams_by_key:
+            _write_replies(store, found, beside / REPLIES_FOLDER)
+        if with_source:
+            _write_source(found, code, beside)
+        (beside / ENVIRONMENT).write_bytes(document_bytes(environment()))
+        names = {
+            name: digest_of(path)
+            for name, path in files_of(beside).items()
+            if PLACES.fullmatch(name)
+        }
+        defaults = {"name": out.resolve().name, "date": date.today().isoformat()}  # noqa: DTZ011
+        submission = _submission({**defaults, **said}, {**follows, "code": code, "files": names})
+        (beside / SUBMISSION).write_bytes(document_bytes(submission))
+    return digest_of(out / SUBMISSION)
+
+
+def _submission(said: Mapping[str, str], follows: Mapping[str, object]) -> Submission:
+    try:
+        day = date.fromisoformat(said["date"])
+        return Submission.model_validate({**said, "date": day, **follows})
+    except ValidationError as error:
+        raise ConfigError(first_problem(error)) from error
+    except ValueError as error:
+        raise ConfigError(f"date: a day as 2026-11-28, got {printable(said['date'])!r}") from error
+
+
+def environment() -> Environment:
+    """Return the versions of what plays here; no name of this machine is among them."""
+    packages = {"calbench": PACKAGE_VERSION, **versions_of((*LIBRARIES, *ASKING))}
+    return Environment(
+        python=platform.python_version(),
+        system=platform.system() or "unknown",
+        machine=platform.machine() or "unknown",
+        packages=dict(sorted(packages.items())),
+    )
+
+
+def _write_games(paths: Collection[Path], folder: Path) -> None:
+    with progress("packed", len(paths)) as tick:
+        write_packed_games(paths, folder / TRACES_FOLDER, tick)
+
+
+def _write_replies(source: Path, found: Examined, folder: Path) -> None:
+    """Write the replies that games used, and what they were asked, as JSON Lines."""
+    with open_replies(source) as store, ReplyStore.in_memory() as own:
+        with own.writing():
+            for record in store.records():
+                if record.key in found.teams_by_key:
+                    own.add_parts(store.request(record))
+                    own.add(record)
+        write_shards(folder, own)
+
+
+def _write_source(found: Examined, code: Mapping[str, Mapping[str, str]], folder: Path) -> None:
+    """Write the source of own code, if it is still what played.
+
+    Raises:
+        FileError: it is not here, or is another.
+    """
+    for team, config in found.configs.items():
+        for module in sorted(modules_of(config.team) - {PACKAGE.name}):
+            for name, path in closure(module).items():
+                into = folder / SOURCE_FOLDER / module / name / path.name
+                into.parent.mkdir(parents=True, exist_ok=True)
+                copyfile(path, into)
+            if source_digest(folder, module) != code.get(team, {}).get(module, ""):
+                raise FileError(
+                    f"{module}: its source is not that which played {team}, or is no Python; "
+                    "play the games again, or hand them in without it"
+                )

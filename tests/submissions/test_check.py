@@ -1,0 +1,123 @@
+"""Honest submissions of each tier, from the run to the check, and what they say beside."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from calbench.cli.main import answer
+from calbench.submissions.check import CANNOT_SHOW, check
+from calbench.submissions.folder import SUBMISSION, files_of
+from tests.cli.runs import files
+from tests.submissions.forging import COHORT, read, said
+
+
+@pytest.mark.parametrize(
+    ("name", "tier", "reason"),
+    [
+        ("honest", "replayed with replies", "48 replies are what the games hold"),
+        ("asked", "replayed with replies", "44 replies are what the games hold"),
+        ("cut", "replayed with replies", "30 replies are what the games hold"),
+        ("sourced", "replayed without replies", "18 turns are of own code, whose source is here"),
+        ("own", "not verifiable", "18 turns are of own code, and the source of tests.sub"),
+    ],
+)
+def test_honest_submission_is_of_its_tier(name: str, tier: str, reason: str, kept: Path) -> None:
+    found = check(kept / name)
+    assert (found.tier, found.problems) == (tier, ())
+    assert reason in found.reason
+    assert found.tier in CANNOT_SHOW
+
+
+def test_preparing_again_gives_the_same_bytes(kept: Path, tmp_path: Path) -> None:
+    words = ["name=honest", "contact=@ada", "date=2026-11-28", f"replies={COHORT}"]
+    run = str(kept / "runs" / "recorded")
+    assert answer(["submit", "prepare", run, f"out={tmp_path / 'again'}", *words]) == 0
+    assert files(tmp_path / "again") == files(kept / "honest")
+
+
+def test_games_cut_short_stay_in_the_denominator_and_are_named(kept: Path) -> None:
+    found = check(kept / "cut")
+    (row,) = found.standings
+    assert (row.expected, row.halted, row.coordination) == (2, ["smollm2-005: provider_fault"], 50)
+    assert any("stand-in on smollm2-005 (provider_fault)" in line for line in found.remarks)
+    assert found.submission is not None
+    assert found.submission.numbers["stand-in"]["smollm2"]["games"] == 1
+
+
+def test_check_says_tier_reason_and_what_it_cannot_show(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["submit", "check", str(kept / "honest")]) == 0
+    said_of_it = capsys.readouterr().out
+    assert "a store with plausible ids can be forged" in said_of_it
+    assert re.search(r"^Id      [0-9a-f]{64}$", said_of_it, re.MULTILINE)
+    assert "48 replies do not say which model answered" in said_of_it
+    shutil.copytree(kept / "honest", tmp_path / "honest")
+    said(tmp_path / "honest", settings="0" * 64)
+    assert answer(["submit", "check", "--json", str(kept / "own"), str(tmp_path / "honest")]) == 1
+    ended = capsys.readouterr()
+    own, forged = json.loads(ended.out)
+    assert (own["tier"], own["cannot_show"]) == ("not verifiable", CANNOT_SHOW["not verifiable"])
+    assert (forged["tier"], len(forged["problems"])) == (None, 1)
+    assert "error: honest: settings: says 0000" in ended.err
+
+
+def test_announced_id_is_that_of_the_folder(kept: Path, tmp_path: Path) -> None:
+    own = check(kept / "honest").id
+    assert answer(["submit", "check", str(kept / "honest"), f"id={own}"]) == 0
+    assert answer(["submit", "check", str(kept / "asked"), f"id={own}"]) == 1
+    shutil.copytree(kept / "honest", tmp_path / "honest")
+    said(tmp_path / "honest", contact="@eve")
+    assert answer(["submit", "check", str(tmp_path / "honest"), f"id={own}"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["contact=@ada", "date=yesterday"], "date: a day as 2026-11-28, got 'yesterday'"),
+        (["contact=a person"], "contact: "),
+        (["contact=@ada", "name=../x"], "name: "),
+        (["contact=@ada", "teams=[nobody]"], "has no games of nobody"),
+        (["contact=@ada", "source=yes"], "source: true or false, got yes"),
+        ([], "contact=HANDLE is missing"),
+    ],
+)
+def test_mistakes_are_named_and_nothing_is_written(
+    words: list[str],
+    problem: str,
+    kept: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run, out = str(kept / "runs" / "own"), tmp_path / "out"
+    assert answer(["submit", "prepare", run, f"out={out}", *words]) == 2
+    assert problem in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_what_would_be_refused_is_not_prepared(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(kept / "runs" / "recorded", tmp_path / "run")
+    (tmp_path / "run" / "traces" / "imap" / "smollm2-001.json").unlink()
+    words = [f"out={tmp_path / 'out'}", "contact=@ada"]
+    assert answer(["submit", "prepare", str(tmp_path / "run"), *words]) == 2
+    assert "imap (smollm2): games are missing: smollm2-001" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_of_this_machine_is_in_a_submission(kept: Path) -> None:
+    import getpass
+    import socket
+
+    names = {getpass.getuser(), socket.gethostname(), str(kept), str(Path.home()), "localhost:1"}
+    for name in ("honest", "own", "asked"):
+        for path in files_of(kept / name).values():
+            data = path.read_bytes()
+            found = {each for each in names if len(each) > 4 and each.encode() in data}
+            assert not found, path
+    assert read(kept / "asked").players[0].address == "loopback"
+    assert SUBMISSION not in read(kept / "asked").files
