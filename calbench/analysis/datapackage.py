@@ -5,14 +5,14 @@ of every table, and the settings that made them.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 from pydantic import ValidationError
 
-from calbench.analysis.registry import Settings, Table
+from calbench.analysis.registry import Declared, Settings
 from calbench.errors import FileError
 from calbench.facts.columns import Column, Kind
 from calbench.files import read_bytes, unique_keys, write_atomically
@@ -30,13 +30,21 @@ TYPES: Mapping[Kind, str] = {
 }
 """Of columns by kind."""
 
+MISSING: Mapping[str, list[str]] = {"csv": [""], "parquet": ["", "nan", "None"]}
+"""How an absent cell is written, by format. Parquet has none, but programs that read it through
+pandas call an absent whole number or truth so [C]."""
 
-def write_datapackage(tables: Iterable[Table], folder: Path, settings: Settings) -> None:
+PARENTS = ("games.csv", "privacy/game_summary.csv")
+"""Tables with a row for each game, to whose rows those of others belong by their keys."""
+
+
+def write_datapackage(tables: Iterable[Declared], folder: Path, settings: Settings) -> None:
     """Describe the tables of a folder.
 
     Raises:
         OutputError: the folder cannot be written.
     """
+    listed = list(tables)
     package = {
         "name": "calbench-tables",
         "licenses": [{"name": "CC-BY-4.0"}],
@@ -45,7 +53,7 @@ def write_datapackage(tables: Iterable[Table], folder: Path, settings: Settings)
             "measure": settings.measure.model_dump(mode="json"),
             "analysis": settings.analysis.model_dump(mode="json"),
         },
-        "resources": [resource(each) for each in tables],
+        "resources": [resource(each, listed) for each in listed],
     }
     data = orjson.dumps(package, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     write_atomically(folder / NAME, data, is_synced=False)
@@ -72,19 +80,44 @@ def read_settings(folder: Path) -> Settings:
         raise FileError(f"{path}: does not say which settings made the tables") from error
 
 
-def resource(table: Table) -> dict[str, Any]:
-    """Return a table as a resource."""
+def name_of(path: str) -> str:
+    """Return what a table is called where names have no folders, by its path."""
+    return path.partition(".")[0].replace("/", "-")
+
+
+def resource(table: Declared, beside: Iterable[Declared] = ()) -> dict[str, Any]:
+    """Return a table as a resource.
+
+    Args:
+        table: which.
+        beside: the tables of its package.
+    """
+    suffix = table.path.rpartition(".")[2]
+    schema = {
+        "fields": [field(column) for column in table.columns],
+        "primaryKey": list(table.key),
+        "foreignKeys": [
+            {"fields": key, "reference": {"resource": name, "fields": key}}
+            for name, key in _parents(table, beside)
+        ],
+        "missingValues": MISSING[suffix],
+    }
     return {
-        "name": table.path.rpartition(".")[0].replace("/", "-").replace("_", "-"),
+        "name": name_of(table.path),
         "path": table.path,
         "description": table.about,
-        "format": table.path.rpartition(".")[2],
-        "schema": {
-            "fields": [field(column) for column in table.columns],
-            "primaryKey": list(table.key),
-            "missingValues": [""],
-        },
+        "format": suffix,
+        "schema": {name: said for name, said in schema.items() if said},
     }
+
+
+def _parents(table: Declared, beside: Iterable[Declared]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the tables to whose rows its own belong, and the columns that say to which."""
+    names, known = {column.name for column in table.columns}, set(map(name_of, PARENTS))
+    for each in beside:
+        is_other = (name := name_of(each.path)) in known - {name_of(table.path)}
+        if is_other and names.issuperset(each.key):
+            yield name, list(each.key)
 
 
 def field(column: Column) -> dict[str, str]:

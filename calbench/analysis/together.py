@@ -1,52 +1,135 @@
-"""A table of several experiments as one Parquet file, typed as declared."""
+"""The tables of several experiments together, typed as declared: each as Parquet and as CSV."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.registry import Declared
-from calbench.analysis.summary import EXPERIMENT
+from calbench.analysis.summary import EXPERIMENT, SUMMARY
+from calbench.analysis.tables import TABLES
+from calbench.canary import CANARY, KEY
 from calbench.errors import FileError
-from calbench.facts.frames import arrow_schema, header, parquet_writer
+from calbench.facts.columns import REPLICATE, keyed, text
+from calbench.facts.frames import arrow_schema, csv_text, from_arrow, header, parquet_writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+SUMMARY_FOLDER = "summary"
+"""Beside the folders of experiments: the tables over several of them."""
 
-def write_together(table: Declared, paths: Mapping[str, Path], out: Path) -> None:
-    """Write the rows of a table of several experiments, with ``experiment`` as first column.
+MARK = text(CANARY, "always empty: the name of this column marks published data")
+"""The last column of a CSV file, which has no other place for the canary: every reader of CSV takes
+it, and it survives unpacking and other programs. A line of comment would break most readers [C]."""
 
-    Every field says what it means, and its unit.
 
-    The bytes depend only on the tables and the version of pyarrow. A replicate, which only some
-    experiments have, is the last column and absent in the others.
+@dataclass(frozen=True)
+class Together:
+    """A table with the rows of several experiments, or one over several of them already.
+
+    Attributes:
+        path: below a folder with the tables of all: of those over several in ``summary``.
+        declared: its declaration, as one experiment writes it.
+        files: its files, CSV or Parquet, by experiment; of a table of none under an empty name.
+    """
+
+    path: str
+    declared: Declared
+    files: Mapping[str, Path]
+
+    @property
+    def stem(self) -> str:
+        """Its path without suffix."""
+        return self.path.rpartition(".")[0]
+
+    @cached_property
+    def table(self) -> Declared:
+        """Its declaration as it is written: ``experiment`` first, a replicate last, as keys."""
+        columns, key = self.declared.columns, self.declared.key
+        if "" not in self.files:
+            last = (REPLICATE,) if self._has_replicates else ()
+            columns = (EXPERIMENT, *columns, *last)
+            key = (EXPERIMENT.name, *key, *(each.name for each in last))
+        return replace(self.declared, columns=keyed(columns, " ".join(key)))
+
+    @cached_property
+    def _has_replicates(self) -> bool:
+        found = (self.declared.as_written(_names(path)) for path in self.files.values())
+        return any(len(each.columns) > len(self.declared.columns) for each in found)
+
+    @cached_property
+    def rows(self) -> "pa.Table":
+        """Its rows. Games of experiments that play each scenario once are replicate 0.
+
+        Raises:
+            FileError: a table cannot be read, or is not as declared.
+        """
+        import pyarrow as pa
+
+        if "" in self.files:
+            return _read(self.declared, self.files[""])
+        parts = []
+        for name, path in self.files.items():
+            rows = _read(self.declared, path)
+            named = pa.array([name] * len(rows), pa.string())
+            parts.append(rows.add_column(0, arrow_schema([EXPERIMENT]).field(0), named))
+        found = pa.concat_tables(parts, promote_options="default")
+        if self._has_replicates:
+            filled = found[REPLICATE.name].fill_null(0)
+            (last,) = arrow_schema([REPLICATE])
+            found = found.drop_columns(REPLICATE.name).append_column(last, filled)
+        return found
+
+    def write_parquet(self, out: Path) -> None:
+        """Write it as Parquet, each field with its meaning and its unit.
+
+        The bytes depend only on the tables and the version of pyarrow.
+
+        Raises:
+            FileError: a table cannot be read, or is not as declared.
+        """
+        with parquet_writer(out, self.rows.schema) as writer:
+            writer.write_table(self.rows.replace_schema_metadata(None))
+            writer.add_key_value_metadata({KEY: CANARY})
+
+    def csv(self) -> bytes:
+        """Return it as CSV, with the canary as the name of a last, empty column.
+
+        Raises:
+            FileError: a table cannot be read, or is not as declared.
+        """
+        frame = from_arrow(self.rows).assign(**{CANARY: None})
+        return "".join(csv_text([frame], (*self.table.columns, MARK))).encode()
+
+
+def tables_together(experiments: Mapping[str, Path], summary: Path) -> Iterator[Together]:
+    """Yield every table that is there.
 
     Args:
-        table: its declaration.
-        paths: its files, CSV or Parquet, by experiment, at least one.
-        out: the file.
-
-    Raises:
-        FileError: a table cannot be read, or is not as declared.
+        experiments: their folders of tables, by name, in the order of the rows.
+        summary: the folder of those over several experiments; the labelled sample is beside it.
     """
-    import pyarrow as pa
-
-    parts = []
-    for name, path in paths.items():
-        rows = _read(table, path)
-        named = pa.array([name] * len(rows), pa.string())
-        parts.append(rows.add_column(0, arrow_schema([EXPERIMENT]).field(0), named))
-    _write(pa.concat_tables(parts, promote_options="default"), out)
-
-
-def write_alone(table: Declared, path: Path, out: Path) -> None:
-    """Write a table as Parquet as it is; arguments and errors as above."""
-    _write(_read(table, path), out)
+    for path, table in TABLES.items():
+        files = {name: table.file(each) for name, each in experiments.items()}
+        if found := {name: file for name, file in files.items() if file is not None}:
+            yield Together(path, table, found)
+    alone = [(f"{SUMMARY_FOLDER}/{each.path}", each, summary) for each in SUMMARY.values()]
+    for path, declared, folder in (*alone, (SAMPLE.path, SAMPLE, summary.parent)):
+        if (file := folder / declared.path).is_file():
+            yield Together(path, declared, {"": file})
 
 
-def _write(rows: "pa.Table", out: Path) -> None:
-    with parquet_writer(out, rows.schema) as writer:
-        writer.write_table(rows.replace_schema_metadata(None))
+def _names(path: Path) -> Collection[str]:
+    """Return the names of the columns of a file."""
+    from pyarrow import parquet
+
+    names: list[str] = (
+        parquet.read_schema(path).names if path.suffix == ".parquet" else header(path)
+    )
+    return names
 
 
 def _read(table: Declared, path: Path) -> "pa.Table":

@@ -11,11 +11,7 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 
-from calbench.analysis.audit_sample import SAMPLE
-from calbench.analysis.registry import Declared
-from calbench.analysis.summary import SUMMARY
-from calbench.analysis.tables import TABLES
-from calbench.analysis.together import write_alone, write_together
+from calbench.analysis.together import tables_together
 from calbench.facts.columns import Column, count, text
 from calbench.files import read_bytes
 from calbench.report.escape import gzipped
@@ -230,24 +226,10 @@ def _of_experiments(site: Site) -> Iterator[_Task]:
 
 def _parquet(site: Site) -> Iterator[_Task]:
     """Yield the tables as Parquet, those of experiments with the rows of all of them."""
-    for table in TABLES.values():
-        paths = {each.name: table.file(each.folder) for each in site.experiments}
-        if found := {name: path for name, path in paths.items() if path is not None}:
-            yield _Task(
-                "parquet",
-                table.path,
-                f"{FOLDER}/parquet/{table.path.rpartition('.')[0]}.parquet",
-                partial(write_together, table, found),
-            )
-    alone: dict[str, tuple[Declared, Path]] = {
-        **{f"summary/{name}": (each, site.summary.folder) for name, each in SUMMARY.items()},
-        SAMPLE.path: (SAMPLE, site.unattached.folder),
-    }
-    for name, (declared, folder) in alone.items():
-        path = folder / declared.path
-        if path.is_file():
-            out = f"{FOLDER}/parquet/{name.rpartition('.')[0]}.parquet"
-            yield _Task("parquet", name, out, partial(write_alone, declared, path))
+    folders = {each.name: each.folder for each in site.experiments}
+    for each in tables_together(folders, site.summary.folder):
+        path = f"{FOLDER}/parquet/{each.stem}.parquet"
+        yield _Task("parquet", each.path, path, each.write_parquet)
 
 
 def write_archive(folder: Path, out: Path, name: str) -> None:

@@ -21,6 +21,9 @@ SETTINGS = Settings(
 )
 
 
+PAIR = ("leaderboard.csv", "privacy/calls.parquet")
+
+
 def test_a_column_is_a_field_without_what_it_does_not_have() -> None:
     mean = number("x", "slots", "how much", "agent-games", "P")
     assert field(mean) == {
@@ -38,13 +41,32 @@ def test_a_column_is_a_field_without_what_it_does_not_have() -> None:
 
 def test_a_table_is_a_resource() -> None:
     found = resource(TABLES["privacy/game_target_summary.csv"])
-    assert found["name"] == "privacy-game-target-summary"
+    assert found["name"] == "privacy-game_target_summary"
     assert (found["path"], found["format"]) == ("privacy/game_target_summary.csv", "csv")
     assert found["schema"]["primaryKey"] == list(TABLES["privacy/game_target_summary.csv"].key)
     assert resource(TABLES["privacy/calls.parquet"])["format"] == "parquet"
     assert resource(TABLES["leaderboard.csv"])["description"] == (
         "Every measure of every team in every setting, with its interval."
     )
+
+
+def test_absent_numbers_of_parquet_are_none_to_programs_that_read_it_through_pandas() -> None:
+    missing = [resource(TABLES[path])["schema"]["missingValues"] for path in PAIR]
+    assert missing == [[""], ["", "nan", "None"]]
+
+
+def test_rows_belong_to_games_by_their_key_or_by_the_trace() -> None:
+    games, by_trace = TABLES["games.csv"], TABLES["privacy/game_summary.csv"]
+    found = [
+        resource(TABLES[path], [games, by_trace])["schema"].get("foreignKeys", [])
+        for path in ("regret.csv", "privacy/pair_bits.parquet", "leaderboard.csv", games.path)
+    ]
+    own = [key_of("games", games.key), key_of("privacy-game_summary", ("trace_path",))]
+    assert found == [[own[0]], [own[1]], [], []]
+
+
+def key_of(table: str, key: tuple[str, ...]) -> dict[str, object]:
+    return {"fields": [*key], "reference": {"resource": table, "fields": [*key]}}
 
 
 def test_settings_are_read_back_without_prices(tmp_path: Path) -> None:

@@ -239,20 +239,32 @@ def fields(resource: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield field["name"], field["type"]
 
 
+def keys_in(path: Path, names: list[str]) -> set[tuple[str, ...]]:
+    header, rows = cells(path)
+    return {tuple(row[header.index(name)] for name in names) for row in rows}
+
+
 def test_the_description_is_true_of_every_table(written: Path) -> None:
     found = package(written)
     resources = found["resources"]
     assert [each["path"] for each in resources] == list(TABLES)
     names = [each["name"] for each in resources]
     assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+    assert all(re.fullmatch(r"[a-z0-9_-]+", name) for name in names)
     for resource in resources:
         path = written / resource["path"]
         header, rows = cells(path)
         assert [name for name, _ in fields(resource)] == header
         assert resource["format"] == path.suffix[1:]
-        assert set(resource["schema"]["primaryKey"]) <= set(header)
-        assert resource["schema"]["missingValues"] == [""]
+        assert set(resource["schema"].get("primaryKey", ())) <= set(header)
+        assert resource["schema"]["missingValues"][0] == ""
+        for key in resource["schema"].get("foreignKeys", ()):
+            names = key["fields"]
+            places = [header.index(name) for name in names]
+            parent = key["reference"]["resource"].replace("-", "/")
+            assert {tuple(row[place] for place in places) for row in rows} <= keys_in(
+                written / f"{parent}.csv", names
+            )
         assert resource["description"]
         assert all(field["description"] for field in resource["schema"]["fields"])
         if path.suffix == ".csv":
