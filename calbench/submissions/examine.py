@@ -21,7 +21,6 @@ from calbench.analysis.tables import TABLES
 from calbench.config.composition import compose
 from calbench.console import progress
 from calbench.domain.canonical import digest
-from calbench.engine.jobs import is_open
 from calbench.errors import FileError
 from calbench.files import printable, shorten
 from calbench.folders import scratch_folder
@@ -286,7 +285,7 @@ def _note_games(
     """Note which games of a team are missing, or played more often than they can differ."""
     there = {(game.scenario_id, game.replicate) for game in own}
     replicates = found.replicates[team, setting]
-    if replicates > 1 and not is_open(found.configs[team].team):
+    if replicates > 1 and not found.configs[team].team.is_open:
         found.problems.append(f"{team}: plays a scenario several times, always the same game")
     missing = [
         f"{scenario_id}{f', replicate {number}' if number else ''}"
