@@ -53,7 +53,10 @@ RULES: Final[Mapping[str, tuple[str, str]]] = {
     "halted": ("limits", "the game ended before its last round"),
     "over_cap": ("limits", "a message was one too many for a cap"),
     "talk_cut": ("limits", "agents still did something in the last sweep of talk"),
-    "retries": ("limits", "the last batch that a decision may take was rejected"),
+    "retries": (
+        "limits",
+        "the last batch that a decision may take was rejected (an empty one is none)",
+    ),
     "long_answer": ("times and usage", "an answer has 8 times the player's median of tokens"),
     "no_tokens": ("times and usage", "an answer has words, and no tokens were counted"),
     "slow_answer": ("times and usage", "an answer took 8 times the player's median of seconds"),
@@ -270,7 +273,7 @@ class _GameScan:
         elif isinstance(event, InvalidToolCall):
             if event.reason.startswith(OVER_CAP):
                 yield self._finding("over_cap", index, event, event.reason)
-        elif event.attempt >= self.trace.config.limits.decision_retries:
+        elif event.actions and event.attempt >= self.trace.config.limits.decision_retries:
             yield self._finding("retries", index, event, event.conflict)
 
     def _of_answer(self, index: int, event: TurnEnd | DecideEnd | Reflection) -> Iterator[Finding]:

@@ -39,6 +39,7 @@ COMMANDS: tuple[Attacked, ...] = (
     Attacked("judge {samples}/run out={out}", _TRACE, TEXT),
     Attacked(f"estimate {_MINE} suite=mine", "conf/suite/mine.yaml", YAML),
     Attacked("matchmake {samples}/run", _TRACE, TEXT),
+    Attacked("scan {samples}/run out={out}", _TRACE, TEXT),
     Attacked(f"estimate {_MINE} model=mine teams=[my-model]", "conf/model/mine.yaml", YAML),
     Attacked("view {samples}/run serve=false jobs=1 out={out}", _TRACE, TEXT),
     Attacked("replies stats {samples}/shards", "shards/messages-*.jsonl", TEXT),

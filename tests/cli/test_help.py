@@ -30,6 +30,7 @@ SUBCOMMANDS = (
     "prove",
     "replies",
     "rescore",
+    "scan",
     "site",
     "submit",
     "traces",

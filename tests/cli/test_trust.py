@@ -201,6 +201,7 @@ def _commands(theirs: Path, out: Path) -> Iterator[list[str]]:
         yield ["rescore", run, f"out={out / name / 'rescored'}"]
         yield ["judge", run, f"out={out / name / 'judged'}"]
         yield ["compare", run, str(theirs / "model"), f"out={out / name / 'compared'}"]
+        yield ["scan", run, f"out={out / name / 'scanned'}"]
         yield ["matchmake", run, f"out={out / name / 'teams' / 'next.yaml'}"]
     yield ["view", str(theirs / "custom"), "serve=false", f"out={out / 'pages'}", "jobs=2"]
     yield ["view", str(theirs / "setting"), "serve=false", f"out={out / 'other'}", "jobs=1"]

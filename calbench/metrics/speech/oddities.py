@@ -131,7 +131,7 @@ _PERSONAL = _any(
     r"(?<!\d)(?:\d{4}[ -]){3}\d{4}(?!\d)",
     r"\b(?-i:[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7})\b",
     r"\b(?:tel|phone|mobile|fax)\b[.: ]{1,3}[\d ()/-]{7,20}",
-    r"\bpassport (?:no\.? |number )?[A-Z0-9]{6,9}\b",
+    r"\bpassport (?:no\.? |number )?(?=[A-Z]{0,8}\d)[A-Z0-9]{6,9}\b",
     r"\b(?:birth|born)\b[^.\d]{0,12}(?:19|20)\d\d",
     r"(?<!\d)[3-6]\d{14,15}(?!\d)",
     r"\bborn (?:on|in) (?:\w+ ){0,2}(?:19|20)\d\d\b",

@@ -1,0 +1,147 @@
+"""``calbench scan``: what to look at before a run is believed; no verdict."""
+
+import os
+from collections.abc import Iterator
+from contextlib import nullcontext
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+import orjson
+
+from calbench.cli.words import Status, Words, program_name
+from calbench.console import say, show, tell, verdict
+from calbench.endings import pruned
+from calbench.errors import OutputError
+from calbench.files import STORE, check_no_link, printable, shorten, write_atomically
+from calbench.folders import claimed
+from calbench.llm.replies.shards import open_replies
+from calbench.report.policy import protected
+from calbench.runs.entries import run_names
+from calbench.runs.scan import RULES, Finding, Scan, scan
+from calbench.terminal import new_table
+
+PAGE, DATA = "scan.html", "scan.json"
+"""Files of ``out``."""
+
+MARK = "<!doctype html><!-- calbench scan -->"
+"""How a page begins that may be replaced."""
+
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;padding:.2rem .8rem "
+    ".2rem 0}q{overflow-wrap:anywhere}"
+)
+
+NOTE = (
+    "Rules find how things are usually said, and forms that keys and addresses have. What they "
+    "find may be harmless, what they miss may be there, and no verdict follows."
+)
+
+
+def main(words: Words, *, replies: Path | None = None, as_json: bool = False) -> int:
+    """Look through the games of a run; print what was found, and write it where it is asked for."""
+    (run,) = words.paths
+    out = Path(words.options["out"]) if words.options.get("out") else None
+    site = Path(words.options.get("site") or run / "site")
+    if out is not None:
+        _check(out)
+    if replies is None and (own := run / STORE).is_file():
+        check_no_link(own)
+        replies = own
+    with nullcontext() if replies is None else open_replies(replies) as store:
+        found = scan([run], store)
+    data = orjson.dumps(found.as_data(), option=orjson.OPT_INDENT_2)
+    if out is not None:
+        with pruned(out), claimed(out):
+            _check(out)
+            write_atomically(out / DATA, data + b"\n")
+            write_atomically(out / PAGE, page(found, run, site, out).encode())
+    if replies is None:
+        say("without recorded replies: unreadable ones are not read, and who answered is not known")
+    if as_json:
+        print(data.decode())
+    else:
+        _show(found)
+    total = sum(found.counts.values())
+    where = "" if out is None else f": {out / PAGE}"
+    verdict(f"{total} findings in {found.games} games, to be looked at{where}", is_beside=as_json)
+    return Status.DONE
+
+
+def _check(out: Path) -> None:
+    """Refuse a place where another page is.
+
+    Raises:
+        OutputError: naming it.
+    """
+    path = out / PAGE
+    if path.is_file() and not path.read_bytes().startswith(MARK.encode()):
+        raise OutputError(f"{path}: is there already, and is no scan; name another folder")
+
+
+def _show(found: Scan) -> None:
+    """Print a row for each rule that found something, and name those that found nothing."""
+    first = {each.rule: each for each in reversed(found.findings)}
+    table = new_table(None, ("Rule", "First", "Findings", "Games"), left=2, wraps=True)
+    for name in RULES:
+        if name in first:
+            said = f"{_place(first[name])}: {shorten(first[name].quote, 100)}"
+            table.add_row(name, said, str(found.counts[name]), str(found.games_by_rule[name]))
+    show(table)
+    tell(f"Nothing by {', '.join(name for name in RULES if name not in first)}")
+
+
+def _place(finding: Finding) -> str:
+    agent = "" if finding.agent_id is None else f", agent {finding.agent_id}"
+    return f"{finding.team}/{Path(finding.path).stem}, event {finding.event}{agent}"
+
+
+def page(found: Scan, run: Path, site: Path, out: Path) -> str:
+    """Return a page of the findings, with links to the events where the run has pages.
+
+    Args:
+        found: what was found.
+        run: of which; its pages know it by this name.
+        site: folder of its pages, which may not be there.
+        out: folder of this page.
+    """
+    has_site = (site / "traces.html").is_file()
+    games = quote(Path(os.path.relpath(site / "traces.html", out)).as_posix()) if has_site else ""
+    (name,) = run_names([run]) if run.is_dir() else [run.stem]
+    shown = f"<code>{program_name()} view RUN serve=false</code>"
+    hint = f"With the pages of the run, by {shown}, each finding leads to its event."
+    looked = f"{found.games} games, {found.events} events, {found.texts} texts"
+    title = f"Scan of {escape(printable(name))}"
+    rows = (
+        f'<tr><td><a href="#{rule}">{rule}</a><td>{kind}<td>{escape(about)}'
+        f"<td>{found.counts[rule]}<td>{found.games_by_rule[rule]}</tr>"
+        for rule, (kind, about) in RULES.items()
+    )
+    body = [
+        f'{MARK}<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
+        f"<style>{STYLE}</style></head><body><h1>{title}</h1>",
+        f"<p>{looked}, {found.replies} recorded replies. {NOTE} {'' if has_site else hint}</p>",
+        "<table><tr><th>Rule<th>Kind<th>Finds<th>Findings<th>Games</tr>",
+        *rows,
+        "</table>",
+        *_sections(found, f"{games}#{quote(name, safe='')}" if has_site else ""),
+        "</body></html>\n",
+    ]
+    return protected("\n".join(body))
+
+
+def _sections(found: Scan, games: str) -> Iterator[str]:
+    by_rule: dict[str, list[Finding]] = {name: [] for name in RULES}
+    for each in found.findings:
+        by_rule[each.rule].append(each)
+    for name, (_, about) in RULES.items():
+        yield f'<h2 id="{name}">{name}: {escape(about)}</h2><ul>'
+        for each in by_rule[name]:
+            place = escape(_place(each))
+            parts = (each.team, Path(each.path).stem, str(each.event))
+            address = "/".join([games, *(quote(part, safe="") for part in parts)])
+            link = f'<a href="{escape(address)}">{place}</a>' if games else place
+            yield f"<li>{link}: <q>{escape(each.quote)}</q></li>"
+        more = found.counts[name] - len(by_rule[name])
+        yield f"</ul><p>{more} more in the same games</p>" if more else "</ul>"
