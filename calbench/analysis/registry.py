@@ -131,9 +131,10 @@ class Declared:
     def with_replicates(self) -> Self:
         """Return the table of a run whose teams play a scenario several times.
 
-        A table with a row for a team on a scenario then has the replicate beside the scenario.
+        A table with a row for a team on a scenario then has the replicate beside the scenario; one
+        that sets a team beside its base has means over their games.
         """
-        if not {"team", SCENARIO.name} <= set(self.key):
+        if not {"team", SCENARIO.name} <= set(self.key) or "base" in self.key:
             return self
         (own,) = keyed([REPLICATE], REPLICATE.name)
         place = [column.name for column in self.columns].index(SCENARIO.name) + 1

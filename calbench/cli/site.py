@@ -17,10 +17,12 @@ from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import check_no_link_out, printable, read_bytes
 from calbench.integrations.loopback import Answer, RefusedError, Request, Server
 from calbench.report.policy import LOADED
-from calbench.runs.board import check_builders, write_board
+from calbench.runs.board import NOTHING, check_builders, check_out, write_board
 from calbench.runs.entries import run_names
 from calbench.runs.folder import job_folders
 from calbench.runs.status import Followed
+from calbench.submissions.again import read_reports
+from calbench.submissions.board import read_submissions
 from calbench.traces.catalog import TRACES_FOLDER
 from calbench.tree import SITE
 
@@ -30,9 +32,15 @@ MOST_PORT = 65_535
 
 def main(words: Words) -> int:
     """Build the whole site, with runs beside the published results."""
-    out, paths = Path(words.options["out"]), words.paths
+    out, folder = Path(words.options["out"]), words.options.get("submissions")
     spec = compose(words.settings)
-    write_board(paths, out, spec.jobs, spec.executor)
+    check_out(out)
+    reports = read_reports(Path(words.options.get("again") or "build/again"))
+    submitted = read_submissions(Path(folder), reports) if folder else NOTHING
+    paths = [*words.paths, *submitted]
+    if not paths:
+        raise ConfigError("nothing to show: name RUN..., or submissions=DIR with one that holds")
+    write_board(paths, out, spec.jobs, spec.executor, submitted=submitted)
     verdict(f"{len(paths)} runs on the board: {out / 'index.html'}", is_good=True)
     return Status.DONE
 

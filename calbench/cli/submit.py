@@ -1,5 +1,6 @@
 """``calbench submit``: results handed in, checked, and asked again."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from calbench.cli.words import Status, Words, names
 from calbench.console import alert, show, tell, verdict
 from calbench.errors import ConfigError
 from calbench.files import printable
+from calbench.submissions.again import ask_again
 from calbench.submissions.check import CANNOT_SHOW, Checked, check
 from calbench.submissions.prepare import prepare
 from calbench.terminal import new_table
@@ -40,6 +42,27 @@ def _is_wished(value: str) -> bool:
     if value not in {"true", "false"}:
         raise ConfigError(f"source: true or false, got {printable(value)}")
     return value == "true"
+
+
+SHARE = "0.05"
+"""Share of replies that are asked again [C]: 60 of a model's 1,200 on 45 scenarios of five."""
+
+
+def ask_sample_again(words: Words) -> int:
+    """Ask for a sample of replies again, and say whether they are of one model."""
+    (folder,), options = words.paths, words.options
+    out = Path(options.get("out") or f"build/again/{folder.resolve().name}")
+    text = options.get("share", SHARE)
+    share = float(text) if re.fullmatch(r"[01]?\.?[0-9]{1,9}", text) else 0.0
+    if not 0 < share <= 1:
+        raise ConfigError(f"share: a number above 0 and up to 1, got {printable(text)!r:.40}")
+    report = ask_again(folder, share, words.settings, out)
+    tell(
+        f"{report.sampled} of {report.replies} replies of {report.model} asked again: "
+        f"{report.exact} have the same text"
+    )
+    verdict(f"{folder}: {report}", is_good=report.agrees)
+    return Status.DONE if report.agrees else Status.DIFFERENT
 
 
 def print_checked(words: Words, *, as_json: bool = False) -> int:

@@ -48,6 +48,7 @@ class Site:
         published: numbers that the pipeline does not make.
         has_games: whether the trace browser has the published games.
         has_downloads: whether readers can take suites, tables and traces from the site.
+        submitted: teams that others handed in, each with its tier and where its games are.
     """
 
     sources: Path
@@ -56,6 +57,7 @@ class Site:
     published: Tables
     has_games: bool = True
     has_downloads: bool = False
+    submitted: tuple[Row, ...] = ()
 
     def on(self, page: str) -> tuple[Experiment, ...]:
         """Return the experiments whose results a page shows."""

@@ -1,7 +1,8 @@
 """The site of runs of one's own: facts are joined, tables made of them, and pages of those."""
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from calbench.report.build import build_site
 from calbench.report.experiment import Experiment
 from calbench.report.role import SETTINGS, Role
 from calbench.report.site import Site
-from calbench.report.tables import Tables
+from calbench.report.tables import Row, Tables
 from calbench.report.writing import write_site
 from calbench.runs.entries import Run, read_runs, run_names
 from calbench.runs.published import (
@@ -40,6 +41,11 @@ BUILDERS = ("mkdocs", "material")
 """Modules that build pages; a plain installation lacks them."""
 
 
+Submitted = Mapping[Path, Sequence[Row]]
+"""By the folder of a submission, what the board says of each of its teams in each setting."""
+
+NOTHING: Submitted = {}
+
 STEPS = ("published results", "runs", "tables", "pages")
 """What has to be made, as progress says it."""
 
@@ -51,6 +57,7 @@ def write_board(
     executor: ExecutorSpec = PROCESSES,
     *,
     has_published: bool = True,
+    submitted: Submitted = NOTHING,
 ) -> None:
     """Build the site of some runs, whole or not at all.
 
@@ -62,6 +69,7 @@ def write_board(
         count: number of workers; absent: one for each processor.
         executor: of which kind.
         has_published: whether the published results are shown beside the runs.
+        submitted: what is said of submissions, which are among the runs.
 
     Raises:
         CalbenchError: one line about what does not fit; nothing was written.
@@ -87,12 +95,26 @@ def write_board(
         done(STEPS[1])
         views = views_of(runs, published.results)
         site = _site(published, runs, views, scratch, settings)
+        rows = _submitted(submitted, [*names.values()], views)
+        site = replace(site, submitted=tuple(rows))
         write_summary(site.runs, site.summary.folder)
         done(STEPS[2])
         write_site(site, scratch / "src", pool)
         build_site(scratch / "src", scratch / "site")
         _put(scratch / "site", out)
         done(STEPS[3])
+
+
+def _submitted(submitted: Submitted, paths: Sequence[Path], views: Sequence[View]) -> Iterator[Row]:
+    """Yield what is said of submissions, with the names that their teams have on the site."""
+    for path, rows in submitted.items():
+        for row in rows:
+            for view in views:
+                for entry in view.entries:
+                    is_its = entry.own == row["team"] and entry.place[0] == row["setting"]
+                    if is_its and paths[entry.run] == path and entry.digests == view.digests:
+                        place = {"experiment": view.name, "scenarios": [*view.digests]}
+                        yield {**row, **place, "team": entry.team}
 
 
 def check_builders() -> None:

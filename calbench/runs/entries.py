@@ -44,6 +44,7 @@ class Entry:
     Attributes:
         run: its number among the runs.
         team: name on the site.
+        own: name in the run.
         place: setting, channels and limits.
         digests: what defines a game on each scenario that the team played, by scenario id.
         is_verified: whether all games of the team in the run hold; not looked at is not verified.
@@ -51,6 +52,7 @@ class Entry:
 
     run: int
     team: str
+    own: str
     place: Place
     digests: Mapping[str, str]
     is_verified: bool = False
@@ -116,7 +118,8 @@ def read_runs(
             facts = measure_games(staged, folder / "facts", measure, tick, pool, every)
         holds = verified_teams(own, pool) if is_verifying else {}
         verified = {names[team] for team, is_so in holds.items() if is_so}
-        found.append(Run(name, folder / "traces", facts, _entries(number, facts, verified)))
+        entries = _entries(number, facts, {site: team for team, site in names.items()}, verified)
+        found.append(Run(name, folder / "traces", facts, entries))
     return found
 
 
@@ -156,12 +159,14 @@ def _staged(game: RecordedGame, team: str, folder: Path, catalog: Catalog) -> St
     return Staged(path, team, game.scenario_id, game.seconds)
 
 
-def _entries(number: int, facts: Facts, verified: Collection[str]) -> list[Entry]:
+def _entries(
+    number: int, facts: Facts, own: Mapping[str, str], verified: Collection[str]
+) -> list[Entry]:
     columns = ["team", *PLACE, "scenario_id", "scenario_digest"]
     found: dict[tuple[str, Place], dict[str, str]] = {}
     for team, *place, scenario_id, digest in facts.games[columns].itertuples(index=False):
         found.setdefault((team, (*place,)), {})[scenario_id] = digest
     return [
-        Entry(number, team, place, digests, team in verified)
+        Entry(number, team, own[team], place, digests, team in verified)
         for (team, place), digests in found.items()
     ]

@@ -38,6 +38,8 @@ from tests.submissions.forging import (
     unpacked,
 )
 
+pytestmark = pytest.mark.heavy
+
 Forge = Callable[[Path], object]
 
 IMAP, MODEL = "imap", "qwen-1.5b"

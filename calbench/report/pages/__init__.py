@@ -25,6 +25,7 @@ from calbench.report.pages import (
     seats,
     sensitivity,
     setting,
+    submissions,
 )
 from calbench.report.pages.board import comparisons, leaderboard, player, ratings
 from calbench.report.pages.page import Content, Page
@@ -36,6 +37,7 @@ PAGES = (
     Page("leaderboard.md", "Leaderboard", "Leaderboard", content=leaderboard.content),
     Page("players.md", "Players", "Leaderboard", content=player.index),
     Page("players/{name}.md", "{name}", "", template="players/player.md", contents=player.pages),
+    Page("submissions.md", "Submissions", "Leaderboard", content=submissions.content),
     Page("results/ratings.md", "Ratings", "Leaderboard", content=ratings.content),
     Page("results/comparisons.md", "Comparisons", "Leaderboard", content=comparisons.content),
     Page("results/{slug}.md", "{title}", "Results", "By experiment",
@@ -91,6 +93,7 @@ PAGES = (
     Page("reproduce.md", "Reproduce", "Run it"),
     Page("evaluate.md", "Evaluate your model", "Run it"),
     Page("local.md", "A model on your own machine", "Run it"),
+    Page("submit.md", "Hand in results", "Run it"),
     Page("costs.md", "Time and cost of a run", "Run it",
          needs=("terms.csv", "costs.csv", "exponents.csv")),
     Page("python.md", "Python interface", "Run it"),
