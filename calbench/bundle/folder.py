@@ -30,6 +30,7 @@ NEEDED: Mapping[str, str] = {
     "CITATION.cff": "start in a checkout",
     "LICENSE": "start in a checkout",
     "requirements.lock": "start in a checkout",
+    "site/notebooks/bundle.ipynb": "start in a checkout",
     "data/cohorts": "start in a checkout",
     "build/parts/publish.json": REPRO,
     "data/suites": REPRO,
@@ -108,7 +109,7 @@ def _copy(top: Path, roles: Mapping[str, Role], out: Path) -> None:
         (out / name).mkdir()
     for lock in sorted(top.glob("requirements*.lock")):
         shutil.copyfile(lock, out / "locks" / lock.name)
-    for name in ("CITATION.cff", "LICENSE", "build/sbom.json"):
+    for name in ("CITATION.cff", "LICENSE", "build/sbom.json", "site/notebooks/bundle.ipynb"):
         shutil.copyfile(top / name, out / Path(name).name)
     with progress("games of experiments", len(roles)) as tick:
         for name in roles:

@@ -152,7 +152,9 @@ def _resource(
     each: Written, file: tuple[Entry, str, tuple[Column, ...]], declared: list[Declared]
 ) -> dict[str, Any]:
     found, suffix, beside = file
-    about = resource(each.table, declared)
+    # Those over several experiments name some together, as in "uniform and varied".
+    is_over_several = each.table.path.startswith(f"{SUMMARY_FOLDER}/")
+    about = resource(each.table, declared[is_over_several:])  # the first is that of experiments
     fields = [*about["schema"]["fields"], *map(field, beside)]
     return {
         **about,

@@ -39,7 +39,8 @@ def make_checkout(top: Path) -> None:
     (top / "build" / "parts").mkdir()
     parts = {each.name: {"role": each.role.model_dump(), "about": {}} for each in played}
     (top / "build" / "parts" / "publish.json").write_text(json.dumps(parts))
-    for name in ("CITATION.cff", "LICENSE", "requirements.lock"):
+    (top / "site" / "notebooks").mkdir(parents=True)
+    for name in ("CITATION.cff", "LICENSE", "requirements.lock", "site/notebooks/bundle.ipynb"):
         shutil.copyfile(REPO / name, top / name)
 
 
