@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom oldest lock-local lock-cluster lock-pettingzoo lock-mcp lock-inspect coverage changes predictive record-local local-llm detectors clean
+.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom bundle validate-bundle oldest lock-local lock-cluster lock-pettingzoo lock-mcp lock-inspect coverage changes predictive record-local local-llm detectors clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -66,6 +66,20 @@ lock:  ## resolve again, with no release younger than two weeks
 
 sbom:  ## the packages of the lock as a bill of materials, CycloneDX -> build/sbom.json
 	python -m tests.packaging.sbom requirements.lock build/sbom.json
+
+bundle: sbom  ## everything that is published in one folder -> build/bundle
+	python -m calbench bundle out=build/bundle
+
+validate-bundle:  ## what frictionless, mlcroissant, datasets, roc-validator and cffconvert say of it: make validate-bundle DIR=build/bundle
+	for each in "data frictionless mlcroissant datasets" "crate roc-validator rocrate" "cff cffconvert"; do \
+		set -- $$each; folder=build/validators/$$1; shift; \
+		python -m venv $$folder && $$folder/bin/pip install -q "$$@" || exit 1; \
+	done
+	for part in frictionless mlcroissant datasets readers; do \
+		PYTHONPATH= build/validators/data/bin/python tests/packaging/validators.py $$part $(or $(DIR),build/bundle) || exit 1; \
+	done
+	PYTHONPATH= build/validators/crate/bin/python tests/packaging/validators.py rocrate $(or $(DIR),build/bundle)
+	build/validators/cff/bin/cffconvert --validate -i $(or $(DIR),build/bundle)/CITATION.cff
 
 oldest:  ## install the oldest libraries that pyproject.toml allows, together, and try them
 	python3.11 -m venv build/oldest

@@ -34,8 +34,8 @@ MISSING: Mapping[str, list[str]] = {"csv": [""], "parquet": ["", "nan", "None"]}
 """How an absent cell is written, by format. Parquet has none, but programs that read it through
 pandas call an absent whole number or truth so [C]."""
 
-PARENTS = ("games.csv", "privacy/game_summary.csv")
-"""Tables with a row for each game, to whose rows those of others belong by their keys."""
+PARENTS = ("experiments.csv", "games.csv", "privacy/game_summary.csv")
+"""Tables with a row for each experiment or game, to which rows of others belong by their keys."""
 
 
 def write_datapackage(tables: Iterable[Declared], folder: Path, settings: Settings) -> None:

@@ -52,15 +52,14 @@ class Together:
         if "" not in self.files:
             last = (REPLICATE,) if self._has_replicates else ()
             columns = (EXPERIMENT, *columns, *last)
-            key = (EXPERIMENT.name, *key, *(each.name for each in last))
-        return replace(self.declared, columns=keyed(columns, " ".join(key)))
+            key = key and (EXPERIMENT.name, *key, *(each.name for each in last))
+        return replace(self.declared, path=self.path, columns=keyed(columns, " ".join(key)))
 
     @cached_property
     def _has_replicates(self) -> bool:
         found = (self.declared.as_written(_names(path)) for path in self.files.values())
         return any(len(each.columns) > len(self.declared.columns) for each in found)
 
-    @cached_property
     def rows(self) -> "pa.Table":
         """Its rows. Games of experiments that play each scenario once are replicate 0.
 
@@ -91,8 +90,9 @@ class Together:
         Raises:
             FileError: a table cannot be read, or is not as declared.
         """
-        with parquet_writer(out, self.rows.schema) as writer:
-            writer.write_table(self.rows.replace_schema_metadata(None))
+        rows = self.rows()
+        with parquet_writer(out, rows.schema) as writer:
+            writer.write_table(rows.replace_schema_metadata(None))
             writer.add_key_value_metadata({KEY: CANARY})
 
     def csv(self) -> bytes:
@@ -101,7 +101,7 @@ class Together:
         Raises:
             FileError: a table cannot be read, or is not as declared.
         """
-        frame = from_arrow(self.rows).assign(**{CANARY: None})
+        frame = from_arrow(self.rows()).assign(**{CANARY: None})
         return "".join(csv_text([frame], (*self.table.columns, MARK))).encode()
 
 

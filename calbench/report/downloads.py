@@ -12,16 +12,20 @@ from io import BytesIO
 from pathlib import Path
 
 from calbench.analysis.together import tables_together
+from calbench.canary import CANARY
 from calbench.facts.columns import Column, count, text
 from calbench.files import read_bytes
 from calbench.report.escape import gzipped
 from calbench.report.site import Site
 from calbench.report.tables import csv_bytes, read_table
-from calbench.traces.shards import SHARD_GLOB
+from calbench.traces.shards import SHARD_GLOB, write_marked
 
 FOLDER = "downloads"
 SUMS, MANIFEST = f"{FOLDER}/SHA256SUMS", f"{FOLDER}/MANIFEST.json"
 LISTING = "tables/downloads.csv"
+
+CANARY_FILE = "CANARY.txt"
+"""The first file of every archive."""
 
 FREE = "CC BY 4.0"
 CODE = "MIT"
@@ -216,7 +220,7 @@ def _of_experiments(site: Site) -> Iterator[_Task]:
             yield _Task("suite", each.name, path, partial(write_gzip, each.suite))
         for shard in sorted(each.traces.glob(SHARD_GLOB)) if each.role.games else ():
             path = f"{FOLDER}/traces/{each.name}/{shard.name}"
-            yield _Task("traces", each.name, path, partial(shutil.copyfile, shard))
+            yield _Task("traces", each.name, path, partial(write_marked, shard))
     folders = {each.name: each.folder for each in site.experiments}
     for name, folder in {**folders, "summary": site.summary.folder}.items():
         if folder.is_dir():
@@ -233,26 +237,40 @@ def _parquet(site: Site) -> Iterator[_Task]:
 
 
 def write_archive(folder: Path, out: Path, name: str) -> None:
-    """Write a ``.tar.gz`` of a folder's files; hidden ones are left out.
+    """Write a ``.tar.gz`` of a folder's files behind the canary; hidden ones are left out.
 
     Args:
         folder: which.
         out: the file.
         name: folder in the archive that holds them.
     """
-    found = BytesIO()
-    with tarfile.open(fileobj=found, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for path in sorted(folder.rglob("*")):
-            inner = path.relative_to(folder)
-            if not path.is_file() or any(part.startswith(".") for part in inner.parts):
-                continue
-            data = read_bytes(path)
-            entry = tarfile.TarInfo(f"{name}/{inner.as_posix()}")  # of nobody, without a time
+    held = BytesIO()
+    with tarfile.open(fileobj=held, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for inner, data in _contents(folder):
+            entry = tarfile.TarInfo(f"{name}/{inner}")  # of nobody, without a time
             entry.size = len(data)
             archive.addfile(entry, BytesIO(data))
-    out.write_bytes(gzipped(found.getvalue()))
+    out.write_bytes(gzipped(held.getvalue()))
+
+
+def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
+    yield CANARY_FILE, f"{CANARY}\n".encode()
+    for path in sorted(folder.rglob("*")):
+        inner = path.relative_to(folder)
+        if path.is_file() and not any(part.startswith(".") for part in inner.parts):
+            yield inner.as_posix(), read_bytes(path)
 
 
 def write_gzip(source: Path, out: Path) -> None:
-    """Write a file compressed."""
-    out.write_bytes(gzipped(read_bytes(source)))
+    """Write a file compressed, with the canary as the comment of its head."""
+    out.write_bytes(commented(gzipped(read_bytes(source))))
+
+
+def commented(packed: bytes) -> bytes:
+    """Return what gzip packed with the canary as a comment, which all that unpack it pass over.
+
+    Flags are the fourth byte of a head of ten (RFC 1952); 16 says that a comment follows.
+    """
+    return b"".join(
+        (packed[:3], bytes([packed[3] | 16]), packed[4:10], CANARY.encode(), b"\0", packed[10:])
+    )

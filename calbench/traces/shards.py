@@ -6,6 +6,8 @@ of Zstandard pass over, so ``zstdcat`` prints the games, one a line. A head hold
 itself and one of the frame, so readers go from head to head, and what they find is what was
 written.
 
+A published shard begins with the canary, in a frame that every reader passes over.
+
 A writer that was stopped leaves the beginning of a head and its frame at the end of a shard; after
 a crash of the machine zeros may be in place of its other bytes. This *tail* counts for nothing and
 is never changed. Anything else that does not fit is damage.
@@ -25,9 +27,10 @@ import orjson
 import zstandard
 from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
+from calbench.canary import CANARY
 from calbench.domain.canonical import first_difference
 from calbench.errors import FileError
-from calbench.files import check_no_link, first_problem, opened, printable
+from calbench.files import check_no_link, first_problem, opened, printable, read_bytes
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 
 SHARD_VERSION = 1
@@ -64,6 +67,9 @@ MAGIC = (0x184D2A5B).to_bytes(4, "little")
 
 _START = struct.Struct("<4sI")
 """Magic number and size of a skippable frame."""
+
+CANARY_FRAME = _START.pack((0x184D2A5C).to_bytes(4, "little"), len(CANARY)) + CANARY.encode()
+"""What a published shard begins with: the canary in another frame to be skipped."""
 
 # e.g. ',"head_crc32":"0123abcd"}'; not ',"head_crc32":"0123ABCD"}'
 _ENDING = re.compile(rb',"head_crc32":"([0-9a-f]{8})"\}')
@@ -207,6 +213,11 @@ def shards_of(folder: Path) -> list[Path]:
     return found
 
 
+def write_marked(shard: Path, out: Path) -> None:
+    """Write a shard as it is published, behind the canary; the games in it are the same bytes."""
+    out.write_bytes(CANARY_FRAME + read_bytes(shard))
+
+
 def described(name: str, game_id: str, is_halted: bool, line: bytes) -> Game:
     """Return what a head says of a game."""
     return Game(name, game_id, is_halted, len(line), hashlib.sha256(line).hexdigest())
@@ -248,17 +259,19 @@ def read_shard(path: Path) -> Shard:
         FileError: it cannot be read, is of an earlier version, or is damaged; naming the byte.
     """
     frames: list[Frame] = []
-    place = 0
+    begin = place = 0
     try:
         with opened(path, is_found=True) as file:
             size = os.fstat(file.fileno()).st_size
+            if file.read(len(CANARY_FRAME)) == CANARY_FRAME:
+                begin = place = len(CANARY_FRAME)
             while place < size and (found := _frame_at(file, place, size)) is not None:
                 frames.append(found)
                 place = found.end
     except OSError as error:
         raise _unreadable(path, error) from error
     except _DamagedError as error:
-        if isinstance(error, _EarlierError) and place == 0:
+        if isinstance(error, _EarlierError) and place == begin:
             raise FileError(
                 f"{printable(str(path))}: is a shard of an earlier version, without heads; "
                 f"`calbench traces convert {printable(str(path.parent))} out=NEW` writes its games "
