@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
 from calbench.endings import undone
-from calbench.errors import FileError, OutputError
-from calbench.problems import among
+from calbench.errors import FileError, OutputError, among
 from calbench.tree import IS_INSTALLED, in_tree
 
 if TYPE_CHECKING:

@@ -399,7 +399,7 @@ def plot_intervals(
 
 def _rows(results: Results, setting: str | None, measure: str) -> "list[Row]":
     """Return the rows of a setting's leaderboard, absent cells as ``None``."""
-    from calbench.problems import among
+    from calbench.errors import among
 
     frame = results.table("leaderboard")
     known = list(dict.fromkeys(frame["setting"]))

@@ -25,10 +25,9 @@ from calbench.cli.words import Status, Words, names
 from calbench.config.composition import compose
 from calbench.console import show, verdict, warn
 from calbench.endings import pruned
-from calbench.errors import ConfigError
+from calbench.errors import ConfigError, among
 from calbench.facts.frames import cast
 from calbench.folders import claimed
-from calbench.problems import among
 from calbench.report.columns import NO_INTERVAL
 from calbench.report.kind import VPS_KIND_NAMES
 from calbench.runs.folder import check_folder

@@ -26,10 +26,9 @@ from calbench.cli.words import (
 )
 from calbench.config.groups import described, known_names
 from calbench.console import quiet
-from calbench.errors import ConfigError
+from calbench.errors import ConfigError, among, nearest
 from calbench.extensions import given_by, reading
 from calbench.files import printable
-from calbench.problems import among, nearest
 
 TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("commands.toml").read_text())
 """Every command; the module that an entry names does the work."""

@@ -14,9 +14,8 @@ from pathlib import Path
 from click.shell_completion import CompletionItem
 
 from calbench.config.groups import GROUPS, described
-from calbench.errors import ConfigError
+from calbench.errors import ConfigError, nearest
 from calbench.files import printable
-from calbench.problems import nearest
 
 
 class Status(IntEnum):

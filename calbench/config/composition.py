@@ -24,11 +24,10 @@ from calbench.config.groups import GROUPS, known_names
 from calbench.config.spec import RunSpec, parse_spec
 from calbench.config.teams import chosen_prompts, played_teams, player_of
 from calbench.documents import read_yaml, refuse_huge
-from calbench.errors import CalbenchError, ConfigError, FileError
+from calbench.errors import CalbenchError, ConfigError, FileError, among, nearest
 from calbench.extensions import extension_names
 from calbench.files import printable, shorten
 from calbench.llm.replies.shards import is_recorded_without
-from calbench.problems import among, nearest
 from calbench.traces.models import Team
 from calbench.tree import CONF
 

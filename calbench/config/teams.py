@@ -19,11 +19,10 @@ from calbench.agents.prompts.templates import Templates, read_templates
 from calbench.agents.prompts.trial import worded
 from calbench.agents.scripted import GOALS
 from calbench.agents.scripted.reading import read_briefing, read_message
-from calbench.errors import ConfigError
+from calbench.errors import ConfigError, among
 from calbench.extensions import extension
 from calbench.files import first_problem, printable
 from calbench.llm.model import ModelConfig
-from calbench.problems import among
 from calbench.protocols.registry import DISTRIBUTION, Needs, needs_of, policy_names
 
 SOURCES = ("protocol", "scripted", "agent", "name")

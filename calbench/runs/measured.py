@@ -17,14 +17,13 @@ from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import progress, warn
 from calbench.endings import pruned
-from calbench.errors import ConfigError, FileError
+from calbench.errors import ConfigError, FileError, among, nearest
 from calbench.facts.games import AGENTS, GAMES, MEETINGS
 from calbench.facts.storage import Facts
 from calbench.files import printable
 from calbench.folders import claimed, scratch_folder
 from calbench.llm.prices import read_prices
 from calbench.pool import workers
-from calbench.problems import among, nearest
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import KEPT, KEYS, check_folder, job_folders
 from calbench.runs.identity import is_published

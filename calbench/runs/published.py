@@ -22,12 +22,11 @@ from calbench.config.composition import compose
 from calbench.config.groups import PRICES, known_names
 from calbench.config.spec import RunSpec
 from calbench.engine.jobs import plan_jobs
-from calbench.errors import ConfigError, FileError
+from calbench.errors import ConfigError, FileError, among
 from calbench.facts.storage import Facts
 from calbench.files import printable, shorten
 from calbench.llm.prices import read_prices
 from calbench.pool import Pool, mapped
-from calbench.problems import among
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
 from calbench.report.role import SETTINGS, Role
 from calbench.runs.entries import PLACE, Entry, Place, Run

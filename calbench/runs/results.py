@@ -11,9 +11,8 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
-from calbench.errors import ConfigError, FileError
+from calbench.errors import ConfigError, FileError, meant
 from calbench.files import printable, shorten, user_path
-from calbench.problems import meant
 from calbench.traces.catalog import TRACES_FOLDER, Catalog, trace_paths
 from calbench.tree import DATA, IS_INSTALLED
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from calbench.domain.canonical import canonical_json
-from calbench.errors import ConfigError, FileError, OutputError
+from calbench.errors import ConfigError, FileError, OutputError, meant
 from calbench.files import (
     MOST_BYTES,
     KeyTwiceError,
@@ -29,7 +29,6 @@ from calbench.files import (
     unpacked_pieces,
     write_atomically,
 )
-from calbench.problems import meant
 from calbench.scenarios.bounds import MOST_LINE_BYTES, MOST_SCENARIOS
 from calbench.scenarios.certificates import false_statements
 from calbench.scenarios.models import SCHEMA_VERSION, Scenario

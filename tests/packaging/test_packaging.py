@@ -327,6 +327,7 @@ ROOT = {
     "terminal",
     "tree",
     "types",
+    "canary",
 }
 """Modules of the package itself; everything else is in a package of its own."""
 

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from calbench.analysis.versions import versions
 from calbench.config.groups import known_names
 from calbench.release.__main__ import CHANGES, README
 from calbench.release.copies import (
@@ -24,7 +25,6 @@ from calbench.release.manifest import (
     manifest_bytes,
     read_games,
     read_manifest,
-    versions,
 )
 from calbench.release.pack import PACK
 from tests.cli.runs import REPO, files
