@@ -50,7 +50,7 @@ def main(words: Words) -> int:
     """Print the comparison, and write it if the command line says where."""
     run_a, run_b = words.paths
     options = words.options
-    measures = _measure_names(options["measure"]) if "measure" in options else NAMES
+    measures = measure_names(options["measure"]) if "measure" in options else NAMES
     top = words.number("top", 3)
     out = Path(options["out"]) if options.get("out") else None
     keys = {
@@ -153,7 +153,12 @@ def _drivers(contributions: pd.DataFrame, entry: Mapping[Hashable, Any], top: in
         yield f"{scenario} {value:+.3f}"
 
 
-def _measure_names(value: str) -> tuple[str, ...]:
+def measure_names(value: str) -> tuple[str, ...]:
+    """Return the measures in a list of the command line.
+
+    Raises:
+        ConfigError: there is no such measure.
+    """
     chosen = names(value)
     for name in chosen:
         if name not in NAMES:

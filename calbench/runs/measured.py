@@ -13,6 +13,7 @@ from calbench.analysis.output import write_all_tables
 from calbench.analysis.registry import Settings
 from calbench.analysis.run_comparison import EXACT, Comparison, compare_teams
 from calbench.analysis.scoring import facts_of, measure_games
+from calbench.analysis.split_gap import GAPS, split_gaps
 from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import progress, warn
@@ -30,6 +31,7 @@ from calbench.runs.identity import is_published
 from calbench.runs.published import SAME_GAME, facts_beside, published_facts, published_names
 from calbench.runs.recorded import RecordedGame, TraceHead, read_games, recorded_games, team_rank
 from calbench.runs.slices import pooled, told_apart
+from calbench.scenarios.sealing import SEALED
 from calbench.traces.catalog import trace_paths
 
 PUBLISHED = "published:"
@@ -95,6 +97,59 @@ def compare_runs(
     if compared.differences.empty:
         raise ConfigError(f"{run_a} and {run_b}: no scenario was played to the end in both")
     return compared
+
+
+def compare_splits(
+    public: Path,
+    sealed: Path,
+    spec: RunSpec,
+    measures: Sequence[str],
+    *,
+    team: str | None = None,
+    beside: str | None = None,
+) -> pd.DataFrame:
+    """Compare what teams did on public scenarios and on sealed ones of the same recipe.
+
+    Args:
+        public: a run, as :func:`compare_runs` takes it.
+        sealed: a run on the sealed suite.
+        spec: its settings of metrics and estimates, and its workers, count.
+        measures: names of those that are compared.
+        team: this one; all but the reference unless given.
+        beside: the reference, which both runs have; absent: none.
+
+    Raises:
+        CalbenchError: one line about what does not fit.
+    """
+    sides = [_measured(run, spec) for run in (public, sealed)]
+    for run, side in zip((public, sealed), sides, strict=True):
+        for line in (*unread_replies(side.agents), *excluded_games(side.games)):
+            warn(f"{run}: {line}")
+    a, b = (side.agents.join(side.games.drop_duplicates(SCENARIO).set_index(SCENARIO)["tertile"],
+            on=SCENARIO) for side in sides)  # fmt: skip
+    if known := set(a["scenario_digest"]) & set(b["scenario_digest"]):
+        raise ConfigError(f"{len(known)} scenarios are in both runs: a sealed suite has its own")
+    settings = [each for each in a["setting"].unique() if f"{each}{SEALED}" in set(b["setting"])]
+    if not settings:
+        raise ConfigError(f"{sealed}: has no setting of {public} with {SEALED} behind its name")
+    teams = [each for each in a["team"].unique() if each in set(b["team"])]
+    for name in filter(None, (team, beside)):
+        if name not in teams:
+            raise ConfigError(f"{printable(name)}: did not play in both; {among(name, teams)}")
+    rows = [
+        {"setting": setting, **row}
+        for setting in settings
+        for each in ([team] if team else [one for one in teams if one != beside])
+        for row in split_gaps(
+            a[a["setting"] == setting],
+            b[b["setting"] == f"{setting}{SEALED}"],
+            each,
+            beside,
+            measures,
+            spec.analysis,
+        )
+    ]
+    return pd.DataFrame(rows, columns=[column.name for column in GAPS])
 
 
 def beside_published(run: Path, spec: RunSpec) -> Comparison | None:

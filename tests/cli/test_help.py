@@ -31,6 +31,7 @@ SUBCOMMANDS = (
     "replies",
     "rescore",
     "scan",
+    "seal",
     "site",
     "submit",
     "traces",
