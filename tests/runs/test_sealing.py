@@ -59,7 +59,9 @@ class Knowing:
         moves = []
         if (item := calendar[slot]) is not None:
             free = [each for each, held in enumerate(calendar) if held is None]
-            to = next(each for each in free if each not in slots.values())
+            own = {slots[str(each.meeting_id)] for each in scenario.meetings
+                   if agent in each.participants}  # fmt: skip
+            to = next((each for each in free if each not in own), free[0])
             moves.append(Reschedule(item.item_id, slot, to, "It gives way."))  # type: ignore[arg-type]
         return Turn((*moves, Schedule(observation.meeting.meeting_id, slot)))  # type: ignore[arg-type]
 
