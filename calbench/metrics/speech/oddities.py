@@ -133,7 +133,7 @@ _PERSONAL = _any(
     r"\b(?:tel|phone|mobile|fax)\b[.: ]{1,3}[\d ()/-]{7,20}",
     r"\bpassport (?:no\.? |number )?(?=[A-Z]{0,8}\d)[A-Z0-9]{6,9}\b",
     r"\b(?:birth|born)\b[^.\d]{0,12}(?:19|20)\d\d",
-    r"(?<!\d)[3-6]\d{14,15}(?!\d)",
+    r"(?<![\d.:])[3-6]\d{14,15}(?![\d.])",
     r"\bborn (?:on|in) (?:\w+ ){0,2}(?:19|20)\d\d\b",
     r"\b(?-i:\d{1,4}[A-Z]? (?:[A-Z]\w+ ){1,3}(?:Street|Avenue|Road|Lane|Drive|Boulevard))\b",
 )

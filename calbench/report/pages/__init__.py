@@ -111,7 +111,7 @@ PAGES = (
     Page("data/formats.md", "File formats", "About"),
     Page("glossary.md", "Glossary", "About"),
     Page("limitations.md", "Limitations and ethics", "About"),
-    Page("trust.md", "Security and verification", "About"),
+    Page("trust.md", "Security and verification", "About", content=document.trust),
     Page("checklists/reproducibility.md", "Reproducibility", "About", "Checklists"),
     Page("changelog.md", "Changelog", "About", content=document.changelog),
     Page("versions.md", "Versions", "About", needs=("versions.csv",), content=document.released),

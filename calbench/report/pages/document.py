@@ -69,6 +69,12 @@ def recipes(text: str, path: Path) -> list[str]:
     return found
 
 
+def trust(site: Site) -> Content:
+    """Return what a scan finds in the published games and in planted texts."""
+    names = {"found": "scan.csv", "planted": "scan_planted.csv"}
+    return Content({name: site.published.optional(table) for name, table in names.items()})
+
+
 def method(site: Site) -> Content:
     """Return what the method page takes from the code."""
     return Content({"patterns": PATTERNS, "confidence": confidence_of(site.ranked)})
