@@ -25,9 +25,8 @@ from calbench.report.pages import (
     seats,
     sensitivity,
     setting,
-    submissions,
 )
-from calbench.report.pages.board import comparisons, leaderboard, player, ratings
+from calbench.report.pages.board import comparisons, leaderboard, player, ratings, submissions
 from calbench.report.pages.page import Content, Page
 from calbench.report.role import SETTINGS
 from calbench.report.site import Site
