@@ -56,7 +56,7 @@ LISTED = {"experiment": "Experiments", "suite": "Suites", "protocol": "Protocols
 
 STATUSES = (
     ("0", "done"),
-    ("1", "a check found a difference (verify, prove)"),
+    ("1", "a check found a difference (verify, prove, submit)"),
     ("2", "a mistake, named in one line"),
     (
         "3",

@@ -344,3 +344,12 @@ def test_a_folder_that_cannot_be_written_is_named(facts: Facts, tmp_path: Path) 
     (tmp_path / "metrics").write_text("")
     with pytest.raises(OutputError, match="cannot be written"):
         write_metrics(facts, tmp_path, Settings())
+
+
+def test_means_over_the_games_of_a_pair_have_no_replicate() -> None:
+    names = {path for path, each in TABLES.items() if "base" in each.key}
+    assert "focal_games.csv" in names
+    for path, each in TABLES.items():
+        columns = [column.name for column in each.with_replicates().columns]
+        is_by_game = {"team", "scenario_id"} <= {*each.key} and path not in names
+        assert ("replicate" in columns) == is_by_game

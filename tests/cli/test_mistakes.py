@@ -66,7 +66,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("traces pack RUN", "out=DIR is missing: a new folder for the shards"),
     ("traces cat RUN", "name one game, as <team>/<scenario>, or give --all"),
     ("traces cat RUN nobody/x", "nobody/x is no game there"),
-    ("site", "RUN... is missing; see calbench site --help"),
+    ("site", "out=DIR is missing: the folder for the site"),
     ("site RUN", "out=DIR is missing: the folder for the site"),
     ("site nowhere out=OUT", "there is no such folder"),
     ("site mine.txt out=OUT", "is a file; name the folder of a run"),

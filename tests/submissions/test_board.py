@@ -45,7 +45,7 @@ def test_submission_of_each_tier_goes_to_the_board_and_a_forged_one_does_not(
         assert "@ada" in row
         assert 'href="traces.html#' in row
     assert "forged" not in {row.split("</th>")[0].rpartition(".")[2] for row in rows}
-    assert text.count("its games are also those of another submission here") == 2
+    assert text.count("its games are also those of another submission here") == 4
     (row,) = (row for row in rows if _id(folder / "asked") in row)
     assert "agrees: 22 of 22 by exact text" in row
     assert "openai/stand-in" in row
