@@ -14,13 +14,13 @@ from calbench.canary import CANARY
 from calbench.errors import FileError
 from calbench.facts.frames import empty
 
-GAMES = TABLES["focal_games.csv"]
+GAMES = TABLES["audit_games.csv"]
 
 
 def rows(replicate: int) -> pd.DataFrame:
     """Return one row of a table of games."""
     frame = empty(GAMES.with_replicates().columns).reindex([0])
-    return frame.assign(setting="s", team="t", base="b", scenario_id="x", replicate=replicate)
+    return frame.assign(setting="s", team="t", scenario_id="x", replicate=replicate)
 
 
 @pytest.fixture
@@ -66,5 +66,5 @@ def test_a_table_without_a_key_gets_none(tmp_path: Path) -> None:
 def test_a_broken_table_is_one_line(together: Together, tmp_path: Path) -> None:
     path = tmp_path / "once" / GAMES.path
     path.write_text(path.read_text() + "one,cell\n")
-    with pytest.raises(FileError, match=r"focal_games\.csv: does not read as the table"):
+    with pytest.raises(FileError, match=r"audit_games\.csv: does not read as the table"):
         together.rows()
