@@ -105,7 +105,7 @@ def _experiments(data: Path, roles: Mapping[str, Role], path: Path) -> Together:
                     "is_ranked": role.is_ranked,
                     "teams": board["team"].nunique(),
                     "scenarios": sum(1 for _ in suite),
-                    "games": board["games"].sum() + board["games_excluded"].sum(),
+                    "games": board["games"].sum(),
                 }
             )
     write_frames(path, [pd.DataFrame(rows)], EXPERIMENTS.columns)

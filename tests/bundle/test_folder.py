@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tarfile
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 import yaml
@@ -19,7 +20,7 @@ from calbench.bundle.folder import NEEDED, PARTS, write_bundle
 from calbench.canary import CANARY
 from calbench.cli.main import answer
 from calbench.errors import CalbenchError, ConfigError, FileError, OutputError
-from tests.bundle.conftest import TEAMS
+from tests.bundle.conftest import REPO, TEAMS
 from tests.report.samples import suite_of
 
 
@@ -182,8 +183,10 @@ def test_the_readers_that_are_here_read_as_the_card_says(
         (Path(calbench.__file__).parent / "bundle/templates/readers.yaml").read_text()
     )
     card = (bundle / "README.md").read_text()
+    page = (REPO / "site" / "docs" / "data" / "formats.md").read_text()
     for code in readers.values():
         assert code in card
+        assert indent(code, "    ") in page
         assert len(code.splitlines()) <= 3
     for name in ("pandas", "`calbench`"):
         exec(readers[name], {})  # noqa: S102 - the lines that the card shows

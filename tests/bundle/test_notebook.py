@@ -28,7 +28,7 @@ def test_every_cell_runs_in_the_folder_in_under_a_minute(
     assert {"uniform", "varied"} == set(space["board"]["experiment"])
     assert space["about"]["path"].startswith("tables/leaderboard.csv")
     assert list(space["plane"].data[0]["text"]) == ["imap", "silent"]
-    assert space["game"].config.team.id == space["first"]["team"] == "imap"
+    assert space["game"].config.team.team_id == space["first"]["team"] == "imap"
     (own,) = space["mine"].to_dict("records")
     assert (own["team"], own["scenarios"]) == ("Mine", 3)
     assert pd.notna(own["excess_vps"])

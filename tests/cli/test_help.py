@@ -21,6 +21,7 @@ SCREEN = 24
 
 SUBCOMMANDS = (
     "audit",
+    "bundle",
     "compare",
     "estimate",
     "focal",

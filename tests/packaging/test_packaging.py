@@ -2,6 +2,7 @@
 
 import ast
 import getpass
+import json
 import re
 import socket
 import subprocess
@@ -393,3 +394,9 @@ def test_pages_are_written_in_templates_and_never_in_code() -> None:
     ]
 
     assert found == []
+
+
+def test_a_container_is_set_up_as_the_readme_says() -> None:
+    about = json.loads((REPO / ".devcontainer" / "devcontainer.json").read_text())
+    assert f"{about['postCreateCommand']} && " in (REPO / "README.md").read_text()
+    assert about["image"].endswith(f":{PROJECT['requires-python'].removeprefix('>=')}")

@@ -1,6 +1,7 @@
 """What the site offers for download: complete, as listed, and read by the Python that it shows."""
 
 import csv
+import gzip
 import hashlib
 import json
 import os
@@ -13,10 +14,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from pyarrow.parquet import read_schema
+from pyarrow.parquet import read_metadata, read_schema
 
 from calbench.analysis.summary import EXPERIMENT, SUMMARY
 from calbench.analysis.tables import TABLES
+from calbench.canary import CANARY
 from calbench.cli.traces import pack
 from calbench.errors import FileError
 from calbench.report.downloads import (
@@ -29,6 +31,7 @@ from calbench.report.downloads import (
     write_downloads,
     write_manifest,
 )
+from calbench.traces.shards import CANARY_FRAME
 from tests.report.sample_site import SampleSite
 from tests.report.samples import NOTHING, PUBLISHED, page_of, results_in, site_of
 
@@ -184,6 +187,20 @@ def test_archive_has_all_tables_and_no_hidden_file(packed: Path) -> None:
     assert {"uniform/datapackage.json", "uniform/privacy/messages.parquet"} <= set(names)
     assert not [name for name in names if "/." in name]
     assert data == (packed.parent / "uniform" / "tables" / "leaderboard.csv").read_bytes()
+
+
+def test_data_have_the_canary(packed: Path) -> None:
+    downloads = packed / "downloads"
+    metadata = read_metadata(downloads / "parquet" / "leaderboard.parquet").metadata
+    assert metadata[b"canary"].decode() == CANARY
+    shard = (downloads / "traces" / "uniform" / "00000.jsonl.zst").read_bytes()
+    own = packed.parent / "uniform" / "traces" / "00000.jsonl.zst"
+    assert shard == CANARY_FRAME + own.read_bytes()
+    suite = (downloads / "suites" / "uniform.jsonl.gz").read_bytes()
+    assert CANARY.encode() in suite
+    assert gzip.decompress(suite) == (packed.parent / "uniform" / "suite.jsonl").read_bytes()
+    with tarfile.open(downloads / "tables" / "uniform.tar.gz") as archive:
+        assert archive.getnames()[0] == "uniform/CANARY.txt"
 
 
 def test_archive_does_not_depend_on_times(tmp_path: Path) -> None:

@@ -18,12 +18,21 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calbench.canary import CANARY
 from calbench.errors import FileError, OutputError
 from calbench.runs.recorded import head_of
 from calbench.traces import shards
 from calbench.traces.catalog import Catalog, trace_paths
 from calbench.traces.outlines import outline
-from calbench.traces.shards import MAGIC, SHARD_GLOB, Game, head_bytes, read_shard
+from calbench.traces.shards import (
+    CANARY_FRAME,
+    MAGIC,
+    SHARD_GLOB,
+    Game,
+    head_bytes,
+    read_shard,
+    write_marked,
+)
 from calbench.traces.storage import read_trace, trace_bytes, write_trace
 from calbench.traces.store import FILES, ShardStore, open_store
 from tests.effort import examples
@@ -56,6 +65,34 @@ def test_other_programs_read_the_games_one_a_line(
 ) -> None:
     lines = read(whole / "00000.jsonl.zst").splitlines(keepends=True)
     assert lines == [trace_bytes(game(number)) for number in range(7)]
+
+
+@pytest.mark.parametrize("read", [with_zstdcat, with_arrow, with_stream_reader])
+def test_the_canary_is_passed_over(
+    whole: Path, tmp_path: Path, read: Callable[[Path], bytes]
+) -> None:
+    write_marked(whole / "00000.jsonl.zst", shard := tmp_path / "00000.jsonl.zst")
+    assert CANARY.encode() in shard.read_bytes()
+    assert read(shard) == read(whole / "00000.jsonl.zst")
+    assert kept(tmp_path) == kept(whole)
+
+
+def test_a_run_goes_on_in_a_shard_with_the_canary(whole: Path, tmp_path: Path) -> None:
+    write_marked(whole / "00000.jsonl.zst", shard := tmp_path / "00000.jsonl.zst")
+    added = keep(tmp_path, [game(7)])
+    assert kept(tmp_path) == {**kept(whole), **added}
+    assert [path.name for path in tmp_path.iterdir()] == [shard.name]
+
+
+@pytest.mark.parametrize("place", [0, "behind"])
+def test_another_canary_or_one_elsewhere_is_damage(folder: Path, place: int | str) -> None:
+    shard = folder / "00000.jsonl.zst"
+    data, first = shard.read_bytes(), read_shard(shard).frames[0]
+    end = 0 if place == 0 else first.end
+    found = CANARY_FRAME.replace(b"canary:", b"Canary:") if place == 0 else CANARY_FRAME
+    shard.write_bytes(data[:end] + found + data[end:])
+    with pytest.raises(FileError, match=rf"at byte {end} is no head of games"):
+        kept(folder)
 
 
 def test_some_calls_of_the_library_do_not_as_the_page_of_the_format_says(whole: Path) -> None:
