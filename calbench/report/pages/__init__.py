@@ -113,6 +113,8 @@ PAGES = (
     Page("limitations.md", "Limitations and ethics", "About"),
     Page("trust.md", "Security and verification", "About", content=document.trust),
     Page("checklists/reproducibility.md", "Reproducibility", "About", "Checklists"),
+    Page("checklists/data.md", "Data set", "About", "Checklists"),
+    Page("checklists/evaluation.md", "Evaluation", "About", "Checklists"),
     Page("changelog.md", "Changelog", "About", content=document.changelog),
     Page("versions.md", "Versions", "About", needs=("versions.csv",), content=document.released),
     Page("cite.md", "How to cite", "About"),
