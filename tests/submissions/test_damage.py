@@ -1,4 +1,4 @@
-"""Damaged submissions: whatever stands in one of their files, a check ends and says so in a line."""
+"""Damaged submissions: whatever is in one of their files, a check ends and says so in a line."""
 
 import random
 import shutil
