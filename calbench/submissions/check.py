@@ -9,6 +9,7 @@ from typing import Any, Literal
 from calbench.code import PACKAGE
 from calbench.errors import FileError
 from calbench.files import printable, shorten
+from calbench.folders import scratch_folder
 from calbench.runs.seats import modules_of, package_digest
 from calbench.submissions.examine import (
     Examined,
@@ -19,6 +20,7 @@ from calbench.submissions.examine import (
     players_of,
     settings_digest,
     standings_of,
+    write_replies,
 )
 from calbench.submissions.folder import (
     REPLIES_FOLDER,
@@ -26,6 +28,7 @@ from calbench.submissions.folder import (
     Part,
     Seated,
     Submission,
+    digest_of,
     read_submission,
     source_digest,
 )
@@ -126,6 +129,8 @@ def check(folder: Path, expected_id: str = "") -> Checked:
         problems.append(f"{REPLIES_FOLDER}: {found.unused} replies were used by no game")
     problems += _unlike(submission, derived(found, parts, () if found.problems else paths))
     problems += _unlike_code(submission, found)
+    if has_replies and not problems:
+        problems += _unlike_replies(folder, submission, found)
     if problems:
         return Checked(name, found_id, problems, submission=submission, environment=environment)
     tier, reason = _tier(folder, submission, found)
@@ -179,6 +184,18 @@ def _differences(place: str, said: Any, is_so: Any) -> Iterator[str]:
     elif said != is_so:
         shown = [shorten(printable(str(each)), 80) for each in (said, is_so)]
         yield f"{printable(place)}: says {shown[0]}, the games say {shown[1]}"
+
+
+def _unlike_replies(folder: Path, submission: Submission, found: Examined) -> Iterator[str]:
+    """Yield the files of replies that hold more than games used, or in another order."""
+    with scratch_folder("replies") as scratch:
+        write_replies(folder / REPLIES_FOLDER, found, scratch / REPLIES_FOLDER)
+        files = (scratch / REPLIES_FOLDER).glob("*")
+        own = {f"{REPLIES_FOLDER}/{path.name}": digest_of(path) for path in files}
+    said = {n: d for n, d in submission.files.items() if n.startswith(f"{REPLIES_FOLDER}/")}
+    for name in sorted({*own, *said}):
+        if own.get(name) != said.get(name):
+            yield f"{name}: is not what `calbench submit prepare` writes of these games"
 
 
 def _unlike_code(submission: Submission, found: Examined) -> Iterator[str]:

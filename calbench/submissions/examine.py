@@ -26,6 +26,8 @@ from calbench.files import printable, shorten
 from calbench.folders import scratch_folder
 from calbench.llm.client import ModelClient, open_recorded
 from calbench.llm.replies.record import Record
+from calbench.llm.replies.shards import open_replies, write_shards
+from calbench.llm.replies.store import ReplyStore
 from calbench.runs.identity import published_parts, shared_settings
 from calbench.runs.published import settings_of
 from calbench.runs.recorded import recorded_games, scenario_digest
@@ -195,6 +197,28 @@ def _add_replies(found: Examined, client: ModelClient) -> None:
                 f"{count} of {known} replies of {printable(own)} to what published models were "
                 f"asked, too, are word for word those of {printable(model)}"
             )
+
+
+def write_replies(source: Path, found: Examined, folder: Path) -> None:
+    """Write the replies that games used, and what they were asked, as JSON Lines.
+
+    The bytes depend on the games and these replies alone.
+
+    Args:
+        source: recorded replies, perhaps of other games, too.
+        found: the games.
+        folder: where they go.
+
+    Raises:
+        FileError: the replies are damaged.
+    """
+    with open_replies(source) as store, ReplyStore.in_memory() as own:
+        with own.writing():
+            for record in store.records():
+                if record.key in found.teams_by_key:
+                    own.add_parts(store.request(record))
+                    own.add(record)
+        write_shards(folder, own)
 
 
 @cache

@@ -13,11 +13,9 @@ from calbench.console import progress
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import STORE, check_no_link, first_problem, printable
 from calbench.folders import replaced
-from calbench.llm.replies.shards import open_replies, write_shards
-from calbench.llm.replies.store import ReplyStore
 from calbench.runs.seats import closure, modules_of, read_note
 from calbench.submissions.check import derived
-from calbench.submissions.examine import Examined, examine, parts_of
+from calbench.submissions.examine import Examined, examine, parts_of, write_replies
 from calbench.submissions.folder import (
     ENVIRONMENT,
     PLACES,
@@ -84,7 +82,7 @@ def prepare(
     with replaced(out, is_marked=False, check=check) as beside:
         _write_games(paths, beside)
         if has_models and found.teams_by_key:
-            _write_replies(store, found, beside / REPLIES_FOLDER)
+            write_replies(store, found, beside / REPLIES_FOLDER)
         if with_source:
             _write_source(found, code, beside)
         (beside / ENVIRONMENT).write_bytes(document_bytes(environment()))
@@ -123,17 +121,6 @@ def environment() -> Environment:
 def _write_games(paths: Collection[Path], folder: Path) -> None:
     with progress("packed", len(paths)) as tick:
         write_packed_games(paths, folder / TRACES_FOLDER, tick)
-
-
-def _write_replies(source: Path, found: Examined, folder: Path) -> None:
-    """Write the replies that games used, and what they were asked, as JSON Lines."""
-    with open_replies(source) as store, ReplyStore.in_memory() as own:
-        with own.writing():
-            for record in store.records():
-                if record.key in found.teams_by_key:
-                    own.add_parts(store.request(record))
-                    own.add(record)
-        write_shards(folder, own)
 
 
 def _write_source(found: Examined, code: Mapping[str, Mapping[str, str]], folder: Path) -> None:

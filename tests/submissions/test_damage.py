@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from calbench.submissions.check import check
-from calbench.submissions.folder import SUBMISSION, files_of
+from calbench.submissions.folder import ENVIRONMENT, SUBMISSION, files_of
 from tests.campaigns.mutations import BINARY, TEXT
 from tests.conftest import Figures
 from tests.effort import attacks
@@ -34,7 +34,8 @@ def test_damage_is_refused_in_one_line(kept: Path, tmp_path: Path, figures: Figu
         found = check(folder)
         shutil.rmtree(folder.parent)
         outcomes["refused" if found.problems else "held"] += 1
-        assert found.problems or after == before, (number, path.name)
+        is_said = path.name in {ENVIRONMENT, SUBMISSION}  # versions, name, contact: anybody's word
+        assert found.problems or after == before or is_said, (number, path.name)
         assert (found.tier is None) == bool(found.problems)
         for problem in found.problems:
             assert problem.isprintable(), (number, path.name, problem)
