@@ -129,8 +129,8 @@ def crate(about: About, files: Iterable[Entry], folders: Mapping[str, str]) -> d
         folders: what is in each folder at the top.
     """
     found = [each for each in files if each.part != "site"]
-    by_part = {name: [each for each in found if each.part == name] for name in folders}
-    top = [each for each in found if each.part not in by_part]
+    paths = {name: [each.path for each in found if each.part == name] for name in folders}
+    top = [each.path for each in found if each.part not in folders]
     return {
         "@context": ["https://w3id.org/ro/crate/1.1/context", {"sha256": SHA256, KEY: CANARY_TERM}],
         "@graph": [
@@ -140,32 +140,10 @@ def crate(about: About, files: Iterable[Entry], folders: Mapping[str, str]) -> d
                 "about": {"@id": "./"},
                 "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
             },
-            {
-                "@id": "./",
-                "@type": "Dataset",
-                "name": about["title"],
-                "description": about["description"],
-                "datePublished": about["date"],
-                "version": about["version"],
-                "keywords": about["keywords"],
-                "license": {"@id": about["licence"]},
-                "author": {"@id": "#developers"},
-                "publisher": {"@id": "#developers"},
-                "citation": {"@id": about["paper"]},
-                KEY: CANARY,
-                "hasPart": [
-                    *({"@id": f"{name}/"} for name in folders),
-                    *({"@id": each.path} for each in top),
-                ],
-            },
+            {"@id": "./", **_root(about), **_parts([*(f"{name}/" for name in folders), *top])},
             *(
-                {
-                    "@id": f"{name}/",
-                    "@type": "Dataset",
-                    "name": name,
-                    "description": said,
-                    "hasPart": [{"@id": each.path} for each in by_part[name]],
-                }
+                {"@id": f"{name}/", "@type": "Dataset", "name": name, "description": said}
+                | _parts(paths[name])
                 for name, said in folders.items()
             ),
             *map(_file, found),
@@ -178,6 +156,26 @@ def crate(about: About, files: Iterable[Entry], folders: Mapping[str, str]) -> d
             },
             {"@id": about["paper"], "@type": "ScholarlyArticle", "name": about["paper_title"]},
         ],
+    }
+
+
+def _parts(paths: Iterable[str]) -> dict[str, Any]:
+    return {"hasPart": [{"@id": path} for path in paths]}
+
+
+def _root(about: About) -> dict[str, Any]:
+    return {
+        "@type": "Dataset",
+        "name": about["title"],
+        "description": about["description"],
+        "datePublished": about["date"],
+        "version": about["version"],
+        "keywords": about["keywords"],
+        "license": {"@id": about["licence"]},
+        "author": {"@id": "#developers"},
+        "publisher": {"@id": "#developers"},
+        "citation": {"@id": about["paper"]},
+        KEY: CANARY,
     }
 
 

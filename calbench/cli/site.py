@@ -1,4 +1,4 @@
-"""``calbench site`` and ``calbench view``: runs of one's own on pages."""
+"""``calbench site`` and ``calbench view``: runs of one's own on pages; ``calbench bundle``: all."""
 
 import json
 import time
@@ -10,9 +10,11 @@ from mimetypes import guess_type
 from pathlib import Path
 from urllib.parse import parse_qs, quote
 
+from calbench.bundle.files import sizes
+from calbench.bundle.folder import write_bundle
 from calbench.cli.words import Status, Words
 from calbench.config.composition import compose
-from calbench.console import noting_interrupt, quiet, verdict
+from calbench.console import ending_on_interrupt, noting_interrupt, quiet, show, verdict
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import check_no_link_out, printable, read_bytes
 from calbench.integrations.loopback import Answer, RefusedError, Request, Server
@@ -23,6 +25,7 @@ from calbench.runs.folder import job_folders
 from calbench.runs.status import Followed
 from calbench.submissions.again import read_reports
 from calbench.submissions.board import read_submissions
+from calbench.terminal import new_table
 from calbench.traces.catalog import TRACES_FOLDER
 from calbench.tree import SITE
 
@@ -42,6 +45,22 @@ def main(words: Words) -> int:
         raise ConfigError("nothing to show: name RUN..., or submissions=DIR with one that holds")
     write_board(paths, out, spec.jobs, spec.executor, submitted=submitted)
     verdict(f"{len(paths)} runs on the board: {out / 'index.html'}", is_good=True)
+    return Status.DONE
+
+
+def bundle(words: Words) -> int:
+    """Put everything that is published into a folder, and say how large its parts are."""
+    out = Path(words.options["out"])
+    with ending_on_interrupt(
+        lambda: "Stopped: no bundle was written; the same command starts again"
+    ):
+        files = write_bundle(Path(), out)
+    table = new_table(None, ("part", "files", "MB"))
+    for name, (count, size) in sizes(files).items():
+        table.add_row(name, str(count), f"{size / 1e6:.1f}")
+    show(table)
+    total = sum(each.bytes for each in files)
+    verdict(f"{len(files)} files, {total / 1e6:.1f} MB: {out / 'README.md'}", is_good=True)
     return Status.DONE
 
 

@@ -317,6 +317,7 @@ PACKAGE = REPO / "calbench"
 ROOT = {
     "__init__",
     "__main__",
+    "canary",
     "code",
     "console",
     "documents",
