@@ -10,7 +10,7 @@ from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.registry import Declared
 from calbench.analysis.summary import EXPERIMENT, SUMMARY
 from calbench.analysis.tables import TABLES
-from calbench.canary import CANARY, KEY
+from calbench.domain.canary import CANARY, KEY
 from calbench.errors import FileError
 from calbench.facts.columns import REPLICATE, keyed, text
 from calbench.facts.frames import arrow_schema, csv_text, from_arrow, header, parquet_writer

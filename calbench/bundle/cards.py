@@ -10,8 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from calbench.analysis.measures import HEADLINE, MEASURES
 from calbench.analysis.versions import versions
 from calbench.bundle.tables import FOLDER, Written
-from calbench.canary import CANARY
 from calbench.documents import read_yaml
+from calbench.domain.canary import CANARY
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from calbench.bundle.files import Entry
 from calbench.bundle.tables import Written
-from calbench.canary import CANARY, KEY
+from calbench.domain.canary import CANARY, KEY
 from calbench.facts.columns import Kind
 
 About = Mapping[str, Any]

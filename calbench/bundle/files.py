@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from calbench.canary import CANARY, KEY
+from calbench.domain.canary import CANARY, KEY
 from calbench.folders import MARK
 
 MANIFEST, SUMS = "MANIFEST.json", "SHA256SUMS"

@@ -13,8 +13,8 @@ from calbench.analysis.registry import Declared, write_frames
 from calbench.analysis.summary import EXPERIMENT
 from calbench.analysis.together import MARK, SUMMARY_FOLDER, Together, tables_together
 from calbench.bundle.files import Entry, entry
-from calbench.canary import CANARY, KEY
 from calbench.console import progress
+from calbench.domain.canary import CANARY, KEY
 from calbench.facts.columns import Column, columns, keyed
 from calbench.report.escape import gzipped
 from calbench.report.role import Role

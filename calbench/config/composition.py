@@ -19,11 +19,11 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from calbench.agents.prompts import use_prompts
-from calbench.canary import CANARY
 from calbench.config.groups import GROUPS, known_names
 from calbench.config.spec import RunSpec, parse_spec
 from calbench.config.teams import chosen_prompts, played_teams, player_of
 from calbench.documents import read_yaml, refuse_huge
+from calbench.domain.canary import CANARY
 from calbench.errors import CalbenchError, ConfigError, FileError, among, nearest
 from calbench.extensions import extension_names
 from calbench.files import printable, shorten

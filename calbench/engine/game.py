@@ -5,7 +5,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from calbench.canary import CANARY
+from calbench.domain.canary import CANARY
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId, ItemId, MeetingId
 from calbench.domain.observations import NO_LABELS, Briefing, Observation

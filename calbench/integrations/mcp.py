@@ -16,7 +16,7 @@ from mcp.server.stdio import stdio_server
 from mcp.types import Resource, TextContent, Tool
 from pydantic_core import to_json
 
-from calbench.canary import LINE
+from calbench.domain.canary import LINE
 from calbench.integrations import seats
 from calbench.integrations.seats import END, Seat
 from calbench.types import Scenario, Trace

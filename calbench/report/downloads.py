@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 
 from calbench.analysis.together import tables_together
-from calbench.canary import CANARY
+from calbench.domain.canary import CANARY
 from calbench.facts.columns import Column, count, text
 from calbench.files import read_bytes
 from calbench.report.escape import gzipped

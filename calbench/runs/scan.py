@@ -22,8 +22,8 @@ from calbench.domain.messages import Text
 from calbench.files import printable, shorten
 from calbench.llm.replies.record import Record
 from calbench.llm.replies.store import ReplyStore
-from calbench.metrics.speech.oddities import MOST_FOUND, WORD_RULES, masked, word_findings
 from calbench.metrics.usage import ANSWERS, PROBLEMS
+from calbench.runs.oddities import MOST_FOUND, WORD_RULES, masked, word_findings
 from calbench.traces.catalog import trace_paths
 from calbench.traces.events import (
     OVER_CAP,

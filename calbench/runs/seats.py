@@ -125,7 +125,7 @@ def _imports(name: str, file: Path) -> Iterator[str]:
 
 PLAYING = (
     *("agents", "domain", "engine", "llm", "oracle", "pool", "protocols", "scenarios", "traces"),
-    *("canary.py", "code.py", "console.py", "documents.py", "endings.py", "errors.py"),
+    *("code.py", "console.py", "documents.py", "endings.py", "errors.py"),
     *("extensions.py", "files.py", "terminal.py", "tree.py"),
 )
 """What of the package is imported to play a game, as a test proves, with the data beside it."""

@@ -219,7 +219,7 @@ class GameConfig(Model):
         reflection: whether who uses language is asked for beliefs after every round.
         replicate: number of the game of a team on its scenario, from 0; models are asked anew in
             each.
-        canary: whether agents are told :data:`~calbench.canary.CANARY` before the first round.
+        canary: whether agents are told :data:`~calbench.domain.canary.CANARY` at first.
     """
 
     team: Team

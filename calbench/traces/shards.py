@@ -27,7 +27,7 @@ import orjson
 import zstandard
 from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
-from calbench.canary import CANARY
+from calbench.domain.canary import CANARY
 from calbench.domain.canonical import first_difference
 from calbench.errors import FileError
 from calbench.files import check_no_link, first_problem, opened, printable, read_bytes

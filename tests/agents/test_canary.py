@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from calbench import play, play_game
-from calbench.canary import CANARY, LINE
 from calbench.config.composition import compose
 from calbench.domain.actions import PASS
+from calbench.domain.canary import CANARY, LINE
 from calbench.domain.observations import Briefing
 from calbench.llm.replies.record import named
 from calbench.llm.replies.shards import is_recorded_without, merge_into

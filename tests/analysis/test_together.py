@@ -10,7 +10,7 @@ from pyarrow import parquet
 from calbench.analysis.registry import write_frames
 from calbench.analysis.tables import TABLES
 from calbench.analysis.together import Together, tables_together
-from calbench.canary import CANARY
+from calbench.domain.canary import CANARY
 from calbench.errors import FileError
 from calbench.facts.frames import empty
 

@@ -14,7 +14,7 @@ import pytest
 from calbench import play_game, score_game
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
-from calbench.canary import LINE
+from calbench.domain.canary import LINE
 from calbench.domain.randomness import derived_seed
 from calbench.errors import AgentError
 from calbench.llm.completion import ChatMessage

@@ -32,7 +32,7 @@ EXAMPLE = REPO / "calbench" / "agents" / "example.py"
 PUBLIC = {
     "calbench": {*calbench.__all__, "errors", "types"},
     "calbench.types": {*calbench.types.__all__, "*"},
-    "calbench.canary": {"CANARY", "LINE"},
+    "calbench.domain.canary": {"CANARY", "LINE"},
     "calbench.errors": {name for name in vars(calbench.errors) if name[0].isupper()},
 }
 

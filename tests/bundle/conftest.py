@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from calbench.bundle.folder import write_bundle
-from calbench.cli.traces import pack
+from calbench.cli.stores import pack
 from tests.report.samples import make_results, site_of
 from tests.sharing import once, shared_folder
 

@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator
 from pyarrow import parquet
 
 from calbench.bundle.tables import EXPERIMENTS, LARGE
-from calbench.canary import CANARY
+from calbench.domain.canary import CANARY
 
 SCHEMAS = Path(__file__).parent / "schemas"
 REPO = Path(__file__).parents[2]

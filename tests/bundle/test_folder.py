@@ -17,8 +17,8 @@ from pyarrow import parquet
 
 import calbench
 from calbench.bundle.folder import NEEDED, PARTS, write_bundle
-from calbench.canary import CANARY
 from calbench.cli.main import answer
+from calbench.domain.canary import CANARY
 from calbench.errors import CalbenchError, ConfigError, FileError, OutputError
 from tests.bundle.conftest import REPO, TEAMS
 from tests.report.samples import suite_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from calbench.analysis.datapackage import read_settings
 from calbench.cli.audit import audited
-from calbench.cli.traces import pack
+from calbench.cli.stores import pack
 from calbench.config.composition import compose
 from calbench.config.groups import PRICES
 from calbench.facts.frames import read_parquet

@@ -312,7 +312,7 @@ def test_half_a_character_out_of_a_models_reply_can_be_asked_and_recorded(tmp_pa
 
 
 def test_nothing_of_it_loads_litellm() -> None:
-    code = "import sys, calbench.llm.client, calbench.cli.replies; print('litellm' in sys.modules)"
+    code = "import sys, calbench.llm.client, calbench.cli.stores; print('litellm' in sys.modules)"
     repo = Path(__file__).resolve().parents[2]
 
     said = subprocess.run(

@@ -317,7 +317,6 @@ PACKAGE = REPO / "calbench"
 ROOT = {
     "__init__",
     "__main__",
-    "canary",
     "code",
     "console",
     "documents",
@@ -329,7 +328,6 @@ ROOT = {
     "terminal",
     "tree",
     "types",
-    "canary",
 }
 """Modules of the package itself; everything else is in a package of its own."""
 

@@ -18,8 +18,8 @@ from pyarrow.parquet import read_metadata, read_schema
 
 from calbench.analysis.summary import EXPERIMENT, SUMMARY
 from calbench.analysis.tables import TABLES
-from calbench.canary import CANARY
-from calbench.cli.traces import pack
+from calbench.cli.stores import pack
+from calbench.domain.canary import CANARY
 from calbench.errors import FileError
 from calbench.report.downloads import (
     COLUMNS,

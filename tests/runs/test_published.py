@@ -120,13 +120,13 @@ def told(view: View) -> tuple[str, str, list[str], list[str]]:
 
 
 def test_team_on_a_whole_suite_takes_part_in_its_experiment() -> None:
-    (view,) = views(run("a", Entry(0, "mine", DM, NINE)))
+    (view,) = views(run("a", Entry(0, "mine", "mine", DM, NINE)))
     assert told(view) == ("varied", "varied", ["varied", "language"], ["mine"])
     assert (view.is_whole, view.part) == (True, "")
 
 
 def test_part_of_a_suite_is_a_view_with_everybody_who_played_it() -> None:
-    whole, part = Entry(0, "whole", DM, NINE), Entry(1, "part", DM, few(3))
+    whole, part = Entry(0, "whole", "whole", DM, NINE), Entry(1, "part", "part", DM, few(3))
     first, second = views(run("a", whole), run("b", part))
     assert told(first)[3] == ["whole"]
     assert told(second) == (
@@ -140,12 +140,14 @@ def test_part_of_a_suite_is_a_view_with_everybody_who_played_it() -> None:
 
 def test_parts_of_one_size_have_names_of_their_own() -> None:
     last = dict(list(NINE.items())[6:])
-    found = views(run("a", Entry(0, "a", DM, few(3)), Entry(0, "b", DM, last)))
+    found = views(run("a", Entry(0, "a", "a", DM, few(3)), Entry(0, "b", "b", DM, last)))
     assert [view.name for view in found] == ["varied-3-of-9", "varied-3-of-9-2"]
 
 
 def test_other_channels_and_limits_are_other_views_with_those_who_used_them() -> None:
-    chat, text = views(run("a", Entry(0, "mine", CHAT, NINE), Entry(0, "slow", TEXT, NINE)))
+    chat, text = views(
+        run("a", Entry(0, "mine", "mine", CHAT, NINE), Entry(0, "slow", "slow", TEXT, NINE))
+    )
     name = "varied-to-all-agents"
     assert told(chat) == (name, "varied, to all agents", ["chat"], ["mine"])
     name = "varied-all-channels-limits-of-the-paper-s-text"
@@ -155,8 +157,8 @@ def test_other_channels_and_limits_are_other_views_with_those_who_used_them() ->
 
 
 def test_suite_of_ones_own_has_no_published_teams() -> None:
-    own = Entry(0, "mine", ("own", *DM[1:]), {"own-0": "x"})
-    other = Entry(1, "theirs", ("own", *DM[1:]), {"own-0": "y"})
+    own = Entry(0, "mine", "mine", ("own", *DM[1:]), {"own-0": "x"})
+    other = Entry(1, "theirs", "theirs", ("own", *DM[1:]), {"own-0": "y"})
     first, second = views(run("a", own), run("b", other))
     assert told(first) == ("own", "own", [], ["mine"])
     assert told(second) == ("own-2", "own, b", [], ["theirs"])
@@ -165,9 +167,9 @@ def test_suite_of_ones_own_has_no_published_teams() -> None:
 def test_another_scenario_under_a_published_name_is_refused() -> None:
     changed = {**NINE, "varied-4": "other"}
     with pytest.raises(FileError, match=r"^a: varied-4 is not the published scenario"):
-        views(run("a", Entry(0, "mine", DM, changed)))
+        views(run("a", Entry(0, "mine", "mine", DM, changed)))
 
 
 def test_without_published_results_nothing_is_refused() -> None:
-    (view,) = views_of([run("a", Entry(0, "mine", DM, {"varied-0": "other"}))], ())
+    (view,) = views_of([run("a", Entry(0, "mine", "mine", DM, {"varied-0": "other"}))], ())
     assert told(view) == ("varied", "varied", [], ["mine"])

@@ -14,7 +14,7 @@ import pandas as pd
 from calbench.config.composition import compose
 from calbench.files import write_atomically
 from calbench.llm.replies.shards import open_replies
-from calbench.metrics.speech.oddities import WORD_RULES
+from calbench.runs.oddities import WORD_RULES
 from calbench.runs.scan import RULES, Finding, Scan, scan
 from stages import paths
 from tests.runs.scan.planted import scores

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.cli.traces import convert, pack, unpack
+from calbench.cli.stores import convert, pack, unpack
 from calbench.errors import CalbenchError, FileError
 from calbench.traces.shards import GAMES_PER_FRAME, packed_frames, read_shard
 from calbench.traces.storage import write_trace

@@ -18,7 +18,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.canary import CANARY
+from calbench.domain.canary import CANARY
 from calbench.errors import FileError, OutputError
 from calbench.runs.recorded import head_of
 from calbench.traces import shards

@@ -20,8 +20,8 @@ from calbench.agents.prompts.rendering import (
     refusal_lines,
 )
 from calbench.agents.prompts.templates import Templates, principals, read_templates
-from calbench.canary import LINE
 from calbench.domain.calendars import Errand, Meeting
+from calbench.domain.canary import LINE
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.domain.observations import (

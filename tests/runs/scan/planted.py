@@ -14,7 +14,7 @@ from calbench.domain.usage import Usage
 from calbench.llm.completion import Completion, Provenance, Request
 from calbench.llm.model import Endpoint
 from calbench.llm.transport import Transport
-from calbench.metrics.speech.oddities import word_findings
+from calbench.runs.oddities import word_findings
 from tests.cli.recording import spoken
 
 CASES = Path(__file__).with_name("cases.jsonl")

@@ -14,8 +14,8 @@ from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.transport import Transport
-from calbench.metrics.speech.oddities import WORD_RULES, masked, word_findings
 from calbench.runs import scan as scanning
+from calbench.runs.oddities import WORD_RULES, masked, word_findings
 from calbench.runs.play import execute
 from calbench.runs.scan import Scan, is_same_model, scan
 from tests.cli.recording import answering, recording

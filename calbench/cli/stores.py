@@ -1,7 +1,8 @@
-"""``calbench traces``: games as files or in shards: packed, unpacked, listed and printed."""
+"""``calbench traces`` and ``calbench replies``: what runs keep, from one form to another."""
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -14,10 +15,11 @@ import orjson
 import zstandard
 
 from calbench.cli.words import Status, Words
-from calbench.console import progress, verdict
+from calbench.console import progress, tell, verdict
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import opened, printable, write_atomically
 from calbench.folders import replaced
+from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.catalog import Catalog, trace_paths, traces_folder
 from calbench.traces.outlines import outline
@@ -218,3 +220,53 @@ def _named(path: Path, name: str) -> Path:
             f"{path}: {printable(name)} {what}; `calbench traces ls` lists all by team and scenario"
         )
     return found[0]
+
+
+# --- recorded replies
+
+
+def export_replies(words: Words) -> int:
+    """Write a store into a folder of JSON Lines."""
+    store, folder = words.paths
+    return _add(folder, [store])
+
+
+def merge_replies(words: Words) -> int:
+    """Add the replies of some stores to another, whose replies are never replaced."""
+    into, *sources = words.paths
+    return _add(into, sources)
+
+
+def _add(into: Path, sources: Sequence[Path]) -> int:
+    added = 0
+    for source in sources:
+        with open_replies(source, must_be_whole=False) as store:
+            merged = merge_into(into, store)
+            undigested = store.without_digest
+        conflicts = f", {merged.conflicting} other than those there: left out"
+        tell(
+            f"{into}: {merged.added} replies added from {source}, {merged.known} known"
+            f"{conflicts if merged.conflicting else ''}"
+            f"{f', {undigested} had no digest' if undigested else ''}"
+        )
+        added += merged.added
+    verdict(f"{added} replies added: {into}", is_good=True)
+    return Status.DONE
+
+
+def print_replies(words: Words) -> int:
+    """Count the replies of some stores, by model, and what they cost."""
+    replies, cost_usd = 0, 0.0
+    for path in words.paths:
+        with open_replies(path, must_be_whole=False) as store:
+            stats = store.stats()
+        tell(
+            f"{path}: {stats.replies} replies, {stats.messages} messages, {stats.cost_usd:.4f} USD"
+        )
+        for model, number in stats.replies_by_model.items():
+            answered = stats.answered_by.get(model, Counter())
+            others = ", ".join(f"{name} {times}" for name, times in sorted(answered.items()))
+            tell(f"  {model}: {number}{f', answered by {others}' if others else ''}")
+        replies, cost_usd = replies + stats.replies, cost_usd + stats.cost_usd
+    verdict(f"{replies} replies, {cost_usd:.4f} USD")
+    return Status.DONE

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from calbench.canary import CANARY
+from calbench.domain.canary import CANARY
 from calbench.files import printable, shorten
 
 AROUND = 60
