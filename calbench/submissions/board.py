@@ -80,6 +80,7 @@ def _rows(checked: Checked, report: Report | None, *, is_shared: bool) -> Iterat
             "halted": len(row.halted),
             "submission": submission.name,
             "tier": tier,
+            "place": [*CANNOT_SHOW].index(tier),
             "reason": checked.reason,
             "unshown": CANNOT_SHOW[tier],
             "remarks": [*checked.remarks, *common],

@@ -40,7 +40,7 @@ Tier = Literal["replayed with replies", "replayed without replies", "not verifia
 CANNOT_SHOW: Mapping[Tier, str] = {
     "replayed with replies": (
         "that a provider gave these replies: a store with plausible ids can be forged, and a "
-        "person or another model may have written it; `calbench submit ask-again` asks a sample"
+        "person or another model may have written it; calbench submit ask-again asks a sample"
     ),
     "replayed without replies": (
         "what was said: words, tokens and beliefs are the traces' word alone, and whoever wrote "
@@ -255,10 +255,7 @@ def _remarks(submission: Submission, found: Examined, *, has_replies: bool) -> I
         if game.halt
     ]
     if halted:
-        yield (
-            f"{len(halted)} games were cut short, which count as failed in the coordination of "
-            f"all: {', '.join(halted)}"
-        )
+        yield (f"cut short, which counts as failed in the coordination of all: {', '.join(halted)}")
     if has_replies and found.silent:
         yield f"{found.silent} replies do not say which model answered"
     if submission.says_model is not None:
