@@ -86,8 +86,7 @@ def play(
 ) -> OutsideGame:
     """Play one game by hand (section 3): a generator that asks you for the turns of its seats.
 
-    It yields who is asked with what they see, ``{agent_id: observation}``, is sent the
-    answers, ``{agent_id: Turn}``, and returns the trace.
+    It yields ``{agent_id: observation}``, is sent ``{agent_id: Turn}``, and returns the trace.
 
     >>> game = calbench.play(scenario, players="my-framework")
     >>> try:
@@ -97,15 +96,14 @@ def play(
     ... except StopIteration as end:
     ...     trace = end.value
 
-    Those asked together answer before they see each other's answers. An answer may be a
-    ``Reply`` instead, which holds beside the turn how it came about: prompt, tokens, beliefs.
-    ``game.throw(UnavailableError("provider_fault", "why"))`` ends the game, recorded but unscored.
+    Who are asked together do not see each other's answers. A ``Reply`` holds beside the turn how it
+    came about. ``game.throw(UnavailableError("provider_fault", "why"))`` ends the game, unscored.
 
     Args:
         scenario: from :func:`load_suite`.
         team: its id on the record.
         players: who you are on the record: one name for all, or one for each agent.
-        seats: who else plays, by agent id, as in :func:`play_game`; you are asked for the rest.
+        seats: who else plays, by agent id, as in :func:`play_game`.
         channels: the open channels; all by default.
         limits: those of the paper's published games; a mapping changes some of them.
         uses_language: whether the agents are shown private labels, as language models are.
@@ -121,8 +119,8 @@ def play(
         _check_one_for_each("system_prompts", system_prompts, scenario)
     described = _outside_team(team, players, seats or {}, scenario, uses_language)
     config = game_config(described, channels, limits, reflection=reflection, canary=canary)
-    agents = _partners(seats or {}, scenario, config)
-    return play_outside(scenario, config, agents, system_prompts=system_prompts)
+    others = _partners(seats or {}, scenario, config)
+    return play_outside(scenario, config, others, system_prompts=system_prompts)
 
 
 def _partners(

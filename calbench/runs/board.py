@@ -83,20 +83,17 @@ def write_board(
         workers(count, executor) as pool,
         progress("steps", len(STEPS)) as done,
     ):
-        published = (
-            read_published(DATA, scratch / "published", pool) if has_published else Published()
-        )
+        place = scratch / "published"
+        published = read_published(DATA, place, pool) if has_published else Published()
         done(STEPS[0])
         settings = published.results[0].settings if published.results else settings_of(compose([]))
         taken = {team for each in published.results for team in each.teams}
-        runs = read_runs(
-            names, taken, scratch / "runs", settings.measure, pool, is_verifying=has_published
-        )
+        place, measure = scratch / "runs", settings.measure
+        runs = read_runs(names, taken, place, measure, pool, is_verifying=has_published)
         done(STEPS[1])
         views = views_of(runs, published.results)
         site = _site(published, runs, views, scratch, settings)
-        rows = _submitted(submitted, [*names.values()], views)
-        site = replace(site, submitted=tuple(rows))
+        site = replace(site, submitted=tuple(_submitted(submitted, [*names.values()], views)))
         write_summary(site.runs, site.summary.folder)
         done(STEPS[2])
         write_site(site, scratch / "src", pool)

@@ -125,8 +125,7 @@ def compare_splits(
     for run, side in zip((public, sealed), sides, strict=True):
         for line in (*unread_replies(side.agents), *excluded_games(side.games)):
             warn(f"{run}: {line}")
-    a, b = (side.agents.join(side.games.drop_duplicates(SCENARIO).set_index(SCENARIO)["tertile"],
-            on=SCENARIO) for side in sides)  # fmt: skip
+    a, b = map(_with_thirds, sides)
     if known := set(a["scenario_digest"]) & set(b["scenario_digest"]):
         raise ConfigError(f"{len(known)} scenarios are in both runs: a sealed suite has its own")
     settings = [each for each in a["setting"].unique() if f"{each}{SEALED}" in set(b["setting"])]
@@ -185,6 +184,12 @@ def beside_published(run: Path, spec: RunSpec) -> Comparison | None:
         return None
     pairs = [(team, each) for each in own for team in theirs]
     return compare_teams(pd.concat(theirs.values()), ours.agents, pairs, spec.analysis)
+
+
+def _with_thirds(side: _Side) -> pd.DataFrame:
+    """Return the seats of a run with the third of difficulty of each one's scenario."""
+    thirds = side.games.drop_duplicates(SCENARIO).set_index(SCENARIO)["tertile"]
+    return side.agents.join(thirds, on=SCENARIO)
 
 
 def _measured(run: Path, spec: RunSpec) -> _Side:

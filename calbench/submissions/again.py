@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from math import ceil, log
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -21,6 +21,7 @@ from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.errors import ConfigError, FileError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
+from calbench.llm.client import Source
 from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.replies.record import Digest, Record
@@ -28,7 +29,7 @@ from calbench.llm.replies.shards import open_replies
 from calbench.llm.transport import Transport
 from calbench.runs.source import ModelAudit, reply_source
 from calbench.stats.proportions import wilson
-from calbench.submissions.check import check
+from calbench.submissions.check import Checked, check
 from calbench.submissions.folder import REPLIES_FOLDER, document_bytes
 
 REPORT = "again.json"
@@ -143,9 +144,7 @@ def ask_again(
         CalbenchError: the submission does not hold, has no replies of the model, or it cannot be
             asked; replies that came are kept.
     """
-    checked = check(folder)
-    if checked.problems:
-        raise FileError(f"{folder}: is refused, so nothing is asked: {checked.problems[0]}")
+    checked = _checked(folder)
     spec = compose(["teams=[my-model]", *settings, f"out={out}"])
     if spec.replies.mode == "live":
         raise ConfigError("replies.mode=live: every reply is kept; use record, or replay")
@@ -158,24 +157,31 @@ def ask_again(
         site = CallSite(player, place, AgentId(0), 0, Phase.CHEAP_TALK, 0, 0)
         replies[asked.record.key] = await completer.complete(asked.request, site)
 
-    source = reply_source(spec, transport=transport)
-    if source is None:
-        raise RuntimeError("no model sits in the team")
+    source = cast(Source, reply_source(spec, transport=transport))  # a model sits in the team
     with noting_interrupt(lambda: f"Stopped; replies that came are in {out}") as is_stopping:
         ModelAudit(sample, "replies are there", ask, spec, is_stopping).run(source, "asked")
     pairs = [(asked.record, replies[asked.record.key]) for asked in sample]
+    name = model.spec.model
     report = Report(
         id=checked.id,
-        model=model.spec.model,
+        model=name,
         share=share,
         replies=total,
         sampled=len(pairs),
         exact=sum(one.text == other.text for one, other in pairs),
-        others=sum(_is_other(model.spec.model, other) for _, other in pairs),
+        others=sum(_is_other(name, other) for _, other in pairs),
         agreements=tuple(_agreements(pairs, spec)),
     )
     write_atomically(out / REPORT, document_bytes(report))
     return report
+
+
+def _checked(folder: Path) -> Checked:
+    """Return what a check says of a submission that holds."""
+    checked = check(folder)
+    if checked.problems:
+        raise FileError(f"{folder}: is refused, so nothing is asked: {checked.problems[0]}")
+    return checked
 
 
 def _sampled(folder: Path, found_id: str, model: str, share: float) -> tuple[list[_Asked], int]:

@@ -3,6 +3,7 @@
 import platform
 from collections.abc import Collection, Mapping
 from datetime import date
+from functools import partial
 from pathlib import Path
 from shutil import copyfile
 
@@ -60,9 +61,7 @@ def prepare(
         FileError: what would be refused by the check; nothing was written.
         OutputError: the folder is not new, or cannot be written.
     """
-    paths = [path for path in trace_paths(run) if not teams or path.parent.name in teams]
-    if unknown := sorted({*teams} - {path.parent.name for path in paths}):
-        raise ConfigError(f"teams: {run} has no games of {printable(unknown[0])}")
+    paths = _games(run, teams)
     store = run / STORE if replies is None else replies
     if replies is None:
         check_no_link(store)
@@ -74,27 +73,33 @@ def prepare(
     follows = derived(found, parts, paths)
     code = {team: note for team, note in read_note(run).items() if team in found.configs}
 
-    def check() -> None:
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise OutputError(f"{out}: is there already; name a new folder with out=")
-
-    check()
-    with replaced(out, is_marked=False, check=check) as beside:
+    _check_new(out)
+    with replaced(out, is_marked=False, check=partial(_check_new, out)) as beside:
         _write_games(paths, beside)
         if has_models and found.teams_by_key:
             write_replies(store, found, beside / REPLIES_FOLDER)
         if with_source:
             _write_source(found, code, beside)
         (beside / ENVIRONMENT).write_bytes(document_bytes(environment()))
-        names = {
-            name: digest_of(path)
-            for name, path in files_of(beside).items()
-            if PLACES.fullmatch(name)
-        }
+        found_files = files_of(beside).items()
+        names = {name: digest_of(path) for name, path in found_files if PLACES.fullmatch(name)}
         defaults = {"name": out.resolve().name, "date": date.today().isoformat()}  # noqa: DTZ011
         submission = _submission({**defaults, **said}, {**follows, "code": code, "files": names})
         (beside / SUBMISSION).write_bytes(document_bytes(submission))
     return digest_of(out / SUBMISSION)
+
+
+def _check_new(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise OutputError(f"{out}: is there already; name a new folder with out=")
+
+
+def _games(run: Path, teams: Collection[str]) -> list[Path]:
+    """Return the traces of a run, those of some teams alone if any are named."""
+    paths = [path for path in trace_paths(run) if not teams or path.parent.name in teams]
+    if unknown := sorted({*teams} - {path.parent.name for path in paths}):
+        raise ConfigError(f"teams: {run} has no games of {printable(unknown[0])}")
+    return paths
 
 
 def _submission(said: Mapping[str, str], follows: Mapping[str, object]) -> Submission:

@@ -13,7 +13,8 @@ from tests.runs.scan.test_scan import SCENARIO, played, said
 
 def test_page_escapes_masks_and_leads_to_events(tmp_path: Path, command: Command) -> None:
     run = tmp_path / "run"
-    text = "<script>alert(1)</script> sk-abcdefghijklmnopqrstuvwxyz {{7*7}}"
+    key = "sk-" + "abcdefghijklmnopqrstuvwxyz"
+    text = f"<script>alert(1)</script> {key} " + "{{7*7}}"
     path = run / "traces" / "own" / "a.json"
     path.parent.mkdir(parents=True)
     write_trace(path, play_game(SCENARIO, [said(text), "imap", "imap"]))
