@@ -77,3 +77,9 @@ def test_changelog_is_by_version_newest_first_with_their_dates() -> None:
     assert found[0][0] == PACKAGE_VERSION
     assert found[1:] == former[::-1]
     assert found == sorted(found, key=lambda each: each[1], reverse=True)
+
+
+def test_changelog_says_nothing_twice() -> None:
+    lines = (SOURCES.parent / "CHANGELOG.md").read_text().splitlines()
+    entries = [line for line in lines if line.startswith("- ")]
+    assert len(entries) == len({*entries})
