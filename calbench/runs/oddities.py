@@ -94,7 +94,7 @@ _READER = _any(
     r"\bon(?:error|load|click)\s?=",
     r"\{\{.{0,80}\}\}|\{%",
 )
-# e.g. "sk-proj-abcdEFGH", "password is hunter22"; not "the password reset", "sk-map"
+# e.g. "sk_proj_abcdEFGH1234ijklMNOP", "password is hunter22"; not "the password reset", "sk-map"
 _SECRET = _any(
     r"\bsk[-_][\w-]{20,}",
     r"\b(?:github_pat_|glpat-)[\w-]{16,}",
