@@ -113,6 +113,7 @@ class Pairs:
             yield f"is mixed: {mixed[:5]}"
 
 
+@pytest.mark.slow
 def test_what_is_said_to_be_done_is_whole(samples: Path, tmp_path: Path, figures: Figures) -> None:
     failures: list[str] = []
     outcomes = Counter[str]()

@@ -276,8 +276,8 @@ def test_one_process_may_ask_in_one_event_loop_after_the_other() -> None:
         assert [ask_stub(server).text for _ in range(3)] == ["fine"] * 3
 
 
-KEY = "sk-canary/0123456789"
-FORMS = (KEY, "canary", quote(KEY, safe=""), base64.b64encode(KEY.encode()).decode()[:20])
+KEY = "sk-finch/0123456789"
+FORMS = (KEY, "sk-finch", quote(KEY, safe=""), base64.b64encode(KEY.encode()).decode()[:20])
 PASS = json.dumps({"thinking": "", "actions": []})
 
 

@@ -200,6 +200,13 @@ def publishable() -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
+INVENTED = {
+    REPO / "calbench" / "runs" / "oddities.py",
+    REPO / "tests" / "submissions" / "test_forgeries.py",
+}
+"""Have examples of what a scan or a check finds, places among them, as the scan's own texts have."""
+
+
 @pytest.mark.heavy
 def test_no_published_file_names_a_place_of_our_machines() -> None:
     places = re.compile(
@@ -208,7 +215,9 @@ def test_no_published_file_names_a_place_of_our_machines() -> None:
     found = [
         f"{path.relative_to(REPO)}: {match.group().decode()}"
         for path in publishable()
-        if (match := places.search(path.read_bytes()))
+        if path not in INVENTED
+        and path.parent != REPO / "tests" / "runs" / "scan"
+        and (match := places.search(path.read_bytes()))
     ]
     assert found == []
 

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.heavy
 HELD = ("asked", "cut", "honest", "own", "sourced")
 
 
+@pytest.mark.slow
 def test_submission_of_each_tier_goes_to_the_board_and_a_forged_one_does_not(
     kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
