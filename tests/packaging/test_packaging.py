@@ -204,7 +204,7 @@ INVENTED = {
     REPO / "calbench" / "runs" / "oddities.py",
     REPO / "tests" / "submissions" / "test_forgeries.py",
 }
-"""Have examples of what a scan or a check finds, places among them, as the scan's own texts have."""
+"""Have examples of what a scan or a check finds, places among them."""
 
 
 @pytest.mark.heavy
