@@ -34,7 +34,7 @@ from calbench.llm.replies.database import BESIDE
 from calbench.llm.replies.shards import merge_into, open_replies, write_shards
 from calbench.llm.replies.store import ReplyStore
 from calbench.runs.source import opener, reply_source
-from calbench.scenarios.suites import build_suites, together
+from calbench.scenarios.suites import build_suites, chosen_ids, together
 from calbench.traces.storage import read_trace
 from stages import paths
 from tests.studies.local_model import AT_ONCE, ModelFile, find_model, read_models, serving
@@ -50,10 +50,10 @@ CALIBRATION = 4
 
 
 def planned(spec: RunSpec, folder: Path) -> list[Job]:
-    """Return the games of an experiment."""
-    return plan_jobs(
-        together(build_suites(spec.suites)), spec.game_configs, folder, replicates=spec.replicates
-    )
+    """Return the games of an experiment, of the chosen part of its suites."""
+    scenarios = together(build_suites(spec.suites))
+    chosen = chosen_ids(scenarios, spec.subset)
+    return plan_jobs(scenarios, spec.game_configs, folder, chosen, spec.replicates)
 
 
 def _nothing(_job: Job, _totals: Totals) -> None:
