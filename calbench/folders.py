@@ -14,7 +14,7 @@ from tempfile import gettempdir, mkdtemp
 
 from calbench.endings import pruned, removed, undone
 from calbench.errors import OutputError
-from calbench.files import held
+from calbench.files import held, printable
 
 MARK = ".calbench-site"
 """Names a folder that a build made, and may therefore replace."""
@@ -32,6 +32,18 @@ def is_own(folder: Path) -> bool:
         folder.is_dir()
         and ((mark.is_file() and not mark.is_symlink()) or not any(folder.iterdir()))
     )
+
+
+def check_new(folder: Path) -> None:
+    """Refuse a folder in which something is.
+
+    Raises:
+        OutputError: naming it.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OutputError(
+            f"{printable(str(folder))}: is there already, and is not empty; name a new folder"
+        )
 
 
 @contextmanager

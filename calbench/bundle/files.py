@@ -42,10 +42,16 @@ def entry(path: Path, top: Path) -> Entry:
     return Entry(path.relative_to(top).as_posix(), path.stat().st_size, digest)
 
 
-def entries(top: Path) -> list[Entry]:
-    """Return every file of a bundle, in the order of their paths."""
+def entries(top: Path, known: Iterable[Entry] = ()) -> list[Entry]:
+    """Return every file of a bundle, in the order of their paths.
+
+    Args:
+        top: of the bundle.
+        known: files that are as they were when they were read; they are not read again.
+    """
+    read = {each.path: each for each in known}
     paths = sorted(path for path in top.rglob("*") if path.is_file() and path.name != MARK)
-    return [entry(path, top) for path in paths]
+    return [read.get(path.relative_to(top).as_posix()) or entry(path, top) for path in paths]
 
 
 def sizes(files: Iterable[Entry]) -> dict[str, tuple[int, int]]:
@@ -62,9 +68,9 @@ def write_json(path: Path, value: Any) -> None:
     path.write_bytes(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
-def write_manifest(top: Path) -> list[Entry]:
+def write_manifest(top: Path, known: Iterable[Entry]) -> list[Entry]:
     """Write the checksums of all files, once as JSON and once for ``sha256sum --check``."""
-    files = entries(top)
+    files = entries(top, known)
     write_json(top / MANIFEST, {KEY: CANARY, "files": [asdict(each) for each in files]})
     sums = "".join(f"{each.sha256}  {each.path}\n" for each in files)
     (top / SUMS).write_text(sums, encoding="utf-8")

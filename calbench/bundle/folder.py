@@ -4,7 +4,7 @@ Nothing in it depends on the clock, the machine or the place; its date is that o
 """
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,7 @@ def write_bundle(top: Path, out: Path) -> list[Entry]:
             replaced(out, check=partial(_check_out, out)) as beside,
         ):
             _copy(top, roles, beside)
-            _describe(top, roles, scratch, beside)
-            return write_manifest(beside)
+            return write_manifest(beside, _describe(top, roles, scratch, beside))
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"{out}: cannot be written ({reason}); choose another folder") from error
@@ -136,15 +135,18 @@ def _shards(folder: Path) -> Iterator[Path]:
     yield from found
 
 
-def _describe(top: Path, roles: Mapping[str, Role], scratch: Path, out: Path) -> None:
-    """Write the tables, and what describes all that is there."""
+def _describe(top: Path, roles: Mapping[str, Role], scratch: Path, out: Path) -> Sequence[Entry]:
+    """Write the tables, and what describes all that is there; return what was described."""
     about = read_about(top / "CITATION.cff")
     tables = write_tables(top / "data", roles, scratch, out)
     write_json(out / "datapackage.json", datapackage(tables, about))
     write_json(out / "croissant.json", croissant(about, tables))
     write_json(out / "datacite.json", datacite(about))
     write_json(out / "codemeta.json", codemeta(about))
-    written = sizes(entries(out))
+    found = entries(out, [file for each in tables for file in (each.csv, each.parquet)])
+    written = sizes(found)
     folders = {name: written[name] for name in PARTS}
     write_cards(about, tables, PARTS, folders, out)
-    write_json(out / "ro-crate-metadata.json", crate(about, entries(out), PARTS))
+    found = entries(out, found)
+    write_json(out / "ro-crate-metadata.json", crate(about, found, PARTS))
+    return found

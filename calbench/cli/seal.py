@@ -18,6 +18,7 @@ from calbench.console import alert, show, tell, verdict
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.facts.frames import cast
 from calbench.files import check_keys, first_problem, printable, read_bytes, write_atomically
+from calbench.folders import check_new
 from calbench.runs.measured import compare_splits
 from calbench.scenarios.sealing import Commitment, Secret, problems, seal
 from calbench.scenarios.storage import read_suite, write_suite
@@ -38,8 +39,7 @@ def draw(words: Words) -> int:
     """Draw a suite, publish the commitment, and keep the secret."""
     out, private = Path(words.options["out"]), Path(words.options["private"])
     for folder in (out, private):
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise OutputError(f"{printable(str(folder))}: is not empty; name a new folder")
+        check_new(folder)
     if private.resolve().is_relative_to(out.resolve()):
         raise OutputError(f"{printable(str(private))}: would be published with {out}")
     seed = words.number("seed", 0) if "seed" in words.options else None

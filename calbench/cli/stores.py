@@ -18,7 +18,7 @@ from calbench.cli.words import Status, Words
 from calbench.console import progress, tell, verdict
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import opened, printable, write_atomically
-from calbench.folders import replaced
+from calbench.folders import check_new, replaced
 from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.catalog import Catalog, trace_paths, traces_folder
@@ -106,15 +106,10 @@ def _paths(source: Path) -> Sequence[Path]:
 @contextmanager
 def _new_folder(source: Path, out: Path) -> Iterator[Path]:
     """Provide a folder that replaces nothing, and is there when it is whole."""
-
-    def check() -> None:
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise OutputError(f"{out}: is there already; name a new folder with out=")
-
-    check()
+    check_new(out)
     if out.resolve().is_relative_to(traces_folder(source).resolve()):
         raise OutputError(f"{out}: is inside of {traces_folder(source)}; name another with out=")
-    with replaced(out, is_marked=False, check=check) as beside:
+    with replaced(out, is_marked=False, check=partial(check_new, out)) as beside:
         yield beside
 
 

@@ -226,12 +226,23 @@ class Provenance(BaseModel):
     def is_other(self, asked: str) -> bool:
         """Whether another model is said to have answered than was asked for.
 
-        A version of it, or its name without the provider, is the same.
+        Its name without the provider is the same, also with a date or a build behind it:
+        ``gpt-5.4-mini-2026-03-01`` is ``openai/gpt-5.4-mini``; ``gpt-5.4-mini`` is not ``gpt-5.4``.
         """
         if not self.model:
             return False
-        said, name = (each.rsplit("/", 1)[-1].casefold() for each in (self.model, asked))
-        return said not in name and name not in said
+        short, long = sorted(map(_bare, (self.model, asked)), key=len)
+        return not long.startswith(short) or not _is_build(long[len(short) :])
+
+
+def _bare(model: str) -> str:
+    return model.rpartition("/")[2].casefold().removesuffix(".gguf")
+
+
+def _is_build(end: str) -> bool:
+    """Whether what is behind a model's name is nothing, a date or a number, or the latest one."""
+    digits = end[1:].replace("-", "").replace(".", "").removeprefix("v")
+    return not end or (end[0] in "-@:." and (digits.isdecimal() or end[1:] == "latest"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,7 @@ _SECRET = _any(
     r"(?:\b|_)(?:(?:api|access|secret)[_-]?key|secret|token|passw(?:or)?d|pin code)\b[\"']?\s?"
     r"(?:is|[:=])\s?[\"']?(?=[^\s\"']{0,60}\d)[^\s\"']{4,}",
 )
-# e.g. "https://example.com/x", "/home/maria/a.ics", "10.0.0.7"; not "either/or", "slots 4/5", "1.5"
+# e.g. "https://example.com/x", "/srv/maria/a.ics", "10.0.0.7"; not "either/or", "slots 4/5", "1.5"
 _ADDRESS = _any(
     r"\b(?:https?|ftp|wss?|file|ssh)://\S+",
     r"\bwww\.[\w-]+\.\S+",

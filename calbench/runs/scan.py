@@ -82,8 +82,13 @@ _Where = tuple[str, str, str]
 MOST_OF_A_GAME = 3
 """Findings of one rule that are kept of a game [C]; all are counted."""
 
-_CUT = {"truncated": "reply_cut", "context_exceeded": "reply_cut", "refused": "reply_refused"}
-_CUT["empty"] = "reply_empty"
+_CUT = {
+    "truncated": "reply_cut",
+    "context_exceeded": "reply_cut",
+    "refused": "reply_refused",
+    "empty": "reply_empty",
+}
+"""Rules by the kind of a note on a reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,9 +335,9 @@ class _GameScan:
             return
         for record in filter(None, map(self._store.get, event.reply_keys)):
             self.replies += 1
-            told = None if record.provenance is None else record.provenance.model
-            if told is not None and not is_same_model(record.model, told):
-                quote = f"asked {record.model}, answered by {told}"
+            said = record.provenance
+            if said is not None and said.is_other(record.model):
+                quote = f"asked {record.model}, answered by {said.model}"
                 yield self._finding("other_model", index, event, quote)
             milliseconds = round(1000 * record.attempts[-1].latency_s)
             player = self._seats[event.agent_id].player
@@ -376,20 +381,3 @@ def _written(event: TurnEnd | DecideEnd) -> Iterator[str]:
 
 def _unread(record: Record) -> str:
     return "\n".join(filter(None, (record.text, record.refusal)))
-
-
-def is_same_model(asked: str, told: str) -> bool:
-    """Whether a provider's name of a model may be the one that was asked.
-
-    Names are compared without the provider before them; a date or a build behind one is another
-    state of the same model, as "gpt-5.4-mini-2026-03-01" of "openai/gpt-5.4-mini".
-    """
-    one, other = (name.rpartition("/")[2].lower().removesuffix(".gguf") for name in (asked, told))
-    return other == one or (
-        other.startswith(one) and other[len(one)] in "-@:." and _is_build(other[len(one) + 1 :])
-    )
-
-
-def _is_build(end: str) -> bool:
-    """Whether what follows a model's name is a date or a number: "mini" is another model."""
-    return end.replace("-", "").replace(".", "").removeprefix("v").isdecimal() or end == "latest"

@@ -64,7 +64,7 @@ class Secret(_Note):
 
 def commitment_of(salt: str, scenarios: Sequence[Scenario]) -> str:
     """Return the commitment to scenarios in their order."""
-    return digest([salt, [digest(each.model_dump(mode="json")) for each in scenarios]])
+    return digest([salt, [_named(each) for each in scenarios]])
 
 
 def seal(spec: SuiteSpec, seed: int | None) -> tuple[Commitment, Secret, tuple[Scenario, ...]]:

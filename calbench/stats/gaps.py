@@ -45,7 +45,7 @@ class Gap(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """Of strata, by permutation: weight, mean difference, both variances and sizes."""
+    """Of all strata together, by permutation: the gap, its standard error, degrees of freedom."""
 
     gap: Floats
     error: Floats

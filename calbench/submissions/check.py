@@ -13,13 +13,10 @@ from calbench.folders import scratch_folder
 from calbench.runs.seats import modules_of, package_digest
 from calbench.submissions.examine import (
     Examined,
-    Standing,
     examine,
-    numbers_of,
     parts_of,
     players_of,
     settings_digest,
-    standings_of,
     write_replies,
 )
 from calbench.submissions.folder import (
@@ -32,6 +29,7 @@ from calbench.submissions.folder import (
     read_submission,
     source_digest,
 )
+from calbench.submissions.standings import Standing, numbers_of, standings_of
 from calbench.traces.catalog import TRACES_FOLDER, trace_paths
 
 Tier = Literal["replayed with replies", "replayed without replies", "not verifiable"]

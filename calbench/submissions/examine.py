@@ -5,7 +5,7 @@ changed.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -15,22 +15,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from calbench.analysis.measures import MEASURES
-from calbench.analysis.scoring import ALL_FACTS, measure_games
-from calbench.analysis.tables import TABLES
-from calbench.config.composition import compose
 from calbench.console import progress
 from calbench.domain.canonical import digest
 from calbench.errors import FileError
 from calbench.files import printable, shorten
-from calbench.folders import scratch_folder
 from calbench.llm.client import ModelClient, open_recorded
 from calbench.llm.replies.record import Record
 from calbench.llm.replies.shards import open_replies, write_shards
 from calbench.llm.replies.store import ReplyStore
 from calbench.runs.identity import published_parts, shared_settings
-from calbench.runs.published import settings_of
-from calbench.runs.recorded import recorded_games, scenario_digest
+from calbench.runs.recorded import scenario_digest
 from calbench.runs.seats import modules_of
 from calbench.runs.verification import UnprovenError, Verified, verify_trace
 from calbench.scenarios.storage import published_suite
@@ -40,8 +34,6 @@ from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import GameConfig, Team, Trace
 from calbench.traces.storage import TraceReader
 from calbench.tree import DATA
-
-LEADERBOARD = "leaderboard.csv"
 
 FEWEST_COPIED = 5
 """Replies that must be another model's, word for word, before it is said that they were copied [C]:
@@ -252,7 +244,7 @@ def parts_of(found: Examined) -> dict[str, Part]:
         parts[setting] = part = _part(suite, setting, scenarios)
         places = {name: place for place, name in enumerate(published_parts()[suite][setting])}
         for team, own in played.items():
-            _note_games(found, team, setting, own, _ids(part, setting))
+            _note_games(found, team, setting, own, ids_of(part, setting))
             _note_seats(found, team, own, places)
     return parts
 
@@ -295,7 +287,8 @@ def _part(suite: str, setting: str, scenarios: Scenarios) -> Part:
     )
 
 
-def _ids(part: Part, setting: str) -> Sequence[str]:
+def ids_of(part: Part, setting: str) -> Sequence[str]:
+    """Return the ids of a part's scenarios, in the order in which subsets grow."""
     return _subset_order(part.suite, setting)[: part.subset]
 
 
@@ -375,74 +368,3 @@ def _seated(config: GameConfig, team: str, place: int, addresses: Mapping[str, s
 def settings_digest(configs: Mapping[str, GameConfig]) -> str:
     """Return the digest of line-up and rules of every team."""
     return digest({team: shared_settings(config) for team, config in configs.items()})
-
-
-# --- numbers
-
-
-class Standing(NamedTuple):
-    """A team in one setting, as the board shows it.
-
-    Attributes:
-        team: its name in the submission.
-        setting: in which it played.
-        part: of which suite, and how many of its scenarios, in words.
-        expected: games of the part, those that were cut short among them.
-        halted: games that a provider, the budget or an agent without an answer cut short.
-        coordination: percent of meetings scheduled in all games of the part; those of games that
-            were cut short count as failed.
-        cost_usd: of its models' replies; absent without a price.
-    """
-
-    team: str
-    setting: str
-    part: str
-    expected: int
-    halted: Sequence[str]
-    coordination: float
-    cost_usd: float | None
-
-
-def standings_of(found: Examined, parts: Mapping[str, Part]) -> Iterator[Standing]:
-    """Yield how each team stands in each setting of a published suite."""
-    for (team, setting), own in sorted(found.games.items()):
-        part = parts.get(setting)
-        if part is None:
-            continue
-        whole, count = len(published_parts()[part.suite][setting]), len(_ids(part, setting))
-        times = found.replicates[team, setting]
-        shares = [100 * game.scheduled / game.meetings for game in own if game.meetings]
-        expected = count * times
-        yield Standing(
-            team,
-            setting,
-            f"{count} of {whole} scenarios of {part.suite}{f', {times} times' * (times > 1)}",
-            expected,
-            [f"{game.scenario_id}: {game.halt}" for game in own if game.halt],
-            sum(shares) / max(expected, len(shares)),
-            found.cost_usd.get(team),
-        )
-
-
-def numbers_of(paths: Iterable[Path]) -> dict[str, dict[str, dict[str, float]]]:
-    """Compute the leaderboard's measures of some games, by team and setting.
-
-    Means are over games that were played to their end; how many those are stands beside them.
-
-    Raises:
-        FileError: a game is no trace.
-    """
-    spec = compose([])
-    games = recorded_games(paths)
-    games.sort(key=lambda game: (game.team_id, game.head.setting, game.scenario_id, game.file))
-    with scratch_folder("submission") as scratch, progress("measured", len(games)) as tick:
-        facts = measure_games(games, scratch / "facts", spec.measure, tick, None, ALL_FACTS)
-        table = TABLES[LEADERBOARD]
-        table.write(facts, settings_of(spec), scratch)
-        rows = table.read(scratch).to_dict("records")
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for row in rows:
-        measures = ("games", "scenarios", *(measure.name for measure in MEASURES))
-        own = {name: float(row[name]) for name in measures if row[name] == row[name]}
-        found.setdefault(row["team"], {})[row["setting"]] = own
-    return found

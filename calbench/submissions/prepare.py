@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from calbench.code import LIBRARIES, PACKAGE, PACKAGE_VERSION, versions_of
 from calbench.console import progress
-from calbench.errors import ConfigError, FileError, OutputError
+from calbench.errors import ConfigError, FileError
 from calbench.files import STORE, check_no_link, first_problem, printable
-from calbench.folders import replaced
+from calbench.folders import check_new, replaced
 from calbench.runs.seats import closure, modules_of, read_note
 from calbench.submissions.check import derived
 from calbench.submissions.examine import Examined, examine, parts_of, write_replies
@@ -73,8 +73,8 @@ def prepare(
     follows = derived(found, parts, paths)
     code = {team: note for team, note in read_note(run).items() if team in found.configs}
 
-    _check_new(out)
-    with replaced(out, is_marked=False, check=partial(_check_new, out)) as beside:
+    check_new(out)
+    with replaced(out, is_marked=False, check=partial(check_new, out)) as beside:
         _write_games(paths, beside)
         if has_models and found.teams_by_key:
             write_replies(store, found, beside / REPLIES_FOLDER)
@@ -87,11 +87,6 @@ def prepare(
         submission = _submission({**defaults, **said}, {**follows, "code": code, "files": names})
         (beside / SUBMISSION).write_bytes(document_bytes(submission))
     return digest_of(out / SUBMISSION)
-
-
-def _check_new(out: Path) -> None:
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise OutputError(f"{out}: is there already; name a new folder with out=")
 
 
 def _games(run: Path, teams: Collection[str]) -> list[Path]:

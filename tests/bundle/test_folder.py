@@ -48,7 +48,7 @@ def test_there_is_every_part_and_each_file_has_its_checksum(bundle: Path) -> Non
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="no sha256sum here")
 def test_sha256sum_checks_it(bundle: Path) -> None:
     command = ["sha256sum", "--check", "--quiet", "SHA256SUMS"]
-    subprocess.run(command, cwd=bundle, check=True)
+    assert subprocess.run(command, cwd=bundle, check=False).returncode == 0
 
 
 def test_two_builds_are_equal_to_the_byte(checkout: Path, bundle: Path, tmp_path: Path) -> None:

@@ -299,6 +299,12 @@ def test_what_a_reply_says_of_itself_is_kept_without_keys(monkeypatch: pytest.Mo
         ("models/a.gguf", "openai/a", False),
         (None, "openai/a", False),
         ("gpt-5.4-nano", "openai/gpt-5.4-mini", True),
+        ("gpt-5.4-mini", "openai/gpt-5.4-mini-2026-03-01", False),
+        ("gpt-5.4-mini", "openai/gpt-5.4", True),
+        ("claude-sonnet-4.6-latest", "anthropic/claude-sonnet-4.6", False),
+        ("qwen-1.5b", "qwen-1.5b.gguf", False),
+        ("qwen-0.5b", "qwen-1.5b", True),
+        ("c/b", "a/b", False),
     ],
 )
 def test_another_model_is_told_from_a_version_of_the_same(

@@ -343,7 +343,7 @@ def duplicate_key(folder: Path) -> None:
 
 def name_host(folder: Path) -> None:
     document = json.loads((folder / ENVIRONMENT).read_text())
-    document["system"] = "/home/ada"
+    document["system"] = "/srv/ada"
     (folder / ENVIRONMENT).write_text(f"{json.dumps(document, indent=1)}\n")
     listed(folder)
 

@@ -78,10 +78,12 @@ def is_recorded_without(path: Path, mark: str) -> bool:
         return False
     try:
         with open_replies(path, must_be_whole=False) as store:
-            prompts = [content for _, role, content in store.messages() if role == "system"]
+            has_mark = [
+                mark in content for _, role, content in store.messages() if role == "system"
+            ]
     except CalbenchError:
         return False
-    return bool(prompts) and not any(mark in prompt for prompt in prompts)
+    return bool(has_mark) and not any(has_mark)
 
 
 class Merged(NamedTuple):

@@ -17,7 +17,7 @@ from calbench.llm.transport import Transport
 from calbench.runs import scan as scanning
 from calbench.runs.oddities import WORD_RULES, masked, word_findings
 from calbench.runs.play import execute
-from calbench.runs.scan import Scan, is_same_model, scan
+from calbench.runs.scan import Scan, scan
 from tests.cli.recording import answering, recording
 from tests.factories import make_scenario
 from tests.runs.scan.planted import PLANTED, reply, saying, scores
@@ -135,21 +135,6 @@ def test_rejected_last_batch_is_found(tmp_path: Path) -> None:
         return json.dumps({"thinking": "", "actions": [batch] if is_decision else []})
 
     assert scan([played(tmp_path, wrong, "imap", "imap")]).counts["retries"] == 1
-
-
-@pytest.mark.parametrize(
-    ("asked", "told", "is_same"),
-    [
-        ("openai/gpt-5.4-mini", "gpt-5.4-mini-2026-03-01", True),
-        ("openai/gpt-5.4", "gpt-5.4-mini", False),
-        ("anthropic/claude-sonnet-4.6", "claude-sonnet-4.6-latest", True),
-        ("qwen-1.5b.gguf", "qwen-1.5b", True),
-        ("qwen-1.5b", "qwen-0.5b", False),
-        ("a/b", "c/b", True),
-    ],
-)
-def test_other_model_is_told_from_a_build(asked: str, told: str, is_same: bool) -> None:
-    assert is_same_model(asked, told) is is_same
 
 
 def test_keys_and_persons_are_masked_in_every_quotation() -> None:
