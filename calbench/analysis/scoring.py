@@ -19,6 +19,7 @@ from calbench.facts.speech import AUDITS, CASES, HEARINGS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
 from calbench.files import no_collection
 from calbench.metrics.measure import MeasureSpec
+from calbench.metrics.privacy.inference.game import UNKNOWN, learnt_of
 from calbench.oracle.cache import OracleCache
 from calbench.pool import Pool, cut, mapped
 from calbench.traces.catalog import Catalog
@@ -49,6 +50,9 @@ FACT_BY_NAME: Mapping[str, Fact] = {fact.name: fact for fact in (*ALL_FACTS, *JU
 SHORTEST_TASK = 0.25
 """Seconds [C]: the tables of a task take some hundredths of one to make, to send and to write,
 however few games are in them."""
+
+EVENTS_TOGETHER = 10_000
+"""Events of games that are read together [C]: some fifty of five agents, and some MB."""
 
 Extent = Literal["all", "scores"]
 """What is measured: ``scores`` omits facts that grow with messages."""
@@ -179,11 +183,25 @@ def measured_traces(
         CalbenchError: a trace is invalid.
     """
     oracle, found, rows = OracleCache(), [FACT_BY_NAME[name] for name in facts], []
-    for trace in traces:
-        game = measured(trace, measure, oracle)
-        rows.append((_key(game), {fact.name: fact.of(game) for fact in found}))
-        del trace, game  # before the next is read: one game is in memory
+    for group in _together(traces):
+        known = learnt_of(group) if measure.bits else [UNKNOWN] * len(group)
+        for trace, own in zip(group, known, strict=True):
+            game = measured(trace, measure, oracle, own)
+            rows.append((_key(game), {fact.name: fact.of(game) for fact in found}))
     return batch_of(found, rows)
+
+
+def _together(traces: Iterable[Trace]) -> Iterator[list[Trace]]:
+    """Yield games that are read together; few long ones, so that they fit the memory."""
+    group, events = list[Trace](), 0
+    for trace in traces:
+        group.append(trace)
+        events += len(trace.events)
+        if events >= EVENTS_TOGETHER:
+            yield group
+            group, events = [], 0
+    if group:
+        yield group
 
 
 def _key(game: MeasuredGame) -> GameKey:

@@ -11,6 +11,7 @@ from calbench.facts.frames import arrow_schema
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.players import Player
+from calbench.metrics.privacy.inference.game import Learnt
 from calbench.metrics.privacy.loss import RoundBeliefs, round_beliefs
 from calbench.metrics.privacy.reflection import PairReflection, pair_reflections
 from calbench.oracle.cache import OracleCache
@@ -49,19 +50,27 @@ class MeasuredGame:
         return not self.score.is_excluded
 
 
-def measured(trace: Trace, measure: MeasureSpec, oracle: OracleCache | None = None) -> MeasuredGame:
+def measured(
+    trace: Trace,
+    measure: MeasureSpec,
+    oracle: OracleCache | None = None,
+    known: Learnt | None = None,
+) -> MeasuredGame:
     """Measure a game; its messages are replayed once.
 
     Args:
         trace: the game.
         measure: settings of the metrics.
         oracle: results of earlier games on the same scenario.
+        known: what was learnt in the game, if already inferred.
 
     Raises:
         CalbenchError: the trace's outcomes contradict its scenario.
     """
     rounds, told = tuple(round_beliefs(trace, measure)), tuple(pair_reflections(trace))
-    score = score_game(trace, measure=measure, oracle=oracle, beliefs=rounds, reflections=told)
+    score = score_game(
+        trace, measure=measure, oracle=oracle, beliefs=rounds, reflections=told, known=known
+    )
     players = tuple([agent.player for agent in score.agents])
     return MeasuredGame(trace, score, rounds, told, players, measure)
 

@@ -323,6 +323,7 @@ def score_game(
     oracle: OracleCache | None = None,
     beliefs: Iterable[RoundBeliefs] | None = None,
     reflections: Iterable[PairReflection] | None = None,
+    known: Learnt | None = None,
 ) -> GameScore:
     """Measure a game from its events and speech acts.
 
@@ -332,6 +333,7 @@ def score_game(
         oracle: keeps answers for games on the same scenarios.
         beliefs: the game's rounds of beliefs under this measure, if already replayed.
         reflections: of the game, if already found.
+        known: what was learnt in it, if already inferred.
 
     Raises:
         CalbenchError: the trace's outcomes contradict its scenario.
@@ -340,7 +342,8 @@ def score_game(
     scenario, difficulty = trace.scenario, trace.scenario.difficulty
     privacy = game_loss(trace, played.players, measure, beliefs, reflections)
     losses, schedule, spread = privacy.by_agent, played.schedule, _sensitivity(played)
-    known = learnt(trace) if measure.bits else UNKNOWN
+    if known is None:
+        known = learnt(trace) if measure.bits else UNKNOWN
     return GameScore(
         game_id=trace.game_id,
         scenario_id=scenario.scenario_id,

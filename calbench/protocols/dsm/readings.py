@@ -111,16 +111,18 @@ def offer_told(
 
 def _plain_told(offer: _Offer, readings: _Readings) -> dict[Slot, Weights]:
     """Return the weights of the offered slots: how likely each score is, over what it was."""
-    shares = readings.shares[:, None]
-    mass = [(shares * (readings.scores == at)).sum(axis=0) for at in range(len(offer.scale))]
-    before = offer.chances[offer.plain] @ _is_score(offer)
-    told = np.divide(np.array(mass).T, before, out=np.zeros_like(before), where=before > 0)
-    return dict(zip(offer.plain, map(tuple, (told @ _is_score(offer).T).tolist()), strict=True))
+    is_score = _is_score(offer.levels, offer.scale)
+    is_read = readings.scores == np.arange(len(offer.scale))[:, None, None]
+    mass = (readings.shares[:, None] * is_read).sum(axis=1).T
+    before = offer.chances[offer.plain] @ is_score
+    told = np.divide(mass, before, out=np.zeros_like(before), where=before > 0) @ is_score.T
+    return dict(zip(offer.plain, map(tuple, told.tolist()), strict=True))
 
 
-def _is_score(offer: _Offer) -> Array:
+@lru_cache(maxsize=64)
+def _is_score(levels: tuple[int, ...], scale: tuple[int, ...]) -> Array:
     """Return 1 where a cell has a score, of shape (cells, scale)."""
-    found: Array = (np.array(offer.levels)[:, None] == np.array(offer.scale)).astype(float)
+    found: Array = (np.array(levels)[:, None] == np.array(scale)).astype(float)
     return found
 
 
@@ -144,37 +146,59 @@ def _offer(
 
 
 def _readings(offer: _Offer, num_responders: int, settings: DsmSettings) -> _Readings | None:
-    """Return the possible scores of an offer, with probabilities; ``None`` if there are none.
-
-    Scores descend, and slots ascend among equal ones. Plans that move meetings count for the
-    length with the score of a cost of 1.
-    """
-    plain, size = offer.plain, len(offer.plain)
-    found, leaves_out = [], []
-    for ends in combinations_with_replacement(range(size + 1), len(offer.scale) - 1):
-        groups = list(pairwise([0, *ends, size]))
-        if any(plain[at:end] != sorted(plain[at:end]) for at, end in groups):
-            continue
-        places = [place for place, (at, end) in enumerate(groups) for _ in range(end - at)]
-        scores = tuple([offer.scale[place] for place in places])
-        shape = (offer.num_moved, offer.scale, len(offer.omitted), len(offer.chances))
-        left = _greatest_left(scores, *shape, num_responders, settings)
-        if left is not None:
-            found.append(places)
-            leaves_out.append(_leaves_out((*offer.levels, satisfaction(MOVED)), left, scores[-1]))
-    if not found:
+    """Return the possible scores of an offer, with probabilities; ``None`` if there are none."""
+    shape = (offer.num_moved, len(offer.omitted), len(offer.chances))
+    ways = _ways(tuple(offer.plain), offer.levels, offer.scale, shape, num_responders, settings)
+    if ways is None:
         return None
-    places_, left_out = np.array(found), np.array(leaves_out)
-    is_after = (np.array(offer.omitted, dtype=int) > plain[-1]).astype(int)
+    places, left_out = ways
+    is_after = (np.array(offer.omitted, dtype=int) > offer.plain[-1]).astype(int)
     both = left_out[:, :, :-1] @ offer.chances[offer.omitted].T
     rooms = both[:, is_after, np.arange(len(offer.omitted))]
-    before = offer.chances[plain] @ _is_score(offer)
-    weights = before[np.arange(size), places_].prod(axis=1) * rooms.prod(axis=1)
+    before = offer.chances[offer.plain] @ _is_score(offer.levels, offer.scale)
+    weights = before[np.arange(len(offer.plain)), places].prod(axis=1) * rooms.prod(axis=1)
     can_be, whole = weights > 0, weights.sum()
     if not whole:
         return None
-    shares = weights[can_be] / whole
-    return _Readings(places_[can_be], left_out[can_be], rooms[can_be], shares)
+    return _Readings(places[can_be], left_out[can_be], rooms[can_be], weights[can_be] / whole)
+
+
+@lru_cache(maxsize=1024)
+def _ways(
+    plain: tuple[Slot, ...],
+    levels: tuple[int, ...],
+    scale: tuple[int, ...],
+    shape: tuple[int, int, int],
+    num_responders: int,
+    settings: DsmSettings,
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]] | None:
+    """Return which scores an offer can have, and what it then leaves out, as in ``_Readings``.
+
+    Scores descend, and slots ascend among equal ones. Plans that move meetings count for the
+    length with the score of a cost of 1.
+
+    Args:
+        plain: slots of the plans that move nothing.
+        levels: the score of each cell.
+        scale: the scores of slots with room.
+        shape: plans that move meetings, slots left out, and slots.
+        num_responders: of the offer.
+        settings: of the protocol.
+    """
+    size, (num_moved, num_omitted, num_slots) = len(plain), shape
+    found, leaves_out = [], []
+    for ends in combinations_with_replacement(range(size + 1), len(scale) - 1):
+        groups = list(pairwise([0, *ends, size]))
+        if any(plain[at:end] != tuple(sorted(plain[at:end])) for at, end in groups):
+            continue
+        places = [place for place, (at, end) in enumerate(groups) for _ in range(end - at)]
+        scores = tuple([scale[place] for place in places])
+        of_offer = (num_moved, scale, num_omitted, num_slots)
+        left = _greatest_left(scores, *of_offer, num_responders, settings)
+        if left is not None:
+            found.append(places)
+            leaves_out.append(_leaves_out((*levels, satisfaction(MOVED)), left, scores[-1]))
+    return (np.array(found), np.array(leaves_out)) if found else None
 
 
 @lru_cache(maxsize=4096)

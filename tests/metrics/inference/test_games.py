@@ -1,6 +1,6 @@
 """What is learnt in whole games: nothing false, nothing of silence, everything of telling all."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum
 
 import numpy as np
@@ -11,9 +11,10 @@ from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import CHANNELS, Channel, Message, Text
 from calbench.metrics.privacy.inference import game
 from calbench.metrics.privacy.inference.calendars import prior_of
-from calbench.metrics.privacy.inference.game import Learnt, learnt, told_by
+from calbench.metrics.privacy.inference.game import Learnt, learnt, learnt_of, told_by
 from calbench.metrics.privacy.inference.literal import LiteralReader
-from calbench.protocols.clues import Told, View
+from calbench.protocols.clues import Best, Told, View
+from calbench.protocols.imap import Imap
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.recipe import drawn, task
 from calbench.traces.events import (
@@ -51,6 +52,41 @@ def test_certain_deductions_are_true_and_chances_are_right_on_average(team: str)
             told.append(chances)
             true.append(truth)
     assert np.mean(told) == pytest.approx(np.mean(true), abs=0.02)
+
+
+def test_games_are_read_together_as_each_alone() -> None:
+    """Games of several priors, teams and lengths, and one in which nothing can be inferred."""
+    varied = drawn(task(3, 0, 4), scenario_id="varied-004", setting="varied")
+    scenarios = [*SUITES[:3], varied]
+    traces = [play_game(scenario, team) for team in (*TEAMS, "silent") for scenario in scenarios]
+    traces.append(play_game(SUITES[0].updated(params=None), "imap"))
+    assert len({prior_of(trace.scenario) for trace in traces}) == 3
+    for trace, found in zip(traces, learnt_of(traces), strict=True):
+        alone = learnt(trace)
+        assert (found.pairs, found.told, found.bands) == (alone.pairs, alone.told, alone.bands)
+        assert found.chances.keys() == alone.chances.keys()
+        for pair, chances in found.chances.items():
+            assert chances == pytest.approx(alone.chances[pair], abs=1e-12)
+    assert learnt_of([]) == []
+
+
+def test_rules_may_ask_what_their_observer_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever they catch, and however often: what they are told is what was known by then."""
+    trace, tells, known = play_game(SUITES[0], "imap"), Imap.tells, list[float]()
+
+    def asks(policy: Imap, message: Message, view: View) -> Iterator[Told | Best]:
+        try:
+            rows = [*view.chances(AgentId(message.sender or 0))]
+        except Exception:  # noqa: BLE001 - as rules of strangers may
+            rows = []
+        known.append(max(max(row) for row in rows))
+        yield from tells(policy, message, view)
+
+    plain = learnt(trace)
+    monkeypatch.setattr(Imap, "tells", asks)
+    found = learnt(trace)
+    assert (found.pairs, found.told, found.bands) == (plain.pairs, plain.told, plain.bands)
+    assert max(known[:2]) < 0.9 < max(known)
 
 
 @pytest.mark.parametrize("team", TEAMS)

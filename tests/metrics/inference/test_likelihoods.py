@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.domain.ids import AgentId, Slot
+from calbench.metrics.privacy.inference import sums
 from calbench.metrics.privacy.inference.calendars import Array, Prior, posterior
 from calbench.metrics.privacy.inference.knowledge import Knowledge
 from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
@@ -91,13 +92,28 @@ def test_choice_tells_what_enumeration_says(
 
     agents = (AgentId(0), AgentId(1), AgentId(2))
     clue = Best(agents, Slot(slot), (Slot(0), Slot(1), Slot(2)), CELLS, is_forced=is_forced)
-    told = from_best(clue, CHANCES, own, CELLS)
-    if told is None:
+    (told,), (can_be,) = from_best([clue], np.array([CHANCES]), [own], CELLS)
+    if not can_be:
         assert own[slot] is None
         assert not is_forced
         return
     for rows, before, expected in zip(told, CHANCES, enumerated(CHANCES, fits), strict=True):
         assert normalised(rows * before) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("most", [1, 2**19])
+def test_choices_are_weighed_together_as_alone(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sums, "MOST_AT_ONCE", most)
+    agents, among = (AgentId(0), AgentId(1), AgentId(2)), (Slot(2), Slot(0))
+    clues = [Best(agents, Slot(slot), among, CELLS, is_forced=True) for slot in (0, 2, 0)]
+    own: list[tuple[int | None, ...] | None] = [(0, 1, 10), (10, 0, None), None]
+    chances = np.array([CHANCES, CHANCES[::-1], CHANCES])
+    together, can_be = from_best(clues, chances, own, CELLS)
+    for place, clue in enumerate(clues):
+        one = slice(place, place + 1)
+        (alone,), (is_possible,) = from_best([clue], chances[one], own[one], CELLS)
+        assert can_be[place] == is_possible
+        assert together[place] == pytest.approx(alone, abs=1e-12)
 
 
 @pytest.mark.parametrize("sums", [((0, 0), (1, 10), (2, 0)), ((1, 0), (0, 11), (0, 2))])
@@ -118,13 +134,38 @@ def test_total_tells_what_enumeration_says(sums: tuple[tuple[int, int], ...]) ->
 def book(known: Knowledge, slot: Slot) -> None:
     """Note a common meeting of three, which is elsewhere if the slot has no room."""
     elsewhere = known.book([0], [slot])
-    known.book_somewhere([0], elsewhere, 3, np.array([False]))
+    book_somewhere(known, [0], elsewhere)
+
+
+def book_somewhere(
+    known: Knowledge, rows: Sequence[int], chance: Array, is_first: Sequence[bool] = (False,)
+) -> None:
+    """Note meetings of three at slots that nobody knows."""
+    known.book_somewhere(rows, chance, np.full(len(rows), 3), np.array(is_first))
+
+
+def hear(
+    known: Knowledge,
+    rows: Sequence[int],
+    slots: Sequence[int],
+    told: Array,
+    held: Array | None = None,
+) -> None:
+    """Let pairs hear the same of their slots; a meeting is as likely as a blocked one."""
+    by_meeting = told[:, -1] if held is None else held
+    count = len(rows)
+    known.hear(
+        np.repeat(rows, len(slots)),
+        np.tile(slots, count),
+        np.tile(told, (count, 1)),
+        np.tile(by_meeting, count),
+    )
 
 
 def test_slot_that_a_common_meeting_took_says_nothing_of_its_being_blocked() -> None:
     known = Knowledge(PRIOR, np.ones((1, 6, 3)))
     book(known, Slot(2))
-    known.hear([0], range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
+    hear(known, [0], range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
     chances = posterior(PRIOR, known.weights([0]))[0][:, -1]
     assert chances[2] < chances[3]
 
@@ -133,8 +174,8 @@ def test_no_other_meeting_is_where_the_observer_holds_one_with_its_members() -> 
     known, other = (Knowledge(PRIOR, np.ones((1, 6, 3))) for _ in range(2))
     known.book_apart([0], [2], 0.02)
     for each in (known, other):
-        each.book_somewhere([0], np.ones(1), 3, np.array([False]))
-        each.hear([0], range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
+        book_somewhere(each, [0], np.ones(1))
+        hear(each, [0], range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
     found, before = (posterior(PRIOR, each.weights([0]))[0][:, -1] for each in (known, other))
     assert found[2] > 0.97 > before[2]
     assert found[3] < before[3]
@@ -142,19 +183,19 @@ def test_no_other_meeting_is_where_the_observer_holds_one_with_its_members() -> 
 
 def test_meeting_of_the_observer_says_where_no_earlier_one_was() -> None:
     known = Knowledge(PRIOR, np.ones((1, 6, 3)))
-    known.book_somewhere([0], np.ones(1), 3, np.array([False]))
+    book_somewhere(known, [0], np.ones(1))
     known.book_apart([0], [2], 0.02)
-    known.hear([0], range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
+    hear(known, [0], range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
     chances = posterior(PRIOR, known.weights([0]))[0][:, -1]
     assert chances[2] > chances[3]
 
 
 def test_meetings_are_weighed_apart_from_blocked_slots() -> None:
     known = Knowledge(PRIOR, np.ones((1, 6, 3)))
-    known.book_somewhere([0], np.ones(1), 3, np.array([False]))
+    book_somewhere(known, [0], np.ones(1))
     none = np.array([[0.0, 0.0, 1.0]] * 2)
-    known.hear([0], [1, 2], none, np.array([0.0, 1.0]))
-    known.hear([0], [3], np.zeros((1, 3)), np.array([1.0]))
+    hear(known, [0], [1, 2], none, np.array([0.0, 1.0]))
+    hear(known, [0], [3], np.zeros((1, 3)), np.array([1.0]))
     blocked = posterior(PRIOR, known.weights([0]))[0][:, -1]
     assert blocked[1] == pytest.approx(1)
     assert 0 < blocked[2] < 1
@@ -170,17 +211,17 @@ def test_who_meets_does_not_meet_alone() -> None:
 
 def test_meeting_is_elsewhere_if_the_agreed_slot_had_no_room() -> None:
     known = Knowledge(PRIOR, np.ones((1, 6, 3)))
-    known.hear([0], [2], np.array([[0.0, 0.0, 1.0]]))
+    hear(known, [0], [2], np.array([[0.0, 0.0, 1.0]]))
     book(known, Slot(2))
-    known.hear([0], [4], np.array([[0.0, 0.0, 1.0]]))
+    hear(known, [0], [4], np.array([[0.0, 0.0, 1.0]]))
     # A slot without room now may be held by that meeting, so it is not certainly blocked.
     assert 0 < posterior(PRIOR, known.weights([0]))[0][4, 0] < 1
 
 
 def test_contradiction_tells_nothing() -> None:
     known = Knowledge(PRIOR, np.ones((1, 6, 3)))
-    known.hear([0], [1], np.array([[1.0, 0.0, 0.0]]))
-    known.hear([0], [1], np.array([[0.0, 0.0, 1.0]]))
+    hear(known, [0], [1], np.array([[1.0, 0.0, 0.0]]))
+    hear(known, [0], [1], np.array([[0.0, 0.0, 1.0]]))
     assert posterior(PRIOR, known.weights([0]))[0][1, 0] == pytest.approx(1)
 
 
@@ -189,18 +230,18 @@ def test_rows_do_not_touch_each_other() -> None:
     before = np.random.default_rng(7).uniform(0.1, 1.0, (3, 6, 3))
     together, apart = Knowledge(PRIOR, before), [Knowledge(PRIOR, row[None]) for row in before]
     told = np.array([[0.0, 1.0, 1.0], [1.0, 0.2, 0.0]])
-    is_first = np.array([True, False, True])
-    together.hear([0, 2], [1, 4], told)
+    is_first = [True, False, True]
+    hear(together, [0, 2], [1, 4], told)
     together.book_apart([1], [3], 0.02)
     elsewhere = together.book([0, 2], [5, 1])
-    together.book_somewhere([0, 1, 2], np.insert(elsewhere, 1, 0.5), 3, is_first)
+    book_somewhere(together, [0, 1, 2], np.insert(elsewhere, 1, 0.5), is_first)
     for row, alone in enumerate(apart):
         chance = np.array([0.5])
         if row == 1:
             alone.book_apart([0], [3], 0.02)
         else:
-            alone.hear([0], [1, 4], told)
+            hear(alone, [0], [1, 4], told)
             chance = alone.book([0], [5 if row == 0 else 1])
-        alone.book_somewhere([0], chance, 3, is_first[row, None])
+        book_somewhere(alone, [0], chance, [is_first[row]])
         assert together.weights([row]) == pytest.approx(alone.weights([0]), abs=1e-12)
         assert together.present([row]) == pytest.approx(alone.present([0]), abs=1e-12)

@@ -12,7 +12,8 @@ of blocked ones for each pair of which something was heard.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import permutations
 from math import fsum
@@ -35,6 +36,7 @@ from calbench.metrics.privacy.inference.calendars import (
     prior_of,
 )
 from calbench.metrics.privacy.inference.knowledge import Knowledge
+from calbench.metrics.privacy.inference.lessons import Asked, Booked, Given, Lessons
 from calbench.metrics.privacy.inference.observer import Observer, chance_apart
 from calbench.metrics.privacy.inference.rules import clues_of, rules_of
 from calbench.protocols.clues import Telling, View
@@ -156,14 +158,6 @@ UNKNOWN = Learnt((), {}, (), {})
 """Where nothing can be inferred, or was to be."""
 
 
-class _Step(NamedTuple):
-    """The weights of a target's first calendar after an observer heard a message."""
-
-    event_index: int
-    row: int
-    weights: Array
-
-
 def learnt(trace: Trace, rounds: int | None = None) -> Learnt:
     """Return what every observer learnt of every target with a protocol of known rules.
 
@@ -174,10 +168,62 @@ def learnt(trace: Trace, rounds: int | None = None) -> Learnt:
     Raises:
         ConfigError: the rules of a protocol from elsewhere fail.
     """
-    prior, policies = prior_of(trace.scenario), _policies(trace)
-    if prior is None or not any(policies):
-        return UNKNOWN
-    return _Game(trace, prior, policies).read(rounds)
+    return learnt_of([trace], rounds)[0]
+
+
+def learnt_of(traces: Sequence[Trace], rounds: int | None = None) -> list[Learnt]:
+    """Return the same of many games, which are read together: most of them much sooner.
+
+    Raises:
+        ConfigError: the rules of a protocol from elsewhere fail.
+    """
+    found, alike = [UNKNOWN] * len(traces), dict[Prior, dict[int, list[Telling | None]]]()
+    for place, trace in enumerate(traces):
+        prior, policies = prior_of(trace.scenario), _policies(trace)
+        if prior is not None and any(policies):
+            alike.setdefault(prior, {})[place] = policies
+    for prior, policies_of in alike.items():
+        lessons = Lessons()
+        games = [_Game(traces[at], prior, each, lessons) for at, each in policies_of.items()]
+        for game in games:
+            game.read(rounds)
+            game.end = lessons.number()
+        for place, each in zip(policies_of, _results(games, prior, lessons), strict=True):
+            found[place] = each
+    return found
+
+
+class _Step(NamedTuple):
+    """What an observer knows of a target after it heard a message: see :class:`PairBits`."""
+
+    event_index: int
+    pair: Pair
+    bits: float
+    bits_costs: float
+    certain_slots: int
+
+
+def _results(games: Sequence["_Game"], prior: Prior, lessons: Lessons) -> Iterator[Learnt]:
+    """Yield what was learnt in games whose calendars are drawn alike; all is computed at once."""
+    before = np.concatenate([game.before for game in games])
+    moved = lessons.take_in(Knowledge(prior, before), prior.cells)
+    begun, places = np.unique(moved.rows, return_inverse=True)
+    chances = posterior(prior, np.concatenate([before[begun], moved.weights]))
+    first, after = chances[: len(begun)][places], chances[len(begun) :]
+    truths = np.concatenate([game.truths[[target for target, _ in game.pairs]] for game in games])
+    found = [*_bits(truths[moved.rows], first, after)]
+    ends = np.searchsorted(moved.numbers, [game.end for game in games]).tolist()
+    for game, start, end in zip(games, [0, *ends], ends, strict=False):
+        steps = [
+            _Step(game.heard_in[number], game.pairs[row - game.first], *found[at])
+            for at, number, row in zip(
+                range(start, end),
+                moved.numbers[start:end].tolist(),
+                moved.rows[start:end].tolist(),
+                strict=True,
+            )
+        ]
+        yield game.learnt(steps, 1 - after[start:end, :, -1])
 
 
 def _policies(trace: Trace) -> list[Telling | None]:
@@ -214,45 +260,68 @@ def _pairs_of(trace: Trace, policies: Sequence[Telling | None]) -> dict[Pair, in
             members = event.participants
         elif isinstance(event, _HEARD):
             sender = () if isinstance(event, AnnouncementSent) else (event.from_agent,)
+            everybody = (*sender, *members)
             for me in event.to_agents:
-                targets = {*sender, *(members if me in members else ())}
-                found.update(((target, me), index) for target in targets)
+                for target in everybody if me in members else sender:
+                    found[target, me] = index
     known = {*agents}
     return {pair: found[pair] for pair in sorted(found) if {*pair} <= known and pair[0] != pair[1]}
 
 
-class _Game:
-    """A game as it is read by all its observers at once."""
+class NotYetError(BaseException):
+    """Rules ask for what is known only when all earlier lessons are taken in.
 
-    def __init__(self, trace: Trace, prior: Prior, policies: Sequence[Telling | None]) -> None:
+    It passes through rules of strangers, which may catch every ``Exception``.
+    """
+
+
+class _Game:
+    """A game as it is read by all its observers at once.
+
+    Attributes:
+        pairs: of which something may be heard, ordered.
+        first: row of the first of them among those of all games.
+        before: what each knows by the observer's own calendar.
+        truths: the place in the cells of each slot of the first calendars, by agent.
+        heard_in: in which event something was heard that may teach, by its number.
+        end: number behind the last of these.
+    """
+
+    def __init__(
+        self, trace: Trace, prior: Prior, policies: Sequence[Telling | None], lessons: Lessons
+    ) -> None:
         self.events, self.scenario, self.prior = trace.events, trace.scenario, prior
-        self.policies = policies
+        self.policies, self.lessons = policies, lessons
         self.agents = [AgentId(agent) for agent in range(self.scenario.num_agents)]
         self.there = frozenset(self.agents)
-        self.errands = {errand.errand_id: errand for _, _, errand in self.scenario.errands}
+        self.costs: dict[int, int | None] = {
+            errand.errand_id: None if errand.blocked else errand.shown_cost
+            for _, _, errand in self.scenario.errands
+        }
         self.truths = np.array([self._truth(agent) for agent in self.agents])
         last_by_pair = _pairs_of(trace, policies)
-        self.pairs, self.last = [*last_by_pair], np.array([*last_by_pair.values()], dtype=int)
+        self.pairs, self.last = [*last_by_pair], [*last_by_pair.values()]
+        self.first = lessons.begin(len(self.pairs))
         self.before = self._before()
-        self.known = Knowledge(prior, self.before)
         self.met_apart = self._met_apart()
         books_first = [getattr(policy, "books_first", False) is True for policy in policies]
-        self.is_first = np.array([books_first[target] for target, _ in self.pairs], dtype=bool)
+        self.is_first = [books_first[target] for target, _ in self.pairs]
         rows: dict[AgentId, dict[AgentId, int]] = {agent: {} for agent in self.agents}
-        for row, (target, me) in enumerate(self.pairs):
+        for row, (target, me) in enumerate(self.pairs, self.first):
             rows[me][target] = row
         self.observers = [self._observer(agent, rows[agent]) for agent in self.agents]
         self.agreed: Agreed = {}
-        self.heard: set[int] = set()
-        self.steps: list[_Step] = []
+        self.told: set[int] = set()
+        self.heard_in: dict[int, int] = {}
+        self.end = 0
 
     def _truth(self, agent: AgentId) -> list[int]:
         """Return the place in the cells of each slot of an agent's first calendar."""
         cells, entries = self.prior.cells, self.scenario.calendars[agent]
-        return [cells.index(0 if e is None else self._cost(_item(e))) for e in entries]
+        return [cells.index(0 if e is None else self.costs.get(_item(e))) for e in entries]
 
-    def read(self, rounds: int | None) -> Learnt:
-        """Read all events in order."""
+    def read(self, rounds: int | None) -> None:
+        """Read all events in order, and note what they teach."""
         participants: tuple[AgentId, ...] = ()
         for index, event in enumerate(self.events):
             if isinstance(event, _HEARD):
@@ -267,15 +336,14 @@ class _Game:
                 participants = event.participants
                 for observer in self.observers:
                     observer.messages = []
-        return self._learnt()
 
     def _observer(self, me: AgentId, rows: Mapping[AgentId, int]) -> Observer:
         """Return an agent as the game begins: it knows its own calendar."""
         first = [None if e is None else _item(e) for e in self.scenario.calendars[me]]
         costs = self._costs(first)
-        return Observer(me, len(self.agents), self.prior.cells, self.known, rows, costs)
+        return Observer(me, len(self.agents), self.prior.cells, rows, costs)
 
-    def _met_apart(self) -> Array:
+    def _met_apart(self) -> list[float]:
         """Return by pair how likely the target takes part in a meeting without the observer.
 
         Everybody has the same number of meetings, or nearly so, and knows whom it met.
@@ -284,10 +352,10 @@ class _Game:
         mean = sum(len(each) for each in lists) / len(self.agents)
         common = Counter(pair for each in lists for pair in permutations(each, 2))
         own = Counter(agent for each in lists for agent in each)
-        apart = [
-            max(0.0, mean - common[pair]) / max(1, len(lists) - own[pair[1]]) for pair in self.pairs
+        return [
+            min(1.0, max(0.0, mean - common[pair]) / max(1, len(lists) - own[pair[1]]))
+            for pair in self.pairs
         ]
-        return np.minimum(1.0, apart)
 
     def _before(self) -> Array:
         """Return by pair the weights of the target's slots by the observer's own calendar.
@@ -308,12 +376,9 @@ class _Game:
 
     def _costs(self, ids: Iterable[int | None]) -> tuple[int | None, ...]:
         """Return local costs from the ids on a calendar; all ``None`` if no slot is free."""
-        cells = [0 if each is None else self._cost(each) for each in ids]
+        costs = self.costs
+        cells = [0 if each is None else costs.get(each) for each in ids]
         return tuple(cells) if 0 in cells else (None,) * len(cells)
-
-    def _cost(self, item: int) -> int | None:
-        errand = self.errands.get(item)
-        return None if errand is None or errand.blocked else errand.shown_cost
 
     def _hear(self, index: int, event: Any, participants: tuple[AgentId, ...]) -> None:
         """Let all who hear a message learn from it; the sender remembers it, too.
@@ -330,20 +395,44 @@ class _Game:
             observer = self.observers[agent]
             policy = self.policies[agent if sender is None else sender]
             if policy is not None:
-                self.heard.add(index)
-            if policy is not None and message not in observer.messages:
-                prior, said = self.prior, observer.messages
-                seen = participants if agent in participants else ()
-                view = View(agent, seen, prior.num_slots, prior.cells, said, observer.chances)
-                for clue in clues_of(policy, message, view, len(self.agents)):
-                    observer.learn(clue)
-                rows = observer.places(sorted(observer.moved))
-                weights = self.known.weights(rows) if rows else ()
-                self.steps += [_Step(index, *each) for each in zip(rows, weights, strict=True)]
-                observer.moved.clear()
+                self.told.add(index)
+                if message not in observer.messages:
+                    seen = participants if agent in participants else ()
+                    self._teach(index, observer, policy, message, seen)
             observer.messages.append(message)
         if sender is not None:
             self.observers[sender].messages.append(message)
+
+    def _teach(
+        self,
+        index: int,
+        observer: Observer,
+        policy: Telling,
+        message: Message,
+        participants: tuple[AgentId, ...],
+    ) -> None:
+        """Note what a message teaches who hears it: now, or once it is known what it knows."""
+        number = self.lessons.number()
+        self.heard_in[number] = index
+        prior, size, me = self.prior, len(self.agents), observer.me
+        view = View(me, participants, prior.num_slots, prior.cells, observer.messages, _not_yet)
+        try:
+            clues = clues_of(policy, message, view, size)
+        except NotYetError:
+            view, costs = view._replace(messages=(*observer.messages,)), observer.costs
+
+            def answers(chances: Callable[[int], Array]) -> Iterator[Given]:
+                known = replace(observer, costs=costs)
+                of_agent = view._replace(chances=lambda agent: chances(known.rows[agent]))
+                for clue in clues_of(policy, message, of_agent, size):
+                    yield from known.lessons(clue, number)
+
+            row = None if message.sender is None else observer.rows.get(message.sender)
+            self.lessons.add(Asked([*observer.rows.values()], row, answers))
+            return
+        for clue in clues:
+            for lesson in observer.lessons(clue, number):
+                self.lessons.add(lesson)
 
     def _resolve(self, index: int, event: Resolution, participants: tuple[AgentId, ...]) -> None:
         """Let all note the bookings of a round; keep the slot of a scheduled meeting.
@@ -363,8 +452,8 @@ class _Game:
         Who takes no part knows of them what it overheard: where, and of those who talked. Of a
         pair of which nothing more is heard no booking matters.
         """
-        is_open = self.last > index
-        if not is_open.any():
+        open_ = [at for at, last in enumerate(self.last) if last > index]
+        if not open_:
             return
         members, size = {*participants}, len(participants)
         known: dict[AgentId, tuple[Slot | None, set[AgentId]]] = {
@@ -373,41 +462,42 @@ class _Game:
             else observer.overheard()
             for observer in self.observers
         }
-        chance = np.where(is_open, self.met_apart, 0.0)
+        chance: list[float] = []
         common: dict[int, Slot] = {}
         apart: dict[int, Slot] = {}
-        for row in np.flatnonzero(is_open).tolist():
-            target, me = self.pairs[row]
+        for place, at in enumerate(open_):
+            target, me = self.pairs[at]
             slot, there = known[me]
-            if len(there) == size:
-                chance[row] = float(target in there)
+            chance.append(float(target in there) if len(there) == size else self.met_apart[at])
             if slot is not None and target in there:
-                common[row] = slot
+                common[place] = slot
             elif slot is not None and me in members:
-                apart[row] = slot
-        if apart:
-            everywhere = chance_apart(len(self.agents), size)
-            self.known.book_apart([*apart], [*apart.values()], everywhere)
-        if common:
-            chance[[*common]] = self.known.book([*common], [*common.values()])
-        open_ = np.flatnonzero(chance)
-        self.known.book_somewhere(open_, chance[open_], size, self.is_first[open_])
+                apart[place] = slot
+        rows, is_first = [self.first + at for at in open_], [self.is_first[at] for at in open_]
+        everywhere = chance_apart(len(self.agents), size)
+        booked = Booked(rows, chance, common, apart, everywhere, size, is_first)
+        self.lessons.add(booked)
 
-    def _learnt(self) -> Learnt:
-        """Return the bits of all pairs, those of which nothing was heard among them."""
-        found, chances = self._after_steps()
-        told = _by_event(self.steps, self.pairs, found)
-        last = {self.pairs[s.row]: bits for s, bits in zip(self.steps, found, strict=True)}
+    def learnt(self, steps: Sequence[_Step], room: Array) -> Learnt:
+        """Return the bits of all pairs, those of which nothing was heard among them.
+
+        Args:
+            steps: what was known, in order.
+            room: the chances of room of each.
+        """
         prior, pairs = self.prior, []
+        last = {step.pair: step for step in steps}
+        blocked = (self.truths == len(prior.cells) - 1).sum(axis=1).tolist()
         targets = [agent for agent in self.agents if self.policies[agent] is not None]
         for target, me in [(target, me) for target in targets for me in self.agents]:
             if target != me:
-                num_blocked = int((self.truths[target] == len(prior.cells) - 1).sum())
                 shared = len(self.agreed.get((target, me), ()))
-                outcome = _of_outcome(prior, shared, num_blocked)
-                known = last.get((target, me), _NOTHING)
-                pairs.append(PairBits(target, me, *known, round(outcome, DIGITS)))
-        by_event = {index: told.get(index, 0.0) for index in sorted(self.heard)}
+                outcome = round(_of_outcome(prior, shared, blocked[target]), DIGITS)
+                known = last[target, me][2:] if (target, me) in last else _NOTHING
+                pairs.append(PairBits(target, me, *known, outcome))
+        told = _by_event(steps)
+        chances = {step.pair: own for step, own in zip(steps, room, strict=True)}
+        by_event = {index: told.get(index, 0.0) for index in sorted(self.told)}
         return Learnt(tuple(pairs), chances, tuple(self._bands(chances)), by_event)
 
     def _bands(self, chances: Mapping[Pair, Array]) -> Iterator[Band]:
@@ -418,44 +508,31 @@ class _Game:
         truths = self.truths[[target for target, _ in chances]]
         has_room = (truths < len(self.prior.cells) - 1).ravel()
         place = np.minimum((stated * 100).round(2) // WIDTH, len(BANDS) - 1).astype(int)
-        for number, band in enumerate(BANDS):
-            own = place == number
-            if own.any():
-                total = round(float(stated[own].sum()), DIGITS)
-                yield Band(band, int(own.sum()), total, int(has_room[own].sum()))
+        size = len(BANDS)
+        found = (np.bincount(place, weights, size) for weights in (None, stated, has_room))
+        for band, slots, total, right in zip(BANDS, *(e.tolist() for e in found), strict=True):
+            if slots:
+                yield Band(band, slots, round(total, DIGITS), int(right))
 
-    def _after_steps(self) -> tuple[Sequence[tuple[float, float, int]], dict[Pair, Array]]:
-        """Return bits, bits with costs and certain slots of a pair after each step.
 
-        Beside them each pair's chances of room after its last one. All are computed at once.
-        """
-        if not self.steps:
-            return [], {}
-        rows = np.array([step.row for step in self.steps])
-        begun = np.unique(rows)
-        weights = np.concatenate([self.before[begun], [step.weights for step in self.steps]])
-        chances = posterior(self.prior, weights)
-        before, after = chances[: len(begun)][np.searchsorted(begun, rows)], chances[len(begun) :]
-        truth = self.truths[[self.pairs[row][0] for row in rows]]
-        pairs = [self.pairs[row] for row in rows]
-        return [*_bits(truth, before, after)], dict(zip(pairs, 1 - after[:, :, -1], strict=True))
+def _not_yet(_agent: AgentId) -> Array:
+    """Say that what an observer knows when it hears a message is not known yet."""
+    raise NotYetError
 
 
 _NOTHING = 0.0, 0.0, 0
 """Bits, bits with costs and certain slots of a pair of which nothing was heard."""
 
 
-def _by_event(
-    steps: Sequence[_Step], pairs: Sequence[Pair], found: Sequence[tuple[float, float, int]]
-) -> dict[int, float]:
+def _by_event(steps: Sequence[_Step]) -> dict[int, float]:
     """Return what each message added to the bits of all targets, as these are rounded."""
     bits: dict[AgentId, dict[Pair, float]] = {}
     sums: dict[AgentId, float] = {}
     told: dict[int, float] = {}
-    for step, (now, _, _) in zip(steps, found, strict=True):
-        target, _ = pair = pairs[step.row]
+    for step in steps:
+        target, _ = step.pair
         of_pairs = bits.setdefault(target, {})
-        of_pairs[pair] = now
+        of_pairs[step.pair] = step.bits
         total = round(fsum(of_pairs.values()), AGENT_DIGITS)
         added = total - sums.get(target, 0.0)
         told[step.event_index] = round(told.get(step.event_index, 0.0) + added, AGENT_DIGITS)

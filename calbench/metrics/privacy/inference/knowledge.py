@@ -50,20 +50,17 @@ class Knowledge:
         """Return the likelihood of each cell of each slot of the first calendar."""
         return _weights(self.open[rows], self.held[rows], self.landed[rows])
 
-    def hear(
-        self, rows: Rows, slots: Sequence[int], told: Array, held: Array | None = None
-    ) -> None:
-        """Weigh the states by what was told of the present calendar.
+    def hear(self, rows: Rows, slots: Rows, told: Array, held: Array) -> None:
+        """Weigh the states by what was told of present calendars, each slot of a pair by itself.
 
         Args:
-            rows: of the pairs that learn it.
-            slots: that it was about.
-            told: the weights of their cells, of shape (rows, slots, cells), or one for all rows.
-            held: the weights if a meeting holds them; ``None``: those of the last cell.
+            rows: of the pairs.
+            slots: of each of these, which slot it was about.
+            told: the weights of their cells, of shape (rows, cells).
+            held: the weights if a meeting holds them.
         """
-        at = np.array(rows)[:, None], np.array(slots)[None]
-        by_meeting = told[..., -1] if held is None else held
-        is_open, is_held = self.open[at] * told, self.held[at] * by_meeting[..., None]
+        at = np.asarray(rows), np.asarray(slots)
+        is_open, is_held = self.open[at] * told, self.held[at] * held[:, None]
         landed = self.landed[at] * _of_errands(told)
         states = (np.maximum(is_open, is_held) * self._can_be).max(axis=-1)
         most = np.maximum(states, landed)
@@ -71,10 +68,10 @@ class Knowledge:
         if not is_possible.all():  # a contradiction, by a broken rule, tells nothing
             most = np.where(is_possible, most, 1.0)
             landed = np.where(is_possible, landed, self.landed[at])
-            is_open = np.where(is_possible[..., None], is_open, self.open[at])
-            is_held = np.where(is_possible[..., None], is_held, self.held[at])
-        self.open[at] = is_open / most[..., None]
-        self.held[at] = is_held / most[..., None]
+            is_open = np.where(is_possible[:, None], is_open, self.open[at])
+            is_held = np.where(is_possible[:, None], is_held, self.held[at])
+        self.open[at] = is_open / most[:, None]
+        self.held[at] = is_held / most[:, None]
         self.landed[at] = landed / most
 
     def present(self, rows: Rows) -> Array:
@@ -107,7 +104,7 @@ class Knowledge:
         self._hold(rows, chance, gave_way * (1 - elsewhere))
         return elsewhere
 
-    def book_apart(self, rows: Rows, slots: Rows, chance: float) -> None:
+    def book_apart(self, rows: Rows, slots: Rows, chance: Array | float) -> None:
         """Note that observers hold a meeting at a slot each, in which the target takes no part.
 
         Another meeting of the target is there only if nobody takes part in both.
@@ -115,25 +112,26 @@ class Knowledge:
         Args:
             rows: of the pairs.
             slots: where.
-            chance: that nobody takes part in both.
+            chance: that nobody takes part in both, of each.
         """
         self.left[rows, slots] = chance
-        self.held[rows, slots] *= chance
+        self.held[rows, slots] *= np.asarray(chance)[..., None]
 
     def book_somewhere(
-        self, rows: Rows, chance: Array, size: int, is_first: NDArray[np.bool_]
+        self, rows: Rows, chance: Array, size: NDArray[np.intp], is_first: NDArray[np.bool_]
     ) -> None:
         """Note that targets may hold a meeting at a slot that the observer does not know.
 
         Args:
             rows: of the pairs.
             chance: of that, by row.
-            size: participants of the meeting.
+            size: participants of the meeting, by row.
             is_first: by row, whether it is the first slot with room for all, else any that has.
         """
         room = self._room(rows)
         left = room * self.left[rows]
-        all_room = np.minimum(left * (1 - self._shares[-1]) ** (size - 1), MOST_ROOM)
+        of_others = (1 - self._shares[-1]) ** (size - 1)
+        all_room = np.minimum(left * of_others[:, None], MOST_ROOM)
         first, anywhere = all_room * _none_before(all_room), left / _not_0(left.sum(axis=1))
         where = np.where(is_first[:, None], first, anywhere)
         share = self._shares[1:-1].sum() / max(LEAST, 1 - self._shares[-1])
@@ -143,8 +141,8 @@ class Knowledge:
     def _room(self, at: Rows | tuple[Rows, Rows]) -> Array:
         """Return the chance of slots to have room now, each by itself."""
         open_, landed = self.open[at], self.landed[at]
-        room = open_[..., :-1] @ self._shares[:-1] + landed * self._shares[0]
-        of_all = _weights(open_, self.held[at], landed) @ self._shares
+        room = (open_[..., :-1] * self._shares[:-1]).sum(axis=-1) + landed * self._shares[0]
+        of_all = (_weights(open_, self.held[at], landed) * self._shares).sum(axis=-1)
         found: Array = room / np.maximum(of_all, LEAST)
         return found
 

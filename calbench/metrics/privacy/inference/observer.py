@@ -1,10 +1,8 @@
-"""One observer of a game: what it heard and booked, and what it knows of every other agent [C]."""
+"""One observer of a game: what it heard and booked, and what that teaches it [C]."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
-
-import numpy as np
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import (
@@ -15,11 +13,10 @@ from calbench.domain.messages import (
     PlanDecision,
     Text,
 )
-from calbench.metrics.privacy.inference.calendars import Array
-from calbench.metrics.privacy.inference.knowledge import HELD, Knowledge
+from calbench.metrics.privacy.inference.knowledge import HELD
+from calbench.metrics.privacy.inference.lessons import Chosen, Given, Heard, Summed
 from calbench.metrics.privacy.inference.literal import agreed_in
-from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
-from calbench.protocols.clues import Best, Cells, Clue, Told, Total
+from calbench.protocols.clues import Best, Cells, Clue, Told, Total, Weights
 from calbench.traces.events import Resolution
 
 CHOICES = (Announcement, Confirm, Decision, PlanDecision)
@@ -31,36 +28,23 @@ MOST_JOINT = 3
 
 @dataclass
 class Observer:
-    """One agent as it learns of the others.
+    """One agent as it hears of the others.
 
     Attributes:
         me: whose knowledge it is.
         num_agents: in the game.
         cells: what a slot can cost.
-        known: what all observers know.
-        rows: the place in ``known`` of what this one knows, by target.
+        rows: the place of each pair of a target and this observer among all, by target.
         costs: its own local costs now.
         messages: about this meeting, sent or heard.
-        moved: agents of whom it learnt something since this was last emptied.
     """
 
     me: AgentId
     num_agents: int
     cells: Cells
-    known: Knowledge
     rows: Mapping[AgentId, int]
     costs: tuple[int | None, ...]
     messages: list[Message] = field(default_factory=list)
-    moved: set[AgentId] = field(default_factory=set)
-
-    def places(self, agents: Iterable[AgentId]) -> list[int]:
-        """Return the rows of targets."""
-        return [self.rows[agent] for agent in agents]
-
-    def chances(self, agent: AgentId) -> Array:
-        """Return the chances of an agent's present calendar, each slot by itself."""
-        found: Array = self.known.present(self.places([agent]))[0]
-        return found
 
     def agreed(self, event: Resolution) -> Slot | None:
         """Return where it booked a round's meeting, if that was agreed upon."""
@@ -81,63 +65,38 @@ class Observer:
             elif isinstance(each.content, Text):
                 yield from sorted(agreed_in(each))
 
-    def learn(self, clue: Clue) -> None:
-        """Take in what a message told."""
+    def lessons(self, clue: Clue, number: int) -> Iterator[Given]:
+        """Yield what a clue of a message with this number teaches."""
         if isinstance(clue, Told):
             if clue.agent != self.me and clue.slots:
-                told = np.array([*clue.slots.values()], dtype=float)
-                held = [clue.held.get(at, row[-1]) for at, row in clue.slots.items()]
-                self._hear([clue.agent], [*clue.slots], told, np.array(held))
+                told = [*clue.slots.values()]
+                held = [row[-1] for row in told]
+                if clue.held:
+                    held = [clue.held.get(*each) for each in zip(clue.slots, held, strict=True)]
+                yield Heard(number, self.rows[clue.agent], [*clue.slots], told, held)
             return
-        others = [agent for agent in clue.agents if agent != self.me]
-        if not others:
-            return
-        if len(others) > MOST_JOINT:
-            self._learn_of_many(clue, others)
-        elif isinstance(clue, Total):
-            self._learn_total(clue, others)
-        else:
-            own = self.costs if self.me in clue.agents else None
-            chances = [*self.known.present(self.places(others))]
-            found = from_best(clue, chances, own, self.cells)
-            if found is not None:
-                self._hear(others, clue.among, found)
+        rows = [self.rows[agent] for agent in clue.agents if agent != self.me]
+        if len(rows) > MOST_JOINT:
+            yield from self._of_many(clue, rows, number)
+        elif rows and isinstance(clue, Total):
+            yield Summed(number, rows, clue, min(1.0, len(rows) / max(1, self.num_agents - 2)))
+        elif rows and isinstance(clue, Best):
+            yield Chosen(number, rows, clue, self.costs if self.me in clue.agents else None)
 
-    def _hear(
-        self,
-        agents: Sequence[AgentId],
-        slots: Sequence[int],
-        told: Array,
-        held: Array | None = None,
-    ) -> None:
-        self.known.hear(self.places(agents), slots, told, held)
-        self.moved.update(agents)
-
-    def _learn_of_many(self, clue: Best | Total, others: Sequence[AgentId]) -> None:
-        """Take in what a sum over many calendars tells of each: where all have room, or none."""
-        room = np.array([*[1.0] * (len(self.cells) - 1), 0.0])
-        slots: dict[int, Array] = {}
+    def _of_many(self, clue: Best | Total, rows: Sequence[int], number: int) -> Iterator[Heard]:
+        """Yield what a sum over many calendars tells of each: where all have room, or none."""
+        room = (*[1.0] * (len(self.cells) - 1), 0.0)
+        none = tuple([1 - each for each in room])
+        slots: dict[int, Weights] = {}
         if isinstance(clue, Total):
-            ends = {0: room, len(others): 1 - room}
+            ends = {0: room, len(rows): none}
             slots = {at: ends[bad] for at, (bad, _) in enumerate(clue.sums) if bad in ends}
         elif not clue.is_forced:
             slots = {clue.slot: room}
         if slots:
-            self._hear(others, [*slots], np.array([*slots.values()]))
-
-    def _learn_total(self, clue: Total, others: Sequence[AgentId]) -> None:
-        """Take in a total; who has no room because of a meeting is not alone in it."""
-        link = min(1.0, len(others) / max(1, self.num_agents - 2))
-        rows = self.places(others)
-        ways = beside_meeting(self.known.present(rows), self.known.chance_held(rows), link)
-        told, held = [], []
-        for place in range(len(others)):
-            among, apart = (
-                from_total(clue, [*np.delete(each, place, axis=0)], self.cells) for each in ways
-            )
-            told.append(apart)
-            held.append(among[:, -1])
-        self._hear(others, range(len(clue.sums)), np.array(told), np.array(held))
+            told = [*slots.values()]
+            held = [row[-1] for row in told]
+            yield from (Heard(number, row, [*slots], told, held) for row in rows)
 
 
 def chance_apart(num_agents: int, size: int) -> float:

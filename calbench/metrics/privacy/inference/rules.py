@@ -1,13 +1,16 @@
 """What a seat's rules say that its messages tell, checked: protocols may be anybody's [C]."""
 
+from collections.abc import Collection, Iterable
+from functools import lru_cache
 from math import inf
 
+from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Message
 from calbench.errors import ConfigError
 from calbench.extensions import MisfitError, failure, where
 from calbench.files import printable
 from calbench.metrics.privacy.inference.literal import LiteralReader
-from calbench.protocols.clues import Best, Clue, Telling, Told, Total, View
+from calbench.protocols.clues import Best, Clue, Telling, Told, Total, View, Weights
 from calbench.protocols.registry import build_policy, is_outside
 from calbench.traces.models import Seat
 
@@ -70,23 +73,17 @@ def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | N
     Raises:
         MisfitError: it is none, or its slots, weights or values do not fit.
     """
-    if not isinstance(clue, Told | Best | Total):
-        raise MisfitError(f"{clue!r} is neither Told, Best nor Total")
-    agents = (clue.agent,) if isinstance(clue, Told) else clue.agents
-    if not all(agent in range(num_agents) for agent in agents):
-        raise MisfitError(f"agents {agents} are not all in the game")
-    told = clue.slots if isinstance(clue, Told) else {}
-    among = clue.among if isinstance(clue, Best) else ()
-    absent = [slot for slot in (*told, *among) if slot not in range(view.num_slots)]
-    if absent and not is_ours:
-        raise MisfitError(f"slot {absent[0]} is not there; slots are 0 to {view.num_slots - 1}")
     if isinstance(clue, Told):
-        known = {slot: weights for slot, weights in told.items() if slot not in absent}
-        return _weighed(clue._replace(slots=known), view)
+        return _told_fitting(clue, view, num_agents, is_ours)
+    if not isinstance(clue, (Best, Total)):
+        raise MisfitError(f"{clue!r} is neither Told, Best nor Total")
+    _check_agents(clue.agents, num_agents)
+    absent = _absent(clue.among if isinstance(clue, Best) else (), view, is_ours)
     if isinstance(clue, Best) and len(clue.values) != len(view.cells):
         raise MisfitError(f"values {clue.values} are not one for each of {view.cells}")
     if isinstance(clue, Best):
-        is_there, problem = clue.slot in among, f"slot {clue.slot} is not in {among}"
+        is_there = clue.slot in clue.among
+        problem = f"slot {clue.slot} is not in {clue.among}"
     else:
         is_there = len(clue.sums) == view.num_slots
         problem = f"{len(clue.sums)} sums are not one for each of {view.num_slots} slots"
@@ -95,12 +92,44 @@ def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | N
     return clue if is_there and not absent else None
 
 
-def _weighed(clue: Told, view: View) -> Told:
-    """Return a clue whose weights fit the cells."""
-    for weights in (*clue.slots.values(), tuple(clue.held.values())):
-        if not all(0 <= each < inf for each in weights):
-            raise MisfitError(f"weights {weights} are not all from 0 on")
+def _told_fitting(clue: Told, view: View, num_agents: int, is_ours: bool) -> Told:
+    """Return a clue about slots that exist, with weights that fit the cells."""
+    _check_agents((clue.agent,), num_agents)
+    absent = _absent(clue.slots, view, is_ours)
+    if absent:
+        there = {slot: weights for slot, weights in clue.slots.items() if slot not in absent}
+        clue = clue._replace(slots=there)
+    size = len(view.cells)
     for weights in clue.slots.values():
-        if len(weights) != len(view.cells):
+        if not _are_weights(weights if type(weights) is tuple else tuple(weights), size):
+            _check_weights(weights)
             raise MisfitError(f"weights {weights} are not one for each of {view.cells}")
+    _check_weights(clue.held.values())
     return clue
+
+
+@lru_cache(maxsize=4096)
+def _are_weights(weights: Weights, size: int) -> bool:
+    """Whether these are so many weights; most rules say the same few ones again and again."""
+    return len(weights) == size and all(0 <= each < inf for each in weights)
+
+
+def _check_agents(agents: Iterable[AgentId], num_agents: int) -> None:
+    there = range(num_agents)
+    for agent in agents:
+        if agent not in there:
+            raise MisfitError(f"agents {(*agents,)} are not all in the game")
+
+
+def _absent(slots: Iterable[Slot], view: View, is_ours: bool) -> list[Slot]:
+    """Return the slots that are not there, which only rules of ours may name."""
+    there = range(view.num_slots)
+    absent = [slot for slot in slots if slot not in there]
+    if absent and not is_ours:
+        raise MisfitError(f"slot {absent[0]} is not there; slots are 0 to {view.num_slots - 1}")
+    return absent
+
+
+def _check_weights(weights: Collection[float]) -> None:
+    if not all(0 <= each < inf for each in weights):
+        raise MisfitError(f"weights {(*weights,)} are not all from 0 on")

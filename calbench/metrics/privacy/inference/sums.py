@@ -17,6 +17,9 @@ from calbench.protocols.clues import Best, Cells, Total
 NO_ROOM = 10.0**7
 """Value of a slot without room: above every sum of costs of a scenario's few errands."""
 
+MOST_AT_ONCE = 2**19
+"""Combinations of choices, sums, slots and cells that are weighed at once: some MB [C]."""
+
 
 @lru_cache(maxsize=64)
 def _values(values: tuple[int | None, ...]) -> Array:
@@ -37,18 +40,20 @@ def _sizes(values: tuple[float, ...], number: int) -> tuple[Array, NDArray[np.in
 
 
 def _joint(chances: Sequence[Array]) -> Array:
-    """Return the chances of all combinations of cells, of shape (slots, cells, cells, ...)."""
-    found = chances[0] if len(chances) else np.ones(1)
+    """Return the chances of all combinations of cells, of shape (..., cells, cells, ...)."""
+    found = chances[0]
     for place, each in enumerate(chances[1:], start=1):
-        found = found[..., None] * each.reshape(len(each), *[1] * place, -1)
+        found = found[..., None] * each.reshape(*each.shape[:-1], *[1] * place, -1)
     return found
 
 
 def _sums(chances: Sequence[Array], values: Array) -> tuple[Array, Array]:
     """Return the possible sums of several agents' values, and their chances by slot."""
     sums = _grid(tuple(values.tolist()), len(chances)).ravel()
+    if not chances:
+        return sums, np.ones((1, 1))
     found = _joint(chances)
-    return sums, found.reshape(len(found), -1)
+    return sums, found.reshape(*chances[0].shape[:-1], -1)
 
 
 def from_total(clue: Total, others: Sequence[Array], cells: Cells) -> Array:
@@ -79,85 +84,124 @@ def beside_meeting(chances: Array, held: Array, link: float) -> tuple[Array, Arr
 
 
 def from_best(
-    clue: Best, chances: Sequence[Array], own: Sequence[int | None] | None, cells: Cells
-) -> Array | None:
-    """Return the weights of each agent's slots, given which one was chosen from the sums.
+    clues: Sequence[Best],
+    chances: Array,
+    own: Sequence[Sequence[int | None] | None],
+    cells: Cells,
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the weights of agents' slots, given which ones were chosen from the sums.
 
     They are averaged over what the chosen slot may have cost, each with its probability that no
-    other slot is better.
+    other slot is better. As long as the sums of one choice times the slots it is from, times the
+    combinations of all its agents' cells.
 
     Args:
-        clue: which slot, and from which ones.
-        chances: of each agent's slots and cells.
-        own: the observer's costs, if they are in the sums.
+        clues: which slot, and from which ones; all from as many, by the same values.
+        chances: of each agent's slots and cells, of shape (clues, agents, slots, cells).
+        own: the observer's costs, where they are in the sums.
         cells: what a slot can cost.
 
     Returns:
-        Of shape (agents, slots of the clue, cells); ``None`` if the choice cannot be.
+        Of shape (clues, agents, slots of the clue, cells), and whether the choice can be.
     """
-    slots = np.array(clue.among)
-    chances = [each[slots] for each in chances]
-    values = _values(clue.values)
-    if own is None:
-        mine = np.zeros(len(slots))
-    else:
-        count = dict(zip(cells, clue.values, strict=True))
-        mine = _values(tuple([count.get(own[slot]) for slot in slots]))
-    at = clue.among.index(clue.slot)
+    values, num_agents = _values(clues[0].values), chances.shape[1]
     has_room = values < NO_ROOM
-    sizes, places = _sizes(tuple(values[has_room].tolist()), len(chances))
-    need = (mine[at] + sizes)[:, None] + (slots < clue.slot) - mine
-    need[:, mine >= NO_ROOM] = -np.inf
-    per_agent, left = _not_better(chances, values, need)
-    left[:, at] = 1.0
-    fits = left.prod(axis=1)
-    at_choice = _joint([each[None, at, has_room] for each in chances])[0]
-    weights = at_choice * fits[places] * (mine[at] < NO_ROOM)
-    forced, chance = _no_room(chances, values, mine) if clue.is_forced else ([], 0.0)
-    chance /= len(slots)
-    whole = float(weights.sum()) + chance
-    if not whole:
-        return None
-    by_size = np.bincount(places.ravel(), weights.ravel() / whole, len(sizes))
-    found: Array = by_size @ np.array(per_agent).reshape(len(chances), len(sizes), -1)
-    found = found.reshape(len(chances), len(slots), -1)
-    for agent, each in enumerate(chances):
-        chosen = np.zeros(len(values))
-        chosen[has_room] = weights.sum(axis=tuple({*range(weights.ndim)} - {agent})) / whole
-        found[agent, at] = np.divide(chosen, each[at], out=np.zeros_like(chosen), where=chosen > 0)
-    if chance:
-        found += chance / whole * np.array(forced)
-    return found
+    sizes, _ = _sizes(tuple(values[has_room].tolist()), num_agents)
+    slots = len(clues[0].among)
+    most = max(1, MOST_AT_ONCE // (len(sizes) * slots * len(values) ** num_agents))
+    found = [
+        _from_best(clues[at : at + most], chances[at : at + most], own[at : at + most], cells)
+        for at in range(0, len(clues), most)
+    ]
+    weights, can_be = (np.concatenate(each) for each in zip(*found, strict=True))
+    return weights, can_be
+
+
+def _from_best(
+    clues: Sequence[Best],
+    chances: Array,
+    own: Sequence[Sequence[int | None] | None],
+    cells: Cells,
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the same of so many that they fit the memory."""
+    count, num_agents = chances.shape[:2]
+    each, values = np.arange(count), _values(clues[0].values)
+    slots, chosen = np.array([clue.among for clue in clues]), np.array([c.slot for c in clues])
+    at = np.array([clue.among.index(clue.slot) for clue in clues])
+    by_agent = [
+        np.take_along_axis(chances[:, agent], slots[:, :, None], 1) for agent in range(num_agents)
+    ]
+    mine = np.array([_own(*both, cells) for both in zip(clues, own, strict=True)])
+    has_room = values < NO_ROOM
+    sizes, places = _sizes(tuple(values[has_room].tolist()), num_agents)
+    before = slots < chosen[:, None]
+    need = (mine[each, at, None] + sizes)[:, :, None] + before[:, None] - mine[:, None]
+    need = np.where((mine >= NO_ROOM)[:, None], -np.inf, need)
+    per_agent, left = _not_better(by_agent, values, need)
+    left[each, :, at] = 1.0
+    at_choice = _joint([known[each, at][:, has_room] for known in by_agent])
+    fits = left.prod(axis=2)[:, places.ravel()].reshape(at_choice.shape)
+    possible = (mine[each, at] < NO_ROOM).reshape(-1, *[1] * num_agents)
+    weights = (at_choice * fits * possible).reshape(count, -1)
+    forced, chance = np.zeros(()), np.zeros(count)
+    if clues[0].is_forced:
+        forced, chance = _no_room(by_agent, values, mine)
+        chance = chance / slots.shape[1]
+    whole = weights.sum(axis=1) + chance
+    can_be = whole > 0
+    weights = weights / np.where(can_be, whole, 1.0)[:, None]
+    chance = chance / np.where(can_be, whole, 1.0)
+    sums = places.ravel() + len(sizes) * each[:, None]
+    by_size = np.bincount(sums.ravel(), weights.ravel(), count * len(sizes))
+    of_all = np.array(per_agent).reshape(num_agents, count, len(sizes), -1)
+    found = (by_size.reshape(1, count, 1, -1) @ of_all).reshape(num_agents, *by_agent[0].shape)
+    shape = at_choice.shape
+    for agent, known in enumerate(by_agent):
+        others = tuple({*range(1, num_agents + 1)} - {agent + 1})
+        told = np.zeros((count, len(values)))
+        told[:, has_room] = weights.reshape(shape).sum(axis=others)
+        here = known[each, at]
+        found[agent, each, at] = np.divide(told, here, out=np.zeros_like(told), where=told > 0)
+    found += chance[:, None, None] * forced
+    return found.swapaxes(0, 1), can_be
+
+
+def _own(clue: Best, own: Sequence[int | None] | None, cells: Cells) -> Array:
+    """Return what the observer's own slots count in a sum."""
+    if own is None:
+        return np.zeros(len(clue.among))
+    count = dict(zip(cells, clue.values, strict=True))
+    return _values(tuple([count.get(own[slot]) for slot in clue.among]))
 
 
 def _not_better(chances: Sequence[Array], values: Array, need: Array) -> tuple[list[Array], Array]:
     """Return for each agent's cells the relative chance that slots are no better than needed.
 
     Args:
-        chances: of each agent's slots and cells.
+        chances: of each agent's slots and cells, of shape (choices, slots, cells).
         values: of the cells.
-        need: least sum of values, of shape (cases, slots).
+        need: least sum of values, of shape (choices, cases, slots).
 
     Returns:
-        For each agent of shape (cases, slots, cells); beside it the chance itself.
+        For each agent of shape (choices, cases, slots, cells); beside it the chance itself.
     """
     per_agent, left = [], np.ones(need.shape)
     for place, each in enumerate(chances):
         sums, found = _sums([*chances[:place], *chances[place + 1 :]], values)
-        is_kept = (sums + values[:, None]) >= need[:, :, None, None]
-        kept = (is_kept * found[:, None, :]).sum(axis=-1)
-        left = (kept * each).sum(axis=2)
-        per_agent.append(kept / np.where(left > 0, left, 1.0)[:, :, None])
+        is_kept = (sums + values[:, None]) >= need[..., None, None]
+        kept = (is_kept * found[..., None, :, None, :]).sum(axis=-1)
+        left = (kept * each[:, None]).sum(axis=-1)
+        per_agent.append(kept / np.where(left > 0, left, 1.0)[..., None])
     return per_agent, left
 
 
-def _no_room(chances: Sequence[Array], values: Array, mine: Array) -> tuple[list[Array], float]:
+def _no_room(chances: Sequence[Array], values: Array, mine: Array) -> tuple[Array, Array]:
     """Return the same, and the chance of it, if no slot has room for all."""
-    has_room = [each[:, values < NO_ROOM].sum(axis=1) for each in chances]
+    has_room = [each[..., values < NO_ROOM].sum(axis=-1) for each in chances]
     all_room = np.prod(has_room, axis=0) * (mine < NO_ROOM)
     per_agent = []
     for place in range(len(chances)):
         rest = np.prod([*has_room[:place], *has_room[place + 1 :], mine < NO_ROOM], axis=0)
-        none = 1 - np.where(values < NO_ROOM, 1.0, 0.0) * rest[:, None]
-        per_agent.append(none / np.where(all_room < 1, 1 - all_room, 1.0)[:, None])
-    return per_agent, float(np.prod(1 - all_room))
+        none = 1 - np.where(values < NO_ROOM, 1.0, 0.0) * rest[..., None]
+        per_agent.append(none / np.where(all_room < 1, 1 - all_room, 1.0)[..., None])
+    return np.array(per_agent), np.prod(1 - all_room, axis=-1)

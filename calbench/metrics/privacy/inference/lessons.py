@@ -1,0 +1,290 @@
+"""What observers are told and book, in an order in which much of it is taken in at once [C].
+
+Lessons about different pairs do not touch each other. So each stands in the first stage behind all
+earlier ones about its pairs, and those of a stage, of many games, are a few calls of NumPy on all
+of them: for one message alone they would take as long as for hundreds. The stages of a game are
+about as many as its rounds times what a pair hears in one of them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calbench.domain.ids import Slot
+from calbench.metrics.privacy.inference.calendars import Array
+from calbench.metrics.privacy.inference.knowledge import Knowledge
+from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
+from calbench.protocols.clues import Best, Cells, Total, Weights
+
+Rows = NDArray[np.intp]
+
+
+class Heard(NamedTuple):
+    """Slots of one agent, of which an observer heard something.
+
+    Attributes:
+        number: of what was heard, by whom, in the order of the game.
+        row: the pair of target and observer.
+        slots: that it was about.
+        told: of each of them, the weights of its cells.
+        held: of each, the weight if a meeting holds it.
+    """
+
+    number: int
+    row: int
+    slots: Sequence[int]
+    told: Sequence[Weights]
+    held: Sequence[float]
+
+
+class Chosen(NamedTuple):
+    """A choice by the calendars of some targets, and the observer's costs if they count in it."""
+
+    number: int
+    rows: Sequence[int]
+    clue: Best
+    own: Sequence[int | None] | None
+
+
+class Summed(NamedTuple):
+    """A total over some targets, and how likely another's unknown meeting is also one's own."""
+
+    number: int
+    rows: Sequence[int]
+    clue: Total
+    link: float
+
+
+class Asked(NamedTuple):
+    """A message whose rules want to know what its observer knows when it hears it.
+
+    Attributes:
+        rows: of all that the observer knows.
+        row: of the sender, if it is among them.
+        lessons: what it teaches, by the chances of a row.
+    """
+
+    rows: Sequence[int]
+    row: int | None
+    lessons: "Callable[[Callable[[int], Array]], Iterable[Given]]"
+
+
+class Booked(NamedTuple):
+    """The bookings of a round, as observers know of them.
+
+    Attributes:
+        rows: of pairs of which more will be heard.
+        chance: of each, that the target holds the meeting.
+        common: slots of meetings of both, agreed upon, by the place in ``rows``.
+        apart: slots of meetings in which the target takes no part, likewise.
+        chance_apart: that nobody takes part in such a meeting and in another of the target's.
+        size: participants of the meeting.
+        is_first: of each row, whether it is the first slot with room for all, else any that has.
+    """
+
+    rows: Sequence[int]
+    chance: Sequence[float]
+    common: Mapping[int, Slot]
+    apart: Mapping[int, Slot]
+    chance_apart: float
+    size: int
+    is_first: Sequence[bool]
+
+
+Given = Heard | Chosen | Summed | Booked
+Lesson = Given | Asked
+
+
+class Lessons:
+    """Lessons about the pairs of some games, by the stage in which they are taken in."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._next: list[int] = []
+        self._stages: list[list[Lesson]] = []
+
+    def begin(self, num_rows: int) -> int:
+        """Make room for the pairs of a game; return the row of the first."""
+        first = len(self._next)
+        self._next += [0] * num_rows
+        return first
+
+    def number(self) -> int:
+        """Return the next number of what is heard, of all games."""
+        self._count += 1
+        return self._count
+
+    def add(self, lesson: Lesson) -> None:
+        """Put a lesson behind all earlier ones about its pairs."""
+        rows = (lesson.row,) if isinstance(lesson, Heard) else lesson.rows
+        stage = max([self._next[row] for row in rows], default=0)
+        while stage >= len(self._stages):
+            self._stages.append([])
+        self._stages[stage].append(lesson)
+        for row in rows:
+            self._next[row] = stage + 1
+
+    def take_in(self, known: Knowledge, cells: Cells) -> "Steps":
+        """Take in all of them.
+
+        Args:
+            known: of all pairs, before anything was heard.
+            cells: what a slot can cost.
+        """
+        moved: list[Steps] = []
+        for lessons in self._stages:
+            asked = [each for each in lessons if isinstance(each, Asked)]
+            given = [each for each in lessons if not isinstance(each, Asked)]
+            answers = [*zip_longest(*_answered(asked, known))] if asked else []
+            for answer in answers or [()]:
+                given += [each for each in answer if each is not None]
+                moved += _take_in(given, known, cells)
+                given = []
+        if not moved:
+            nothing = np.zeros(0, dtype=int)
+            return Steps(nothing, nothing, known.weights(nothing))
+        numbers, rows, weights = (np.concatenate(each) for each in zip(*moved, strict=True))
+        # What a message told in several steps counts once: as it was after the last of them.
+        order = np.lexsort((rows, numbers))
+        numbers, rows = numbers[order], rows[order]
+        is_last = np.append((np.diff(numbers) != 0) | (np.diff(rows) != 0), True)
+        return Steps(numbers[is_last], rows[is_last], weights[order[is_last]])
+
+
+class Steps(NamedTuple):
+    """The weights of targets' first calendars after what was heard, in the order of the game.
+
+    Attributes:
+        numbers: of what was heard.
+        rows: which pair it moved.
+        weights: of shape (steps, slots, cells).
+    """
+
+    numbers: Rows
+    rows: Rows
+    weights: Array
+
+
+class _Entries(NamedTuple):
+    """What is heard at once: of each slot of a pair, the weights of its cells and of a meeting."""
+
+    numbers: Sequence[int] | Rows
+    rows: Sequence[int] | Rows
+    at: Sequence[int] | Rows
+    slots: Rows
+    told: Array
+    held: Array
+
+
+def _take_in(lessons: Sequence[Given], known: Knowledge, cells: Cells) -> Iterator[Steps]:
+    """Take in lessons that do not touch each other; yield what they moved."""
+    by_kind: dict[type[Any], list[Any]] = {}
+    for lesson in lessons:
+        by_kind.setdefault(type(lesson), []).append(lesson)
+    if Booked in by_kind:
+        _book(by_kind[Booked], known)
+    found: list[_Entries] = []
+    if Heard in by_kind:
+        found.append(_of_slots(by_kind[Heard]))
+    if Chosen in by_kind:
+        found += _of_choices(by_kind[Chosen], known, cells)
+    found += [_of_total(each, known, cells) for each in by_kind.get(Summed, ())]
+    if found:
+        joined = _Entries(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        known.hear(joined.at, joined.slots, joined.told, joined.held)
+        rows = np.asarray(joined.rows)
+        yield Steps(np.asarray(joined.numbers), rows, known.weights(rows))
+
+
+def _answered(asked: Sequence[Asked], known: Knowledge) -> Iterator[Iterable[Given]]:
+    """Yield what messages teach, by what their observers know."""
+    rows = [each.row for each in asked if each.row is not None]
+    chances = dict(zip(rows, known.present(rows), strict=True)) if rows else {}
+
+    def chances_of(row: int) -> Array:
+        """Return what is known of a pair; mostly it is the sender's."""
+        found: Array = chances[row] if row in chances else known.present([row])[0]
+        return found
+
+    for each in asked:
+        yield each.lessons(chances_of)
+
+
+def _of_slots(lessons: Sequence[Heard]) -> _Entries:
+    numbers, rows, slots, told, held = zip(*lessons, strict=True)
+    return _Entries(
+        numbers,
+        rows,
+        np.repeat(rows, [len(each) for each in slots]),
+        np.array([*chain.from_iterable(slots)], dtype=int),
+        np.array([*chain.from_iterable(told)], dtype=float),
+        np.array([*chain.from_iterable(held)], dtype=float),
+    )
+
+
+def _of_choices(lessons: Sequence[Chosen], known: Knowledge, cells: Cells) -> Iterator[_Entries]:
+    """Yield what choices told of their targets; those of one form are inferred from together."""
+    forms: dict[object, list[Chosen]] = {}
+    for each in lessons:
+        clue = each.clue
+        form = len(each.rows), len(clue.among), clue.values, clue.is_forced
+        forms.setdefault(form, []).append(each)
+    for own in forms.values():
+        rows = np.array([each.rows for each in own])
+        chances = known.present(rows.ravel()).reshape(*rows.shape, -1, len(cells))
+        clues = [each.clue for each in own]
+        told, can_be = from_best(clues, chances, [each.own for each in own], cells)
+        rows, told = rows[can_be], told[can_be]
+        slots = np.array([clue.among for clue in clues])[can_be]
+        numbers = np.array([each.number for each in own])[can_be]
+        at, each_slot = np.broadcast_arrays(rows[:, :, None], slots[:, None])
+        weights = told.reshape(-1, len(cells))
+        of_row = np.repeat(numbers, rows.shape[1])
+        yield _Entries(of_row, rows.ravel(), at.ravel(), each_slot.ravel(), weights, weights[:, -1])
+
+
+def _of_total(lesson: Summed, known: Knowledge, cells: Cells) -> _Entries:
+    """Return what a total told; who has no room because of a meeting is not alone in it."""
+    rows, clue = [*lesson.rows], lesson.clue
+    ways = beside_meeting(known.present(rows), known.chance_held(rows), lesson.link)
+    told, held = [], []
+    for place in range(len(rows)):
+        among, apart = (from_total(clue, [*np.delete(each, place, 0)], cells) for each in ways)
+        told.append(apart)
+        held.append(among[:, -1])
+    count = len(clue.sums)
+    slots = np.tile(np.arange(count), len(rows))
+    numbers = [lesson.number] * len(rows)
+    at = np.repeat(rows, count)
+    return _Entries(numbers, rows, at, slots, np.concatenate(told), np.concatenate(held))
+
+
+def _book(lessons: Sequence[Booked], known: Knowledge) -> None:
+    """Note the bookings of rounds in what their observers know."""
+    rows = np.array([*chain.from_iterable(each.rows for each in lessons)], dtype=int)
+    chance = np.array([*chain.from_iterable(each.chance for each in lessons)], dtype=float)
+    is_first = np.array([*chain.from_iterable(each.is_first for each in lessons)], dtype=bool)
+    counts = [len(each.rows) for each in lessons]
+    begin = [0, *np.cumsum(counts).tolist()]
+    size = np.repeat([each.size for each in lessons], counts)
+    apart = [
+        (at + place, slot, each.chance_apart)
+        for at, each in zip(begin, lessons, strict=False)
+        for place, slot in each.apart.items()
+    ]
+    common = [
+        (at + place, slot)
+        for at, each in zip(begin, lessons, strict=False)
+        for place, slot in each.common.items()
+    ]
+    if apart:
+        places, slots, chances = (np.array(each) for each in zip(*apart, strict=True))
+        known.book_apart(rows[places], slots, chances)
+    if common:
+        places, slots = (np.array(each) for each in zip(*common, strict=True))
+        chance[places] = known.book(rows[places], slots)
+    may_be = np.flatnonzero(chance)
+    known.book_somewhere(rows[may_be], chance[may_be], size[may_be], is_first[may_be])
