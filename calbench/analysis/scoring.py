@@ -19,7 +19,8 @@ from calbench.facts.speech import AUDITS, CASES, HEARINGS
 from calbench.facts.storage import Facts, FactsWriter, GameKey, MeasuredBatch, batch_of
 from calbench.files import no_collection
 from calbench.metrics.measure import MeasureSpec
-from calbench.metrics.privacy.inference.game import UNKNOWN, learnt_of
+from calbench.metrics.privacy.inference.bits import UNKNOWN
+from calbench.metrics.privacy.inference.game import learnt_of
 from calbench.oracle.cache import OracleCache
 from calbench.pool import Pool, cut, mapped
 from calbench.traces.catalog import Catalog

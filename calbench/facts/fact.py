@@ -11,7 +11,7 @@ from calbench.facts.frames import arrow_schema
 from calbench.metrics.game import GameScore, score_game
 from calbench.metrics.measure import MeasureSpec
 from calbench.metrics.players import Player
-from calbench.metrics.privacy.inference.game import Learnt
+from calbench.metrics.privacy.inference.bits import Learnt
 from calbench.metrics.privacy.loss import RoundBeliefs, round_beliefs
 from calbench.metrics.privacy.reflection import PairReflection, pair_reflections
 from calbench.oracle.cache import OracleCache

@@ -33,14 +33,8 @@ from calbench.metrics.outcomes import (
 )
 from calbench.metrics.players import Player, players_of
 from calbench.metrics.privacy.estimators import game_loss, joint_kind
-from calbench.metrics.privacy.inference.game import (
-    UNKNOWN,
-    Known,
-    Learnt,
-    PairBits,
-    learnt,
-    told_by,
-)
+from calbench.metrics.privacy.inference.bits import UNKNOWN, Known, Learnt, PairBits, told_by
+from calbench.metrics.privacy.inference.game import learnt
 from calbench.metrics.privacy.loss import AgentLoss, RoundBeliefs, VpsKind, excess_loss
 from calbench.metrics.privacy.reflection import PairReflection
 from calbench.metrics.regret import MeetingRegret, explain_regret
@@ -342,8 +336,7 @@ def score_game(
     scenario, difficulty = trace.scenario, trace.scenario.difficulty
     privacy = game_loss(trace, played.players, measure, beliefs, reflections)
     losses, schedule, spread = privacy.by_agent, played.schedule, _sensitivity(played)
-    if known is None:
-        known = learnt(trace) if measure.bits else UNKNOWN
+    known = known or (learnt(trace) if measure.bits else UNKNOWN)
     return GameScore(
         game_id=trace.game_id,
         scenario_id=scenario.scenario_id,

@@ -25,7 +25,7 @@ def played(team: str) -> bytes:
     return trace_bytes(play_game(SCENARIO, team))
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_games_of_threads_and_tasks_are_those_of_one_thread() -> None:
     alone = {team: played(team) for team in dict.fromkeys(GAMES)}
     with ThreadPoolExecutor(8) as threads:

@@ -15,7 +15,7 @@ from calbench.analysis.scoring import measure_games
 from calbench.config.composition import compose_team
 from calbench.engine.jobs import Job
 from calbench.metrics.measure import DEFAULT_MEASURE
-from calbench.metrics.privacy.inference.game import learnt
+from calbench.metrics.privacy.inference.game import learnt_of
 from calbench.metrics.speech.messages import audited_messages, labels_of_game
 from calbench.metrics.speech.secondhand import Spread, spread
 from calbench.oracle.ties import optimal_cost_vectors
@@ -88,8 +88,8 @@ def test_what_is_learnt_is_inferred(
 ) -> None:
     """Goal: no more than playing at five agents; grows with messages times slots."""
     config = CONFIG.model_copy(update={"team": compose_team(team)})
-    games = [play(scenario, config) for scenario in sampled(size, 2)]
-    found = benchmark(lambda: [learnt(game) for game in games])
+    games = [play(scenario, config) for scenario in sampled(size, 40 if size[0] == 5 else 2)]
+    found = benchmark(learnt_of, games)
     assert all(any(pair.bits for pair in each.pairs) for each in found)
     report_rate(benchmark, "games", len(games))
 

@@ -17,7 +17,7 @@ from tests.browser.tabs import Tab
 from tests.cli.runs import environment
 from tests.effort import GUARD_S
 
-pytestmark = pytest.mark.heavy
+pytestmark = pytest.mark.slow
 
 GAMES = 6
 DELAY_MS = 500

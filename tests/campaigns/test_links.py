@@ -18,7 +18,7 @@ from tests.conftest import Figures
 from tests.effort import attacks
 
 pytestmark = [
-    pytest.mark.heavy,
+    pytest.mark.slow,
     pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links and pipes as POSIX has them"),
 ]
 

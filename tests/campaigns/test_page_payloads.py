@@ -23,7 +23,7 @@ from tests.factories import as_written
 from tests.report.hostile import FIELDS, spoil
 from tests.report.language_samples import make_cohort
 
-pytestmark = pytest.mark.heavy
+pytestmark = pytest.mark.slow
 
 STEP = 5 if attacks(40) <= 40 else 1
 """Of so many events one is opened, beside the first ones of each type."""

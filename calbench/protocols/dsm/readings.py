@@ -48,8 +48,8 @@ class _Readings(NamedTuple):
 
     Attributes:
         scores: of its plans, as places in the scale, of shape (readings, plans).
-        leaves_out: whether a slot of each cell, and one with a meeting, would not have been
-            offered, of shape (readings, 2, cells + 1): before the slot of the last plan, and after.
+        leaves_out: of each slot left out, whether one of each cell, and one with a meeting, would
+            not have been offered, of shape (readings, slots left out, cells + 1).
         rooms: chance of that for each slot left out, of shape (readings, slots left out).
         shares: probability of each reading.
     """
@@ -95,14 +95,13 @@ def offer_told(
         return
     slots = _plain_told(offer, readings)
     held: dict[Slot, float] = {}
+    can_move = bool(settings.depth) and satisfaction(MOVED) in offer.scale
     weights = readings.shares[:, None] / readings.rooms
-    for is_after in (False, True):
-        places = [at for at, slot in enumerate(offer.omitted) if (slot > plain[-1]) is is_after]
-        told = weights[:, places].T @ readings.leaves_out[:, int(is_after)]
-        for at, (*cells, by_meeting) in zip(places, told.tolist(), strict=True):
-            slots[offer.omitted[at]] = tuple(cells)
-            if settings.depth and satisfaction(MOVED) in offer.scale:
-                held[offer.omitted[at]] = by_meeting
+    told = (weights[:, :, None] * readings.leaves_out).sum(axis=0)
+    for slot, (*cells, by_meeting) in zip(offer.omitted, told.tolist(), strict=True):
+        slots[slot] = tuple(cells)
+        if can_move:
+            held[slot] = by_meeting
     nothing = (0.0,) * len(levels)
     for slot in {plan.slot for plan in content.plans}.difference(plain):
         slots[slot], held[slot] = nothing, 1.0
@@ -139,7 +138,7 @@ def _offer(
 ) -> _Offer:
     """Return an offer as it is read."""
     named = {plan.slot for plan in content.plans}
-    by_slot = np.array([*chances])
+    by_slot = chances if isinstance(chances, np.ndarray) else np.array([*chances])
     omitted = [Slot(slot) for slot in range(len(by_slot)) if slot not in named]
     scale = tuple(sorted({level for level in levels if level}, reverse=True))
     return _Offer(plain, omitted, len(content.plans) - len(plain), by_slot, levels, scale)
@@ -153,8 +152,8 @@ def _readings(offer: _Offer, num_responders: int, settings: DsmSettings) -> _Rea
         return None
     places, left_out = ways
     is_after = (np.array(offer.omitted, dtype=int) > offer.plain[-1]).astype(int)
-    both = left_out[:, :, :-1] @ offer.chances[offer.omitted].T
-    rooms = both[:, is_after, np.arange(len(offer.omitted))]
+    left_out = left_out[:, is_after]
+    rooms = (left_out[:, :, :-1] * offer.chances[offer.omitted]).sum(axis=-1)
     before = offer.chances[offer.plain] @ _is_score(offer.levels, offer.scale)
     weights = before[np.arange(len(offer.plain)), places].prod(axis=1) * rooms.prod(axis=1)
     can_be, whole = weights > 0, weights.sum()
@@ -172,8 +171,9 @@ def _ways(
     num_responders: int,
     settings: DsmSettings,
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]] | None:
-    """Return which scores an offer can have, and what it then leaves out, as in ``_Readings``.
+    """Return which scores an offer can have, as in ``_Readings``, and what it then leaves out.
 
+    That is of shape (readings, 2, cells + 1): before the slot of the last plan, and after it.
     Scores descend, and slots ascend among equal ones. Plans that move meetings count for the
     length with the score of a cost of 1.
 

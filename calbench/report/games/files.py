@@ -20,7 +20,7 @@ from calbench.analysis.summary import KIND_WORDS, in_words
 from calbench.facts.storage import Facts
 from calbench.files import no_collection
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
-from calbench.metrics.privacy.inference.game import AGENT_DIGITS
+from calbench.metrics.privacy.inference.bits import AGENT_DIGITS
 from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
 from calbench.report.escape import packed_text, script_json, write_data

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from calbench.metrics.privacy.inference.game import WIDTH
+from calbench.metrics.privacy.inference.bits import WIDTH
 from calbench.report.experiment import Setting
 from calbench.report.pages.page import Content
 from calbench.report.site import Site, settings_of

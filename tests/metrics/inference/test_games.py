@@ -10,8 +10,9 @@ from calbench import play_game
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.domain.messages import CHANNELS, Channel, Message, Text
 from calbench.metrics.privacy.inference import game
+from calbench.metrics.privacy.inference.bits import Learnt, told_by
 from calbench.metrics.privacy.inference.calendars import prior_of
-from calbench.metrics.privacy.inference.game import Learnt, learnt, learnt_of, told_by
+from calbench.metrics.privacy.inference.game import learnt, learnt_of
 from calbench.metrics.privacy.inference.literal import LiteralReader
 from calbench.protocols.clues import Best, Told, View
 from calbench.protocols.imap import Imap

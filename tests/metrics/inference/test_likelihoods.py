@@ -126,7 +126,7 @@ def test_total_tells_what_enumeration_says(sums: tuple[tuple[int, int], ...]) ->
         return 1.0
 
     clue = Total((AgentId(1), AgentId(2)), sums)
-    told = [from_total(clue, [other], CELLS) for other in reversed(CHANCES)]
+    told = [from_total([clue], [other[None]], CELLS)[0] for other in reversed(CHANCES)]
     for rows, before, expected in zip(told, CHANCES, enumerated(CHANCES, fits), strict=True):
         assert normalised(rows * before) == pytest.approx(expected, abs=1e-9)
 
@@ -204,7 +204,7 @@ def test_meetings_are_weighed_apart_from_blocked_slots() -> None:
 
 def test_who_meets_does_not_meet_alone() -> None:
     row, held, link = np.array([[0.6, 0.4]]), np.array([0.15]), 2 / 3
-    among, apart = beside_meeting(row, held, link)
+    among, apart = beside_meeting(row, held, np.array(link))
     assert among[0] == pytest.approx([0.6 / 3, link + 0.4 / 3])
     assert apart[0] == pytest.approx([0.6 / 0.9, (0.4 - 0.1) / 0.9])
 

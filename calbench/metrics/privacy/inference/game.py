@@ -14,19 +14,29 @@ of blocked ones for each pair of which something was heard.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import permutations
-from math import fsum
-from typing import Any, NamedTuple, TypedDict
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import (
     Message,
     Own,
     Route,
+)
+from calbench.metrics.privacy.inference.bits import (
+    DIGITS,
+    NOTHING,
+    UNKNOWN,
+    Learnt,
+    Pair,
+    PairBits,
+    Step,
+    bands_of,
+    bits_of,
+    by_event,
+    outcome_bits,
 )
 from calbench.metrics.privacy.inference.calendars import (
     Array,
@@ -52,110 +62,11 @@ from calbench.traces.events import (
 )
 from calbench.traces.models import Trace
 
-DIGITS, AGENT_DIGITS = 4, 2
-"""Decimals of a pair and of an agent that are kept: the same on every machine."""
-
-CERTAIN = 1e-9
-"""Probability below which a slot is certain not to be so."""
-
-Pair = tuple[AgentId, AgentId]
-"""A target and its observer, in this order."""
-
 Agreed = dict[Pair, set[Slot]]
 """Slots of scheduled meetings of both, by target and observer."""
 
 _SENT = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent)
 _HEARD = (*_SENT, AnnouncementSent)
-
-
-class PairBits(NamedTuple):
-    """What an observer learnt of a target in a game.
-
-    Attributes:
-        target: the agent it is about.
-        observer: who learnt it.
-        bits: whether slots have room for a meeting.
-        bits_costs: also what their errands cost.
-        certain_slots: slots of which the observer is certain whether they have room.
-        outcome_bits: what it would know from the slots of its own scheduled meetings alone.
-    """
-
-    target: AgentId
-    observer: AgentId
-    bits: float
-    bits_costs: float
-    certain_slots: int
-    outcome_bits: float
-
-
-class Known(TypedDict, total=False):
-    """What all others learnt of an agent, as in :class:`PairBits`."""
-
-    bits: float
-    bits_costs: float
-    certain_slots: int
-    outcome_bits: float
-
-
-def told_by(pairs: Iterable[PairBits]) -> dict[AgentId, Known]:
-    """Return the sums over observers by target; bits are rounded."""
-    found: dict[AgentId, list[PairBits]] = {}
-    for pair in pairs:
-        found.setdefault(pair.target, []).append(pair)
-    return {
-        target: Known(
-            bits=round(fsum(each.bits for each in own), AGENT_DIGITS),
-            bits_costs=round(fsum(each.bits_costs for each in own), AGENT_DIGITS),
-            certain_slots=sum(each.certain_slots for each in own),
-            outcome_bits=round(fsum(each.outcome_bits for each in own), AGENT_DIGITS),
-        )
-        for target, own in found.items()
-    }
-
-
-class Band(NamedTuple):
-    """The chances of room of one size, of all pairs of a game of which something was heard.
-
-    Attributes:
-        band: the least of them, in percent; the last band also has 100%.
-        slots: how many there are, one for each slot and pair.
-        stated: their sum.
-        found: how many of the slots have room.
-    """
-
-    band: int
-    slots: int
-    stated: float
-    found: int
-
-
-WIDTH = 10
-"""Percent in a band [C]."""
-
-BANDS = tuple(range(0, 100, WIDTH))
-"""Bands by their least chance, in percent."""
-
-
-class Learnt(NamedTuple):
-    """What was learnt in a game; of a target of which nothing can be inferred there is no pair.
-
-    Attributes:
-        pairs: ordered by target and observer.
-        chances: by the same, each slot's posterior chance of having room.
-        bands: how right these chances are, see :class:`Band`, ascending.
-        told: what each message told all who heard it of all others, in bits whether slots have
-            room, by the index of its event; none of a message by unknown rules. They add up to
-            ``bits`` of all targets as :func:`told_by` rounds them.
-    """
-
-    pairs: tuple[PairBits, ...]
-    chances: Mapping[Pair, Array]
-    bands: tuple[Band, ...]
-    told: Mapping[int, float]
-
-
-UNKNOWN = Learnt((), {}, (), {})
-"""Where nothing can be inferred, or was to be."""
 
 
 def learnt(trace: Trace, rounds: int | None = None) -> Learnt:
@@ -193,16 +104,6 @@ def learnt_of(traces: Sequence[Trace], rounds: int | None = None) -> list[Learnt
     return found
 
 
-class _Step(NamedTuple):
-    """What an observer knows of a target after it heard a message: see :class:`PairBits`."""
-
-    event_index: int
-    pair: Pair
-    bits: float
-    bits_costs: float
-    certain_slots: int
-
-
 def _results(games: Sequence["_Game"], prior: Prior, lessons: Lessons) -> Iterator[Learnt]:
     """Yield what was learnt in games whose calendars are drawn alike; all is computed at once."""
     before = np.concatenate([game.before for game in games])
@@ -211,11 +112,11 @@ def _results(games: Sequence["_Game"], prior: Prior, lessons: Lessons) -> Iterat
     chances = posterior(prior, np.concatenate([before[begun], moved.weights]))
     first, after = chances[: len(begun)][places], chances[len(begun) :]
     truths = np.concatenate([game.truths[[target for target, _ in game.pairs]] for game in games])
-    found = [*_bits(truths[moved.rows], first, after)]
+    found = [*bits_of(truths[moved.rows], first, after)]
     ends = np.searchsorted(moved.numbers, [game.end for game in games]).tolist()
     for game, start, end in zip(games, [0, *ends], ends, strict=False):
         steps = [
-            _Step(game.heard_in[number], game.pairs[row - game.first], *found[at])
+            Step(game.heard_in[number], game.pairs[row - game.first], *found[at])
             for at, number, row in zip(
                 range(start, end),
                 moved.numbers[start:end].tolist(),
@@ -478,7 +379,7 @@ class _Game:
         booked = Booked(rows, chance, common, apart, everywhere, size, is_first)
         self.lessons.add(booked)
 
-    def learnt(self, steps: Sequence[_Step], room: Array) -> Learnt:
+    def learnt(self, steps: Sequence[Step], room: Array) -> Learnt:
         """Return the bits of all pairs, those of which nothing was heard among them.
 
         Args:
@@ -492,27 +393,17 @@ class _Game:
         for target, me in [(target, me) for target in targets for me in self.agents]:
             if target != me:
                 shared = len(self.agreed.get((target, me), ()))
-                outcome = round(_of_outcome(prior, shared, blocked[target]), DIGITS)
-                known = last[target, me][2:] if (target, me) in last else _NOTHING
+                outcome = round(outcome_bits(prior, shared, blocked[target]), DIGITS)
+                known = last[target, me][2:] if (target, me) in last else NOTHING
                 pairs.append(PairBits(target, me, *known, outcome))
-        told = _by_event(steps)
+        added = by_event(steps)
+        told = {index: added.get(index, 0.0) for index in sorted(self.told)}
         chances = {step.pair: own for step, own in zip(steps, room, strict=True)}
-        by_event = {index: told.get(index, 0.0) for index in sorted(self.told)}
-        return Learnt(tuple(pairs), chances, tuple(self._bands(chances)), by_event)
-
-    def _bands(self, chances: Mapping[Pair, Array]) -> Iterator[Band]:
-        """Yield the bands that have slots; chances are rounded, so that machines agree on them."""
         if not chances:
-            return
-        stated = np.concatenate([*chances.values()]).round(DIGITS)
-        truths = self.truths[[target for target, _ in chances]]
-        has_room = (truths < len(self.prior.cells) - 1).ravel()
-        place = np.minimum((stated * 100).round(2) // WIDTH, len(BANDS) - 1).astype(int)
-        size = len(BANDS)
-        found = (np.bincount(place, weights, size) for weights in (None, stated, has_room))
-        for band, slots, total, right in zip(BANDS, *(e.tolist() for e in found), strict=True):
-            if slots:
-                yield Band(band, slots, round(total, DIGITS), int(right))
+            return Learnt(tuple(pairs), {}, (), told)
+        truths = self.truths[[target for target, _ in chances]].ravel()
+        bands = bands_of(np.concatenate([*chances.values()]), truths < len(prior.cells) - 1)
+        return Learnt(tuple(pairs), chances, tuple(bands), told)
 
 
 def _not_yet(_agent: AgentId) -> Array:
@@ -520,64 +411,5 @@ def _not_yet(_agent: AgentId) -> Array:
     raise NotYetError
 
 
-_NOTHING = 0.0, 0.0, 0
-"""Bits, bits with costs and certain slots of a pair of which nothing was heard."""
-
-
-def _by_event(steps: Sequence[_Step]) -> dict[int, float]:
-    """Return what each message added to the bits of all targets, as these are rounded."""
-    bits: dict[AgentId, dict[Pair, float]] = {}
-    sums: dict[AgentId, float] = {}
-    told: dict[int, float] = {}
-    for step in steps:
-        target, _ = step.pair
-        of_pairs = bits.setdefault(target, {})
-        of_pairs[step.pair] = step.bits
-        total = round(fsum(of_pairs.values()), AGENT_DIGITS)
-        added = total - sums.get(target, 0.0)
-        told[step.event_index] = round(told.get(step.event_index, 0.0) + added, AGENT_DIGITS)
-        sums[target] = total
-    return told
-
-
 def _item(entry: Any) -> int:
     return entry.errand_id if isinstance(entry, ErrandEntry) else entry.meeting_id
-
-
-def _bits(
-    truth: NDArray[np.intp], before: Array, after: Array
-) -> Iterator[tuple[float, float, int]]:
-    """Yield bits, bits with costs, and the number of certain slots of each calendar.
-
-    Args:
-        truth: the place in the cells of each slot, of shape (calendars, slots).
-        before: chances of cells, of shape (calendars, slots, cells).
-        after: the same after all that was heard.
-    """
-    is_blocked = truth == before.shape[2] - 1
-    room = [np.where(is_blocked, each[..., -1], 1 - each[..., -1]) for each in (after, before)]
-    is_certain = (after[..., -1] < CERTAIN) | (after[..., -1] > 1 - CERTAIN)
-    cells = [np.take_along_axis(each, truth[..., None], 2)[..., 0] for each in (after, before)]
-    return zip(_log(*room), _log(*cells), is_certain.sum(axis=1).tolist(), strict=True)
-
-
-def _log(after: Array, before: Array) -> list[float]:
-    """Return by calendar the sum of logarithms of the ratios, rounded.
-
-    A truth that is held impossible counts as one in 10^9.
-    """
-    ratios = np.maximum(after, CERTAIN) / np.maximum(before, CERTAIN)
-    return [round(each, DIGITS) + 0.0 for each in np.log2(ratios).sum(axis=-1).tolist()]
-
-
-@lru_cache(maxsize=1024)
-def _of_outcome(prior: Prior, shared: int, blocked: int) -> float:
-    """Return the bits of an observer who knows that so many of the slots have room."""
-    if not shared:
-        return 0.0
-    weights = np.ones((1, prior.num_slots, len(prior.cells)))
-    weights[0, :shared, -1] = 0.0
-    after, before = posterior(prior, weights)[0, :, -1], np.full(prior.num_slots, prior.chances[-1])
-    is_blocked = np.arange(prior.num_slots) >= prior.num_slots - blocked
-    found = [np.where(is_blocked, each, 1 - each) for each in (after, before)]
-    return _log(*[each[None] for each in found])[0]

@@ -8,7 +8,7 @@ about as many as its rounds times what a pair hears in one of them.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,7 +191,8 @@ def _take_in(lessons: Sequence[Given], known: Knowledge, cells: Cells) -> Iterat
         found.append(_of_slots(by_kind[Heard]))
     if Chosen in by_kind:
         found += _of_choices(by_kind[Chosen], known, cells)
-    found += [_of_total(each, known, cells) for each in by_kind.get(Summed, ())]
+    if Summed in by_kind:
+        found += _of_totals(by_kind[Summed], known, cells)
     if found:
         joined = _Entries(*(np.concatenate(each) for each in zip(*found, strict=True)))
         known.hear(joined.at, joined.slots, joined.told, joined.held)
@@ -227,39 +228,76 @@ def _of_slots(lessons: Sequence[Heard]) -> _Entries:
 
 def _of_choices(lessons: Sequence[Chosen], known: Knowledge, cells: Cells) -> Iterator[_Entries]:
     """Yield what choices told of their targets; those of one form are inferred from together."""
-    forms: dict[object, list[Chosen]] = {}
-    for each in lessons:
-        clue = each.clue
-        form = len(each.rows), len(clue.among), clue.values, clue.is_forced
-        forms.setdefault(form, []).append(each)
-    for own in forms.values():
-        rows = np.array([each.rows for each in own])
-        chances = known.present(rows.ravel()).reshape(*rows.shape, -1, len(cells))
+    for own in _by_form(
+        lessons, lambda each: (len(each.clue.among), each.clue.values, each.clue.is_forced)
+    ):
+        rows, chances = _known_of(own, known, cells)
         clues = [each.clue for each in own]
         told, can_be = from_best(clues, chances, [each.own for each in own], cells)
-        rows, told = rows[can_be], told[can_be]
-        slots = np.array([clue.among for clue in clues])[can_be]
-        numbers = np.array([each.number for each in own])[can_be]
-        at, each_slot = np.broadcast_arrays(rows[:, :, None], slots[:, None])
-        weights = told.reshape(-1, len(cells))
-        of_row = np.repeat(numbers, rows.shape[1])
-        yield _Entries(of_row, rows.ravel(), at.ravel(), each_slot.ravel(), weights, weights[:, -1])
+        numbers = np.array([each.number for each in own])
+        slots = np.array([clue.among for clue in clues])
+        held = told[..., -1]
+        yield _of_all(numbers[can_be], rows[can_be], slots[can_be], told[can_be], held[can_be])
 
 
-def _of_total(lesson: Summed, known: Knowledge, cells: Cells) -> _Entries:
-    """Return what a total told; who has no room because of a meeting is not alone in it."""
-    rows, clue = [*lesson.rows], lesson.clue
-    ways = beside_meeting(known.present(rows), known.chance_held(rows), lesson.link)
-    told, held = [], []
-    for place in range(len(rows)):
-        among, apart = (from_total(clue, [*np.delete(each, place, 0)], cells) for each in ways)
-        told.append(apart)
-        held.append(among[:, -1])
-    count = len(clue.sums)
-    slots = np.tile(np.arange(count), len(rows))
-    numbers = [lesson.number] * len(rows)
-    at = np.repeat(rows, count)
-    return _Entries(numbers, rows, at, slots, np.concatenate(told), np.concatenate(held))
+def _of_totals(lessons: Sequence[Summed], known: Knowledge, cells: Cells) -> Iterator[_Entries]:
+    """Yield what totals told; who has no room because of a meeting is not alone in it."""
+    for own in _by_form(lessons, lambda each: len(each.clue.sums)):
+        rows, chances = _known_of(own, known, cells)
+        held = known.chance_held(rows.ravel()).reshape(chances.shape[:3])
+        links = np.array([each.link for each in own])[:, None, None]
+        ways = beside_meeting(chances, held, links)
+        clues = [each.clue for each in own]
+        found = []
+        for place in range(rows.shape[1]):
+            others = [agent for agent in range(rows.shape[1]) if agent != place]
+            found.append(
+                [from_total(clues, [each[:, at] for at in others], cells) for each in ways]
+            )
+        among, apart = (np.stack(each, axis=1) for each in zip(*found, strict=True))
+        numbers = np.array([each.number for each in own])
+        slots = np.broadcast_to(np.arange(apart.shape[2]), (len(own), apart.shape[2]))
+        yield _of_all(numbers, rows, slots, apart, among[..., -1])
+
+
+def _each_without(chances: Array) -> Iterator[list[Array]]:
+    """Yield for each target the chances of the others, of shape (lessons, slots, cells) each."""
+    targets = range(chances.shape[1])
+    for place in targets:
+        yield [chances[:, other] for other in targets if other != place]
+
+
+L = TypeVar("L", Chosen, Summed)
+
+
+def _by_form(lessons: Iterable[L], form: Callable[[L], object]) -> Iterable[list[L]]:
+    """Return lessons in groups: of as many targets each, and of one form."""
+    found: dict[object, list[L]] = {}
+    for each in lessons:
+        found.setdefault((len(each.rows), form(each)), []).append(each)
+    return found.values()
+
+
+def _known_of(lessons: Sequence[L], known: Knowledge, cells: Cells) -> tuple[Rows, Array]:
+    """Return the rows of lessons, of shape (lessons, targets), and the chances of their cells."""
+    rows = np.array([each.rows for each in lessons])
+    return rows, known.present(rows.ravel()).reshape(*rows.shape, -1, len(cells))
+
+
+def _of_all(numbers: Rows, rows: Rows, slots: Rows, told: Array, held: Array) -> _Entries:
+    """Return what lessons of several targets told of the same slots of each of them.
+
+    Args:
+        numbers: of the lessons.
+        rows: of their targets, of shape (lessons, targets).
+        slots: of shape (lessons, slots).
+        told: of shape (lessons, targets, slots, cells).
+        held: of shape (lessons, targets, slots).
+    """
+    at, each_slot = np.broadcast_arrays(rows[:, :, None], slots[:, None])
+    weights = told.reshape(-1, told.shape[-1])
+    numbers = np.repeat(numbers, rows.shape[1])
+    return _Entries(numbers, rows.ravel(), at.ravel(), each_slot.ravel(), weights, held.ravel())
 
 
 def _book(lessons: Sequence[Booked], known: Knowledge) -> None:

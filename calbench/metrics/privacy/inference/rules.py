@@ -1,7 +1,6 @@
 """What a seat's rules say that its messages tell, checked: protocols may be anybody's [C]."""
 
 from collections.abc import Collection, Iterable
-from functools import lru_cache
 from math import inf
 
 from calbench.domain.ids import AgentId, Slot
@@ -10,7 +9,7 @@ from calbench.errors import ConfigError
 from calbench.extensions import MisfitError, failure, where
 from calbench.files import printable
 from calbench.metrics.privacy.inference.literal import LiteralReader
-from calbench.protocols.clues import Best, Clue, Telling, Told, Total, View, Weights
+from calbench.protocols.clues import Best, Clue, Telling, Told, Total, View
 from calbench.protocols.registry import build_policy, is_outside
 from calbench.traces.models import Seat
 
@@ -93,25 +92,20 @@ def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | N
 
 
 def _told_fitting(clue: Told, view: View, num_agents: int, is_ours: bool) -> Told:
-    """Return a clue about slots that exist, with weights that fit the cells."""
+    """Return a clue about slots that exist; weights of our own rules fit the cells."""
     _check_agents((clue.agent,), num_agents)
     absent = _absent(clue.slots, view, is_ours)
     if absent:
         there = {slot: weights for slot, weights in clue.slots.items() if slot not in absent}
         clue = clue._replace(slots=there)
-    size = len(view.cells)
-    for weights in clue.slots.values():
-        if not _are_weights(weights if type(weights) is tuple else tuple(weights), size):
-            _check_weights(weights)
-            raise MisfitError(f"weights {weights} are not one for each of {view.cells}")
+    if is_ours:
+        return clue
     _check_weights(clue.held.values())
+    for weights in clue.slots.values():
+        _check_weights(weights)
+        if len(weights) != len(view.cells):
+            raise MisfitError(f"weights {weights} are not one for each of {view.cells}")
     return clue
-
-
-@lru_cache(maxsize=4096)
-def _are_weights(weights: Weights, size: int) -> bool:
-    """Whether these are so many weights; most rules say the same few ones again and again."""
-    return len(weights) == size and all(0 <= each < inf for each in weights)
 
 
 def _check_agents(agents: Iterable[AgentId], num_agents: int) -> None:

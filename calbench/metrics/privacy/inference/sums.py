@@ -56,28 +56,34 @@ def _sums(chances: Sequence[Array], values: Array) -> tuple[Array, Array]:
     return sums, found.reshape(*chances[0].shape[:-1], -1)
 
 
-def from_total(clue: Total, others: Sequence[Array], cells: Cells) -> Array:
-    """Return the weights of an agent's slots, given the total of it and of others."""
+def from_total(clues: Sequence[Total], others: Sequence[Array], cells: Cells) -> Array:
+    """Return the weights of an agent's slots, given totals of it and of others.
+
+    Args:
+        clues: the totals.
+        others: chances of the others' cells, each of shape (clues, slots, cells).
+        cells: what a slot can cost.
+    """
     values = _values(tuple(cells))
-    total = np.array([bad * NO_ROOM + cost for bad, cost in clue.sums])
+    totals = np.array([[bad * NO_ROOM + cost for bad, cost in clue.sums] for clue in clues])
     sums, found = _sums(others, values)
-    fits = sums == (total[:, None] - values)[:, :, None]
-    weights: Array = (fits * np.broadcast_to(found, (len(total), len(sums)))[:, None, :]).sum(2)
+    fits = sums == (totals[:, :, None] - values)[..., None]
+    weights: Array = (fits * found[..., None, :]).sum(axis=-1)
     return weights
 
 
-def beside_meeting(chances: Array, held: Array, link: float) -> tuple[Array, Array]:
+def beside_meeting(chances: Array, held: Array, link: Array) -> tuple[Array, Array]:
     """Return an agent's chances where another holds a meeting that the observer does not, or not.
 
     Args:
         chances: of the agent's slots and cells, or of several agents'.
         held: of each slot, the chance that such a meeting of the agent holds it.
-        link: the chance that it takes part in the other's.
+        link: of each, the chance that it takes part in the other's.
 
     Returns:
         Those where the other has one, and those where it has none.
     """
-    among, apart = chances * (1 - link), chances.copy()
+    among, apart = chances * (1 - link)[..., None], chances.copy()
     among[..., -1] += link
     apart[..., -1] -= link * held
     return among, apart / apart.sum(axis=-1, keepdims=True)
