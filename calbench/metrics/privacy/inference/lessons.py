@@ -215,6 +215,7 @@ def _answered(asked: Sequence[Asked], known: Knowledge) -> Iterator[Iterable[Giv
 
 
 def _of_slots(lessons: Sequence[Heard]) -> _Entries:
+    """Return what was heard of single agents."""
     numbers, rows, slots, told, held = zip(*lessons, strict=True)
     return _Entries(
         numbers,
@@ -248,13 +249,10 @@ def _of_totals(lessons: Sequence[Summed], known: Knowledge, cells: Cells) -> Ite
         links = np.array([each.link for each in own])[:, None, None]
         ways = beside_meeting(chances, held, links)
         clues = [each.clue for each in own]
-        found = []
-        for place in range(rows.shape[1]):
-            others = [agent for agent in range(rows.shape[1]) if agent != place]
-            found.append(
-                [from_total(clues, [each[:, at] for at in others], cells) for each in ways]
-            )
-        among, apart = (np.stack(each, axis=1) for each in zip(*found, strict=True))
+        among, apart = (
+            np.stack([from_total(clues, others, cells) for others in _each_without(way)], axis=1)
+            for way in ways
+        )
         numbers = np.array([each.number for each in own])
         slots = np.broadcast_to(np.arange(apart.shape[2]), (len(own), apart.shape[2]))
         yield _of_all(numbers, rows, slots, apart, among[..., -1])
