@@ -126,9 +126,9 @@ class Budget:
         self._others: dict[int, tuple[str, int]] = {}
         self._presence = presence
         self._alone_looks, self._looked, self._heard = 0, -POLL_S, time.monotonic()
-        self._spent = round(spent_usd * NANO) if ledger is None else ledger.check_spent()
+        self._spent = round(spent_usd * NANO)
         if ledger is not None:
-            self._others = ledger.open_entries()
+            self._spent, self._others = ledger.begun()
             self._spent -= self._reserved_by_others
 
     @property

@@ -165,6 +165,31 @@ def test_what_another_run_spent_between_a_look_and_the_ledger_is_not_waited_for(
     asyncio.run(play())
 
 
+def test_what_another_run_reserved_counts_while_a_dear_reply_raises_what_is_open(
+    tmp_path: Path,
+) -> None:
+    async def play() -> None:
+        path = tmp_path / "replies.sqlite"
+        with (
+            ReplyStore.open(path) as mine,
+            ReplyStore.open(path) as theirs,
+            ReplyWriter(mine) as own,
+            ReplyWriter(theirs) as other,
+        ):
+            budget, rival = Budget(1000 / NANO, own), Budget(1000 / NANO, other)
+            for _ in range(3):
+                budget.settle(await budget.reserve(10, "m"), 9, "m", is_answered=True)
+            first, second = [await budget.reserve(10, "m") for _ in range(2)]
+            held = await rival.reserve(600, "other")
+            budget.settle(first, 40, "m", is_answered=True)  # the second reserves more since
+            budget.settle(second, 40, "m", is_answered=True)
+            rival.settle(held, 600, "other")
+            with pytest.raises(UnavailableError, match="budget"):
+                await asyncio.wait_for(budget.reserve(320, "m"), GUARD_S)
+
+    asyncio.run(play())
+
+
 def test_dear_reply_stops_what_no_longer_fits_and_tells(capsys: pytest.CaptureFixture[str]) -> None:
     async def run() -> list[str]:
         budget = Budget(100 / NANO)

@@ -469,6 +469,16 @@ def test_ledger_counts_what_was_never_settled_in_full(tmp_path: Path) -> None:
         assert store.spent() == 47
 
 
+def test_own_entries_do_not_hide_what_others_reserved_before(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    with ReplyStore.open(path) as mine, ReplyStore.open(path) as theirs:
+        assert (theirs.reserve("m", 7), mine.reserve("m", 9), theirs.reserve("m", 8)) == (1, 2, 3)
+
+        assert mine.others_reservations() == [(1, "m", 7), (3, "m", 8)]
+        assert theirs.others_reservations() == [(2, "m", 9)]
+        assert mine.others_reservations() == theirs.others_reservations() == []
+
+
 WRITER = """
 import sys
 import threading

@@ -1,6 +1,7 @@
 """The ledger beside replies: what is reserved before it may be spent, and what it cost."""
 
 import os
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
@@ -58,10 +59,15 @@ class Presence:
 class Ledger(ReplyDatabase):
     """What attempts may cost and did, of all processes that use one file."""
 
-    _read = 0
+    def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:
+        super().__init__(path, connection)
+        self._read = 0
+        self._unread: list[tuple[int, str, int]] = []
 
     def reserve(self, model: str, nano_usd: int) -> int:
         """Note money before it may be spent; return its number. Inside of :meth:`writing`."""
+        # What others reserved up to now is below the new number, where it is not looked for later.
+        self._unread = self.others_reservations()
         (number,) = self._connection.execute(
             "SELECT coalesce(max(id), 0) + 1 FROM reservations"
         ).fetchone()
@@ -96,6 +102,7 @@ class Ledger(ReplyDatabase):
 
     def open_entries(self) -> dict[int, tuple[str, int]]:
         """Return model and nano-dollars of what was never settled, by its number."""
+        self._unread = []
         with self._reporting():
             rows = self._connection.execute(
                 "SELECT id, model, nano_usd FROM reservations"
@@ -108,6 +115,7 @@ class Ledger(ReplyDatabase):
 
     def others_reservations(self) -> list[tuple[int, str, int]]:
         """Return number, model and nano-dollars of what others reserved since the last look."""
+        unread, self._unread = self._unread, []
         with self._reporting():
             rows = self._connection.execute(
                 "SELECT id, model, nano_usd FROM reservations WHERE id > ? ORDER BY id",
@@ -115,7 +123,7 @@ class Ledger(ReplyDatabase):
             ).fetchall()
         if rows:
             self._read = int(rows[-1][0])
-        return [(int(number), str(model), int(nano_usd)) for number, model, nano_usd in rows]
+        return unread + [(int(number), str(model), int(cost)) for number, model, cost in rows]
 
     def settlements(self, numbers: Sequence[int]) -> list[tuple[int, int]]:
         """Return number and nano-dollars of those of some reservations that are settled."""

@@ -87,13 +87,13 @@ class ReplyWriter:
         self._settled.append((entry, nano_usd))
         self._write_soon()
 
-    def check_spent(self) -> int:
-        """Return the nano-dollars spent; what was never settled counts in full."""
-        return self._store.spent()
+    def begun(self) -> tuple[int, dict[int, tuple[str, int]]]:
+        """Return the nano-dollars spent, and model and nano-dollars of what was never settled.
 
-    def open_entries(self) -> dict[int, tuple[str, int]]:
-        """Return model and nano-dollars of what was never settled, by its number."""
-        return self._store.open_entries()
+        What was never settled counts in full. Both are of one moment.
+        """
+        with self._store.writing(is_synced=False):
+            return self._store.spent(), self._store.open_entries()
 
     def news(
         self, entries: Collection[int]

@@ -107,7 +107,7 @@ def learnt_of(traces: Sequence[Trace], rounds: int | None = None) -> list[Learnt
 def _results(games: Sequence["_Game"], prior: Prior, lessons: Lessons) -> Iterator[Learnt]:
     """Yield what was learnt in games whose calendars are drawn alike; all is computed at once."""
     before = np.concatenate([game.before for game in games])
-    moved = lessons.take_in(Knowledge(prior, before), prior.cells)
+    moved = lessons.take_in(Knowledge(prior, before))
     begun, places = np.unique(moved.rows, return_inverse=True)
     chances = posterior(prior, np.concatenate([before[begun], moved.weights]))
     first, after = chances[: len(begun)][places], chances[len(begun) :]

@@ -30,16 +30,17 @@ class Knowledge:
     everything heard is kept for each of these states.
 
     Attributes:
+        cells: what a slot can cost.
         open: likelihood of each cell, of shape (rows, slots, cells), where nothing changed.
         held: the same where a meeting holds the slot.
         landed: of each slot that was free, where an errand landed, of shape (rows, slots).
         left: how likely a slot could be another meeting's, for those that the observer holds.
     """
 
-    __slots__ = ("_can_be", "_shares", "held", "landed", "left", "open")
+    __slots__ = ("_can_be", "_shares", "cells", "held", "landed", "left", "open")
 
     def __init__(self, prior: Prior, before: Array) -> None:
-        self._shares = prior.chances
+        self.cells, self._shares = prior.cells, prior.chances
         self._can_be = (prior.chances > 0).astype(float)
         self.open = before.copy()
         self.held = np.zeros_like(before)

@@ -17,7 +17,7 @@ from calbench.domain.ids import Slot
 from calbench.metrics.privacy.inference.calendars import Array
 from calbench.metrics.privacy.inference.knowledge import Knowledge
 from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
-from calbench.protocols.clues import Best, Cells, Total, Weights
+from calbench.protocols.clues import Best, Total, Weights
 
 Rows = NDArray[np.intp]
 
@@ -127,13 +127,8 @@ class Lessons:
         for row in rows:
             self._next[row] = stage + 1
 
-    def take_in(self, known: Knowledge, cells: Cells) -> "Steps":
-        """Take in all of them.
-
-        Args:
-            known: of all pairs, before anything was heard.
-            cells: what a slot can cost.
-        """
+    def take_in(self, known: Knowledge) -> "Steps":
+        """Take in all of them; before, nothing is known but what each observer begins with."""
         moved: list[Steps] = []
         for lessons in self._stages:
             asked = [each for each in lessons if isinstance(each, Asked)]
@@ -141,7 +136,7 @@ class Lessons:
             answers = [*zip_longest(*_answered(asked, known))] if asked else []
             for answer in answers or [()]:
                 given += [each for each in answer if each is not None]
-                moved += _take_in(given, known, cells)
+                moved += _take_in(given, known)
                 given = []
         if not moved:
             nothing = np.zeros(0, dtype=int)
@@ -179,7 +174,7 @@ class _Entries(NamedTuple):
     held: Array
 
 
-def _take_in(lessons: Sequence[Given], known: Knowledge, cells: Cells) -> Iterator[Steps]:
+def _take_in(lessons: Sequence[Given], known: Knowledge) -> Iterator[Steps]:
     """Take in lessons that do not touch each other; yield what they moved."""
     by_kind: dict[type[Any], list[Any]] = {}
     for lesson in lessons:
@@ -190,9 +185,9 @@ def _take_in(lessons: Sequence[Given], known: Knowledge, cells: Cells) -> Iterat
     if Heard in by_kind:
         found.append(_of_slots(by_kind[Heard]))
     if Chosen in by_kind:
-        found += _of_choices(by_kind[Chosen], known, cells)
+        found += _of_choices(by_kind[Chosen], known)
     if Summed in by_kind:
-        found += _of_totals(by_kind[Summed], known, cells)
+        found += _of_totals(by_kind[Summed], known)
     if found:
         joined = _Entries(*(np.concatenate(each) for each in zip(*found, strict=True)))
         known.hear(joined.at, joined.slots, joined.told, joined.held)
@@ -227,30 +222,32 @@ def _of_slots(lessons: Sequence[Heard]) -> _Entries:
     )
 
 
-def _of_choices(lessons: Sequence[Chosen], known: Knowledge, cells: Cells) -> Iterator[_Entries]:
+def _of_choices(lessons: Sequence[Chosen], known: Knowledge) -> Iterator[_Entries]:
     """Yield what choices told of their targets; those of one form are inferred from together."""
     for own in _by_form(
         lessons, lambda each: (len(each.clue.among), each.clue.values, each.clue.is_forced)
     ):
-        rows, chances = _known_of(own, known, cells)
+        rows, chances = _known_of(own, known)
         clues = [each.clue for each in own]
-        told, can_be = from_best(clues, chances, [each.own for each in own], cells)
+        told, can_be = from_best(clues, chances, [each.own for each in own], known.cells)
         numbers = np.array([each.number for each in own])
         slots = np.array([clue.among for clue in clues])
         held = told[..., -1]
         yield _of_all(numbers[can_be], rows[can_be], slots[can_be], told[can_be], held[can_be])
 
 
-def _of_totals(lessons: Sequence[Summed], known: Knowledge, cells: Cells) -> Iterator[_Entries]:
+def _of_totals(lessons: Sequence[Summed], known: Knowledge) -> Iterator[_Entries]:
     """Yield what totals told; who has no room because of a meeting is not alone in it."""
     for own in _by_form(lessons, lambda each: len(each.clue.sums)):
-        rows, chances = _known_of(own, known, cells)
+        rows, chances = _known_of(own, known)
         held = known.chance_held(rows.ravel()).reshape(chances.shape[:3])
         links = np.array([each.link for each in own])[:, None, None]
         ways = beside_meeting(chances, held, links)
         clues = [each.clue for each in own]
         among, apart = (
-            np.stack([from_total(clues, others, cells) for others in _each_without(way)], axis=1)
+            np.stack(
+                [from_total(clues, others, known.cells) for others in _each_without(way)], axis=1
+            )
             for way in ways
         )
         numbers = np.array([each.number for each in own])
@@ -276,10 +273,10 @@ def _by_form(lessons: Iterable[L], form: Callable[[L], object]) -> Iterable[list
     return found.values()
 
 
-def _known_of(lessons: Sequence[L], known: Knowledge, cells: Cells) -> tuple[Rows, Array]:
+def _known_of(lessons: Sequence[L], known: Knowledge) -> tuple[Rows, Array]:
     """Return the rows of lessons, of shape (lessons, targets), and the chances of their cells."""
     rows = np.array([each.rows for each in lessons])
-    return rows, known.present(rows.ravel()).reshape(*rows.shape, -1, len(cells))
+    return rows, known.present(rows.ravel()).reshape(*rows.shape, -1, len(known.cells))
 
 
 def _of_all(numbers: Rows, rows: Rows, slots: Rows, told: Array, held: Array) -> _Entries:
