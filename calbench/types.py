@@ -3,7 +3,8 @@
 What a player sees and does: :class:`Observation`, :class:`Turn` and its actions, message contents.
 What is played and recorded: :class:`Scenario`, :class:`Team`, :class:`Trace`. What is measured:
 :class:`GameScore`, :class:`Results`, :class:`Comparison`. What a protocol of one's own says of its
-messages: :class:`Update`, :class:`Told`, :class:`Best`, :class:`Total`.
+messages: :class:`Update`, :class:`Told`, :class:`Best`, :class:`Total`,
+:class:`OneOf`.
 
 ``AgentId``, ``MeetingId``, ``ErrandId`` and ``Slot`` are whole numbers that type checkers tell
 apart, ``PASS`` is the empty turn, and a ``Player`` is a known player's name, an object with
@@ -47,7 +48,7 @@ from calbench.llm.completion import Completion, TokenLogprob
 from calbench.metrics.game import AgentGame, GameScore
 from calbench.metrics.privacy.evidence import RoundTalk, Update
 from calbench.protocols.base import Policy
-from calbench.protocols.clues import Best, Told, Total, View
+from calbench.protocols.clues import Best, OneOf, Told, Total, View
 from calbench.runs.results import Results
 from calbench.scenarios.models import OracleEntry, Scenario, ScheduleEntry
 from calbench.traces.events import MessageSent
@@ -86,6 +87,7 @@ __all__ = [
     "Message",
     "MessageSent",
     "Observation",
+    "OneOf",
     "OracleEntry",
     "Own",
     "OwnActing",

@@ -5,7 +5,7 @@ this?". What it says is about *present* calendars in local costs, as IMAP counts
 a number what moving an errand costs, ``None`` no place for a meeting (blocked, or held by one).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -76,7 +76,29 @@ class Total(NamedTuple):
     sums: Sequence[tuple[int, int]]
 
 
-Clue = Told | Best | Total
+class OneOf(NamedTuple):
+    """A message of one agent that can have come about in several ways, each as likely as another.
+
+    Which one it was is judged by what the observer knows of the slots when it hears the message.
+
+    >>> OneOf(AgentId(0), (Slot(2),), [[(1.0, 0.0, 0.0, 0.0)], [(0.0, 1.0, 0.0, 0.0)]]).slots
+    (2,)
+
+    Attributes:
+        agent: whose calendar it is about.
+        slots: that it is about.
+        ways: for each way and slot the weights of the view's ``cells``, then that of a slot which a
+            meeting holds, of shape (ways, slots, cells + 1).
+        otherwise: by slot its weights, as of ``Told``, if none of the ways can be.
+    """
+
+    agent: AgentId
+    slots: tuple[Slot, ...]
+    ways: Collection[Collection[Weights]]
+    otherwise: Mapping[Slot, Weights] = MappingProxyType({})
+
+
+Clue = Told | Best | Total | OneOf
 
 C = TypeVar("C")
 

@@ -4,7 +4,8 @@ Six messages for a meeting of three: two requests, two vectors, two decisions. T
 low-cost, high-disclosure reference point.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import ClassVar
 
 from calbench.domain.actions import PASS, DirectMessage, Turn
@@ -20,7 +21,7 @@ from calbench.domain.messages import (
 )
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import First, others, own_meeting, place
-from calbench.protocols.clues import Best, Told, View, cheapest_of_all
+from calbench.protocols.clues import Best, Cells, Told, View, Weights, cheapest_of_all
 from calbench.protocols.costs import CostVector, cheapest_slot, feasible_slots, local_costs
 
 
@@ -58,8 +59,14 @@ def vector_told(message: Message, view: View) -> Iterator[Told]:
     """
     report, sender = message.content, message.sender
     if sender is not None and isinstance(report, CostReport) and set(report.costs) != {None}:
-        costs = zip(report.slots, report.costs, strict=False)
-        yield Told(sender, {slot: view.equal(cost) for slot, cost in costs})
+        yield Told(sender, _slots_told(report.slots, report.costs, view.cells))
+
+
+@lru_cache(maxsize=1024)  # all who hear a vector are told the same
+def _slots_told(slots: tuple[Slot, ...], costs: CostVector, cells: Cells) -> Mapping[Slot, Weights]:
+    """Return by slot the weights of a cost."""
+    equal = {cost: tuple([float(cell == cost) for cell in cells]) for cost in {*costs}}
+    return {slot: equal[cost] for slot, cost in zip(slots, costs, strict=False)}
 
 
 def decide(observation: Observation, meeting: Meeting, slot: Slot | None) -> Turn:

@@ -5,7 +5,7 @@ unique across kinds, prior meetings on the calendars of exactly their participan
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -508,14 +508,16 @@ class Scenario(Model):
         """Incoming meetings, then prior ones, in the order of the file."""
         return (*self.meetings, *self.prior_meetings)
 
-    @property
-    def errands(self) -> Iterator[tuple[AgentId, Slot, ErrandEntry]]:
+    @cached_property
+    def errands(self) -> tuple[tuple[AgentId, Slot, ErrandEntry], ...]:
         """Every errand with its owner and its slot, by agent, then slot."""
-        return (
-            (AgentId(agent), Slot(slot), entry)
-            for agent, calendar in enumerate(self.calendars)
-            for slot, entry in enumerate(calendar)
-            if isinstance(entry, ErrandEntry)
+        return tuple(
+            [
+                (AgentId(agent), Slot(slot), entry)
+                for agent, calendar in enumerate(self.calendars)
+                for slot, entry in enumerate(calendar)
+                if isinstance(entry, ErrandEntry)
+            ]
         )
 
     @cached_property

@@ -98,7 +98,7 @@ def test_what_it_tells_is_unknown_until_it_says_so(monkeypatch: pytest.MonkeyPat
     ("body", "said"),
     [
         ("1 / 0", "ZeroDivisionError: division by zero"),
-        ("yield 7", "7 is neither Told, Best nor Total"),
+        ("yield 7", "7 is neither Told, Best, Total nor OneOf"),
         ("yield Told(message.sender, {99: view.equal(0)})", "slot 99 is not there; slots are 0 "),
         ("yield Told(message.sender, {-1: view.equal(0)})", "slot -1 is not there; slots are 0 "),
         ("yield Told(9, {1: view.equal(0)})", "agents (9,) are not all in the game"),
@@ -109,6 +109,14 @@ def test_what_it_tells_is_unknown_until_it_says_so(monkeypatch: pytest.MonkeyPat
         ("yield Best((0,), 2, (0, 1), view.cells)", "slot 2 is not in (0, 1)"),
         ("yield Best((0,), 0, (0, 1), (1,))", "values (1,) are not one for each of"),
         ("yield Total((0,), ((0, 1),))", "1 sums are not one for each of 16 slots"),
+        ("yield OneOf(9, (0,), [[EVEN]])", "agents (9,) are not all in the game"),
+        ("yield OneOf(0, (99,), [[EVEN]])", "slot 99 is not there; slots are 0 "),
+        ("yield OneOf(0, (1, 1), [[EVEN, EVEN]])", "slots (1, 1) are none, or some of them are "),
+        ("yield OneOf(0, (1,), [[(1.0,)]])", "ways of shape (1, 1, 1) are not (ways, 1, "),
+        ("yield OneOf(0, (1,), [])", "ways of shape (0,) are not (ways, 1, "),
+        ("yield OneOf(0, (1,), [[EVEN], [(1.0,)]])", "its ways are no numbers of one shape"),
+        ("yield OneOf(0, (1,), [[[-1.0] + EVEN[1:]]])", "weights (-1.0,) are not all from 0 on"),
+        ("yield OneOf(0, (1,), [[EVEN]], {1: (1.0,)})", "weights (1.0,) are not one for each"),
     ],
 )
 def test_rules_that_fail_are_named_with_their_place_and_the_message(
@@ -117,7 +125,8 @@ def test_rules_that_fail_are_named_with_their_place_and_the_message(
     file = page / "calbench_bid" / "protocol.py"
     text = file.read_text()
     rule = f"\n    def tells(self, message, view):\n        {body}\n"
-    file.write_text(f"from calbench.types import Best, Told, Total\n{text}{rule}")
+    rule = rule.replace("EVEN", "([1.0] * len(view.cells) + [1.0])")
+    file.write_text(f"from calbench.types import Best, OneOf, Told, Total\n{text}{rule}")
     trace = play_game(load_suite("uniform")[0], "bid")
     with pytest.raises(ConfigError) as told:
         learnt(trace)

@@ -13,8 +13,9 @@ from calbench.domain.ids import AgentId, Slot
 from calbench.metrics.privacy.inference import sums
 from calbench.metrics.privacy.inference.calendars import Array, Prior, posterior
 from calbench.metrics.privacy.inference.knowledge import Knowledge
+from calbench.metrics.privacy.inference.lessons import Lessons, Mixed
 from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
-from calbench.protocols.clues import Best, Total
+from calbench.protocols.clues import Best, OneOf, Total
 from calbench.protocols.costs import cheapest_slot
 
 CELLS = (0, 1, 10, None)
@@ -129,6 +130,38 @@ def test_total_tells_what_enumeration_says(sums: tuple[tuple[int, int], ...]) ->
     told = [from_total([clue], [other[None]], CELLS)[0] for other in reversed(CHANCES)]
     for rows, before, expected in zip(told, CHANCES, enumerated(CHANCES, fits), strict=True):
         assert normalised(rows * before) == pytest.approx(expected, abs=1e-9)
+
+
+# A slot that a meeting holds weighs as one without room: both are read alike.
+WEIGHTS = st.tuples(LIKELY, LIKELY, LIKELY).map(lambda row: (*row, row[2]))
+WAYS = st.lists(st.tuples(WEIGHTS, WEIGHTS), min_size=1, max_size=4)
+
+
+@given(ways=WAYS, booked=st.sampled_from([None, 0, 1]))
+def test_ways_tell_what_enumeration_says(
+    ways: list[tuple[tuple[float, ...], ...]], booked: int | None
+) -> None:
+    """Each slot is free, full, blocked or a meeting's by now, and each way as likely as another."""
+    prior = Prior(3, (0, 1, None), (0.5, 0.5), (0.4, 0.6))
+    known, slots = Knowledge(prior, np.ones((1, 3, 3))), (Slot(2), Slot(0))
+    if booked is not None:
+        known.book([0], [booked])
+    can_meet = dict.fromkeys(slots, (1.0, 1.0, 0.0))
+    room, held = known.present([0])[0], known.chance_held([0])[0]
+    now = np.column_stack([room[:, :2], room[:, 2] - held, held])
+    lessons = Lessons()
+    row = lessons.begin(1)
+    lessons.add(Mixed(lessons.number(), row, OneOf(AgentId(0), slots, ways, can_meet)))
+    lessons.take_in(known)
+
+    def likely(calendar: Sequence[int], way: Sequence[Sequence[float]]) -> float:
+        return prod(way[place][calendar[slot]] for place, slot in enumerate(slots))
+
+    if not any((np.array(way) * now[[2, 0]]).sum(axis=1).all() for way in ways):
+        ways = [((1.0, 1.0, 0.0, 0.0), (1.0, 1.0, 0.0, 0.0))]
+    (expected,) = enumerated([now], lambda joint: sum(likely(joint[0], way) for way in ways))
+    assert known.present([0])[0, :, :2] == pytest.approx(expected[:, :2])
+    assert known.chance_held([0])[0] == pytest.approx(expected[:, 3])
 
 
 def book(known: Knowledge, slot: Slot) -> None:

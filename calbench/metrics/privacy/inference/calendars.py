@@ -166,35 +166,34 @@ def posterior(prior: Prior, weights: Array) -> Array:
         prior: of the calendars.
         weights: likelihood of each cell, of shape (calendars, slots, cells).
     """
-    shares = np.array(prior.shares)
-    inner = weights[:, :, :-1] * shares
-    room, blocked = inner.sum(axis=2), weights[:, :, -1]
-    num, slots = room.shape
+    inner = weights[:, :, :-1] * np.array(prior.shares)
+    # By slot first, and by calendar last: what is read together lies together.
+    room, blocked = inner.sum(axis=2).T.copy(), weights[:, :, -1].T.copy()
+    slots, num = room.shape
     size = len(prior.blocked)
-    after = np.empty((slots + 1, num, size + 1))
-    after[slots, :, :size], after[slots, :, size] = prior.by_count, 0.0
-    after[:, :, size] = 0.0
+    after = np.zeros((slots + 1, size + 1, num))
+    after[slots, :size] = prior.by_count[:, None]
     for slot in range(slots - 1, -1, -1):
         later = after[slot + 1]
-        after[slot, :, :size] = (
-            room[:, slot, None] * later[:, :size] + blocked[:, slot, None] * later[:, 1:]
-        )
-    before = np.zeros((num, size))
-    before[:, 0] = 1.0
-    found = np.empty_like(weights)
+        after[slot, :size] = room[slot] * later[:size] + blocked[slot] * later[1:]
+    before = np.zeros((size, num))
+    before[0] = 1.0
+    is_held = np.empty((slots, num))
     for slot in range(slots):
         later = after[slot + 1]
-        has_room = room[:, slot] * (before * later[:, :size]).sum(axis=1)
-        is_blocked = blocked[:, slot] * (before * later[:, 1:]).sum(axis=1)
+        has_room = room[slot] * (before * later[:size]).sum(axis=0)
+        is_blocked = blocked[slot] * (before * later[1:]).sum(axis=0)
         whole = has_room + is_blocked
         # Without any calendar that fits, by a broken rule, nothing is known of the number.
-        free = blocked[:, slot] * prior.chances[-1]
-        alone = free / np.maximum(free + room[:, slot] * (1 - prior.chances[-1]), LEAST)
-        found[:, slot, -1] = np.where(whole > 0, is_blocked / np.maximum(whole, LEAST), alone)
-        step = before * room[:, slot, None]
-        step[:, 1:] += before[:, :-1] * blocked[:, slot, None]
-        before = step / np.maximum(step.sum(axis=1, keepdims=True), LEAST)
-    rest = np.where(room > 0, room, 1.0)[:, :, None]
+        free = blocked[slot] * prior.chances[-1]
+        alone = free / np.maximum(free + room[slot] * (1 - prior.chances[-1]), LEAST)
+        is_held[slot] = np.where(whole > 0, is_blocked / np.maximum(whole, LEAST), alone)
+        step = before * room[slot]
+        step[1:] += before[:-1] * blocked[slot]
+        before = step / np.maximum(step.sum(axis=0), LEAST)
+    found = np.empty_like(weights)
+    found[:, :, -1] = is_held.T
+    rest = np.where(room > 0, room, 1.0).T[:, :, None]
     found[:, :, :-1] = inner / rest * (1 - found[:, :, -1:])
     return found
 

@@ -48,9 +48,9 @@ from calbench.metrics.privacy.inference.calendars import (
 from calbench.metrics.privacy.inference.knowledge import Knowledge
 from calbench.metrics.privacy.inference.lessons import Asked, Booked, Given, Lessons
 from calbench.metrics.privacy.inference.observer import Observer, chance_apart
-from calbench.metrics.privacy.inference.rules import clues_of, rules_of
+from calbench.metrics.privacy.inference.rules import are_ours, clues_of, rules_of
 from calbench.protocols.clues import Telling, View
-from calbench.scenarios.models import ErrandEntry
+from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
@@ -65,8 +65,12 @@ from calbench.traces.models import Trace
 Agreed = dict[Pair, set[Slot]]
 """Slots of scheduled meetings of both, by target and observer."""
 
-_SENT = (DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent)
-_HEARD = (*_SENT, AnnouncementSent)
+_SENT = frozenset({DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent})
+_HEARD = _SENT | {AnnouncementSent}
+_READ = _HEARD | {BatchApplied, Resolution, RoundStart}
+
+Events = list[tuple[int, Any]]
+"""Those of a game that say what was heard, booked and begun, each beside its index."""
 
 
 def learnt(trace: Trace, rounds: int | None = None) -> Learnt:
@@ -88,18 +92,20 @@ def learnt_of(traces: Sequence[Trace], rounds: int | None = None) -> list[Learnt
     Raises:
         ConfigError: the rules of a protocol from elsewhere fail.
     """
-    found, alike = [UNKNOWN] * len(traces), dict[Prior, dict[int, list[Telling | None]]]()
+    found, alike = [UNKNOWN] * len(traces), dict[Prior, dict[int, _Game]]()
+    lessons_of: dict[Prior, Lessons] = {}
     for place, trace in enumerate(traces):
-        prior, policies = prior_of(trace.scenario), _policies(trace)
+        events = [(at, each) for at, each in enumerate(trace.events) if type(each) in _READ]
+        prior, policies = prior_of(trace.scenario), _policies(trace, events)
         if prior is not None and any(policies):
-            alike.setdefault(prior, {})[place] = policies
-    for prior, policies_of in alike.items():
-        lessons = Lessons()
-        games = [_Game(traces[at], prior, each, lessons) for at, each in policies_of.items()]
-        for game in games:
+            lessons = lessons_of.setdefault(prior, Lessons())
+            game = _Game(trace.scenario, events, prior, policies, lessons)
+            alike.setdefault(prior, {})[place] = game
             game.read(rounds)
             game.end = lessons.number()
-        for place, each in zip(policies_of, _results(games, prior, lessons), strict=True):
+    for prior, games in alike.items():
+        results = _results([*games.values()], prior, lessons_of[prior])
+        for place, each in zip(games, results, strict=True):
             found[place] = each
     return found
 
@@ -127,12 +133,12 @@ def _results(games: Sequence["_Game"], prior: Prior, lessons: Lessons) -> Iterat
         yield game.learnt(steps, 1 - after[start:end, :, -1])
 
 
-def _policies(trace: Trace) -> list[Telling | None]:
+def _policies(trace: Trace, events: Events) -> list[Telling | None]:
     """Return the rules by which each agent speaks, where they are known."""
     speaks = {
         event.from_agent
-        for event in trace.events
-        if isinstance(event, _SENT) and isinstance(event.content, Own)
+        for _, event in events
+        if type(event) in _SENT and isinstance(event.content, Own)
     }
     config, by_seat, found = trace.config, {}, []
     for agent in map(AgentId, range(trace.scenario.num_agents)):  # most games have one seat for all
@@ -144,22 +150,23 @@ def _policies(trace: Trace) -> list[Telling | None]:
     return found
 
 
-def _pairs_of(trace: Trace, policies: Sequence[Telling | None]) -> dict[Pair, int]:
+def _pairs_of(
+    agents: Sequence[AgentId], events: Events, policies: Sequence[Telling | None]
+) -> dict[Pair, int]:
     """Return the pairs of which something may be heard, ordered, and the last event that may tell.
 
     A message tells of its sender and, to who takes part, of the meeting's other members; rules
     from elsewhere may tell of anybody.
     """
-    agents = [AgentId(agent) for agent in range(trace.scenario.num_agents)]
-    if any(type(each).__module__.partition(".")[0] != "calbench" for each in policies if each):
-        end = len(trace.events)
+    if not all(are_ours(type(each)) for each in policies if each is not None):
+        end = events[-1][0] + 1 if events else 0
         return {(target, me): end for target in agents for me in agents if target != me}
     found: dict[Pair, int] = {}
     members: tuple[AgentId, ...] = ()
-    for index, event in enumerate(trace.events):
-        if isinstance(event, RoundStart):
+    for index, event in events:
+        if type(event) is RoundStart:
             members = event.participants
-        elif isinstance(event, _HEARD):
+        elif type(event) in _HEARD:
             sender = () if isinstance(event, AnnouncementSent) else (event.from_agent,)
             everybody = (*sender, *members)
             for me in event.to_agents:
@@ -189,9 +196,14 @@ class _Game:
     """
 
     def __init__(
-        self, trace: Trace, prior: Prior, policies: Sequence[Telling | None], lessons: Lessons
+        self,
+        scenario: Scenario,
+        events: Events,
+        prior: Prior,
+        policies: Sequence[Telling | None],
+        lessons: Lessons,
     ) -> None:
-        self.events, self.scenario, self.prior = trace.events, trace.scenario, prior
+        self.events, self.scenario, self.prior = events, scenario, prior
         self.policies, self.lessons = policies, lessons
         self.agents = [AgentId(agent) for agent in range(self.scenario.num_agents)]
         self.there = frozenset(self.agents)
@@ -200,7 +212,7 @@ class _Game:
             for _, _, errand in self.scenario.errands
         }
         self.truths = np.array([self._truth(agent) for agent in self.agents])
-        last_by_pair = _pairs_of(trace, policies)
+        last_by_pair = _pairs_of(self.agents, events, policies)
         self.pairs, self.last = [*last_by_pair], [*last_by_pair.values()]
         self.first = lessons.begin(len(self.pairs))
         self.before = self._before()
@@ -224,14 +236,15 @@ class _Game:
     def read(self, rounds: int | None) -> None:
         """Read all events in order, and note what they teach."""
         participants: tuple[AgentId, ...] = ()
-        for index, event in enumerate(self.events):
-            if isinstance(event, _HEARD):
+        for index, event in self.events:
+            kind = type(event)
+            if kind in _HEARD:
                 self._hear(index, event, participants)
-            elif isinstance(event, BatchApplied):
+            elif kind is BatchApplied:
                 self.observers[event.agent_id].costs = self._costs(event.calendar)
-            elif isinstance(event, Resolution):
+            elif kind is Resolution:
                 self._resolve(index, event, participants)
-            elif isinstance(event, RoundStart):
+            else:
                 if event.round == rounds:
                     break
                 participants = event.participants

@@ -17,7 +17,7 @@ from calbench.domain.ids import Slot
 from calbench.metrics.privacy.inference.calendars import Array
 from calbench.metrics.privacy.inference.knowledge import Knowledge
 from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
-from calbench.protocols.clues import Best, Total, Weights
+from calbench.protocols.clues import Best, OneOf, Total, Weights
 
 Rows = NDArray[np.intp]
 
@@ -47,6 +47,14 @@ class Chosen(NamedTuple):
     rows: Sequence[int]
     clue: Best
     own: Sequence[int | None] | None
+
+
+class Mixed(NamedTuple):
+    """A message of one agent that can have come about in several ways."""
+
+    number: int
+    row: int
+    clue: OneOf
 
 
 class Summed(NamedTuple):
@@ -94,7 +102,7 @@ class Booked(NamedTuple):
     is_first: Sequence[bool]
 
 
-Given = Heard | Chosen | Summed | Booked
+Given = Heard | Mixed | Chosen | Summed | Booked
 Lesson = Given | Asked
 
 
@@ -119,9 +127,9 @@ class Lessons:
 
     def add(self, lesson: Lesson) -> None:
         """Put a lesson behind all earlier ones about its pairs."""
-        rows = (lesson.row,) if isinstance(lesson, Heard) else lesson.rows
+        rows = (lesson.row,) if isinstance(lesson, (Heard, Mixed)) else lesson.rows
         stage = max([self._next[row] for row in rows], default=0)
-        while stage >= len(self._stages):
+        if stage == len(self._stages):
             self._stages.append([])
         self._stages[stage].append(lesson)
         for row in rows:
@@ -184,6 +192,8 @@ def _take_in(lessons: Sequence[Given], known: Knowledge) -> Iterator[Steps]:
     found: list[_Entries] = []
     if Heard in by_kind:
         found.append(_of_slots(by_kind[Heard]))
+    if Mixed in by_kind:
+        found += _of_ways(by_kind[Mixed], known)
     if Chosen in by_kind:
         found += _of_choices(by_kind[Chosen], known)
     if Summed in by_kind:
@@ -212,20 +222,58 @@ def _answered(asked: Sequence[Asked], known: Knowledge) -> Iterator[Iterable[Giv
 def _of_slots(lessons: Sequence[Heard]) -> _Entries:
     """Return what was heard of single agents."""
     numbers, rows, slots, told, held = zip(*lessons, strict=True)
+    cells = [*chain.from_iterable(told)]
     return _Entries(
         numbers,
         rows,
         np.repeat(rows, [len(each) for each in slots]),
         np.array([*chain.from_iterable(slots)], dtype=int),
-        np.array([*chain.from_iterable(told)], dtype=float),
+        np.fromiter(chain.from_iterable(cells), float).reshape(len(cells), -1),
         np.array([*chain.from_iterable(held)], dtype=float),
     )
+
+
+def _of_ways(lessons: Sequence[Mixed], known: Knowledge) -> Iterator[_Entries]:
+    """Yield what messages told that came about in one of several ways.
+
+    Each way is as likely as all of its slots together, each by itself. Its weights count over what
+    the slot may have been by it.
+    """
+    for own in _by_form(lessons, lambda each: len(each.clue.slots)):
+        ways = np.concatenate([each.clue.ways for each in own])
+        counts = [len(each.clue.ways) for each in own]
+        begin, at = np.cumsum([0, *counts[:-1]]), np.repeat(np.arange(len(own)), counts)
+        slots = np.array([each.clue.slots for each in own])
+        rows = np.array([each.row for each in own])
+        chances = np.take_along_axis(known.present(rows), slots[:, :, None], 1)
+        likely = (ways[..., :-1] * chances[at]).sum(axis=-1)
+        each_way = likely.prod(axis=1)
+        whole = np.add.reduceat(each_way, begin)
+        share = each_way / np.where(whole > 0, whole, 1.0)[at]
+        over = np.divide(share[:, None], likely, out=np.zeros_like(likely), where=likely > 0)
+        told = np.add.reduceat(over[..., None] * ways, begin)
+        can_be = np.flatnonzero(whole > 0)
+        if len(can_be):
+            numbers = np.array([each.number for each in own])[can_be]
+            told, held, rows = told[can_be, :, :-1], told[can_be, :, -1], rows[can_be]
+            yield _of_all(numbers, rows[:, None], slots[can_be], told[:, None], held[:, None])
+        others = [own[place] for place in np.flatnonzero(whole <= 0) if own[place].clue.otherwise]
+        if others:
+            yield _of_slots([_otherwise(each) for each in others])
+
+
+def _otherwise(lesson: Mixed) -> Heard:
+    """Return what a message tells that can have come about in none of the ways."""
+    told = [*lesson.clue.otherwise.values()]
+    held = [row[-1] for row in told]
+    return Heard(lesson.number, lesson.row, [*lesson.clue.otherwise], told, held)
 
 
 def _of_choices(lessons: Sequence[Chosen], known: Knowledge) -> Iterator[_Entries]:
     """Yield what choices told of their targets; those of one form are inferred from together."""
     for own in _by_form(
-        lessons, lambda each: (len(each.clue.among), each.clue.values, each.clue.is_forced)
+        lessons,
+        lambda each: (len(each.rows), len(each.clue.among), each.clue.values, each.clue.is_forced),
     ):
         rows, chances = _known_of(own, known)
         clues = [each.clue for each in own]
@@ -238,7 +286,7 @@ def _of_choices(lessons: Sequence[Chosen], known: Knowledge) -> Iterator[_Entrie
 
 def _of_totals(lessons: Sequence[Summed], known: Knowledge) -> Iterator[_Entries]:
     """Yield what totals told; who has no room because of a meeting is not alone in it."""
-    for own in _by_form(lessons, lambda each: len(each.clue.sums)):
+    for own in _by_form(lessons, lambda each: (len(each.rows), len(each.clue.sums))):
         rows, chances = _known_of(own, known)
         held = known.chance_held(rows.ravel()).reshape(chances.shape[:3])
         links = np.array([each.link for each in own])[:, None, None]
@@ -262,18 +310,18 @@ def _each_without(chances: Array) -> Iterator[list[Array]]:
         yield [chances[:, other] for other in targets if other != place]
 
 
-L = TypeVar("L", Chosen, Summed)
+L = TypeVar("L")
 
 
 def _by_form(lessons: Iterable[L], form: Callable[[L], object]) -> Iterable[list[L]]:
-    """Return lessons in groups: of as many targets each, and of one form."""
+    """Return lessons in groups of one form."""
     found: dict[object, list[L]] = {}
     for each in lessons:
-        found.setdefault((len(each.rows), form(each)), []).append(each)
+        found.setdefault(form(each), []).append(each)
     return found.values()
 
 
-def _known_of(lessons: Sequence[L], known: Knowledge) -> tuple[Rows, Array]:
+def _known_of(lessons: Sequence[Chosen] | Sequence[Summed], known: Knowledge) -> tuple[Rows, Array]:
     """Return the rows of lessons, of shape (lessons, targets), and the chances of their cells."""
     rows = np.array([each.rows for each in lessons])
     return rows, known.present(rows.ravel()).reshape(*rows.shape, -1, len(known.cells))

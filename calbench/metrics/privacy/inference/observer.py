@@ -14,9 +14,9 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.metrics.privacy.inference.knowledge import HELD
-from calbench.metrics.privacy.inference.lessons import Chosen, Given, Heard, Summed
+from calbench.metrics.privacy.inference.lessons import Chosen, Given, Heard, Mixed, Summed
 from calbench.metrics.privacy.inference.literal import agreed_in
-from calbench.protocols.clues import Best, Cells, Clue, Told, Total, Weights
+from calbench.protocols.clues import Best, Cells, Clue, OneOf, Told, Total, Weights
 from calbench.traces.events import Resolution
 
 CHOICES = (Announcement, Confirm, Decision, PlanDecision)
@@ -74,6 +74,10 @@ class Observer:
                 if clue.held:
                     held = [clue.held.get(*each) for each in zip(clue.slots, held, strict=True)]
                 yield Heard(number, self.rows[clue.agent], [*clue.slots], told, held)
+            return
+        if isinstance(clue, OneOf):
+            if clue.agent != self.me:
+                yield Mixed(number, self.rows[clue.agent], clue)
             return
         rows = [self.rows[agent] for agent in clue.agents if agent != self.me]
         if len(rows) > MOST_JOINT:

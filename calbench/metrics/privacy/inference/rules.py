@@ -1,7 +1,11 @@
 """What a seat's rules say that its messages tell, checked: protocols may be anybody's [C]."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from functools import lru_cache
 from math import inf
+from typing import cast
+
+import numpy as np
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Message
@@ -9,7 +13,7 @@ from calbench.errors import ConfigError
 from calbench.extensions import MisfitError, failure, where
 from calbench.files import printable
 from calbench.metrics.privacy.inference.literal import LiteralReader
-from calbench.protocols.clues import Best, Clue, Telling, Told, Total, View
+from calbench.protocols.clues import Best, Clue, OneOf, Telling, Told, Total, View
 from calbench.protocols.registry import build_policy, is_outside
 from calbench.traces.models import Seat
 
@@ -30,19 +34,28 @@ def rules_of(seat: Seat, weights: tuple[float, ...] | None, *, is_own: bool) -> 
     if seat.kind not in ("protocol", "degenerate") or (not is_own and is_outside(seat.settings)):
         return None
     try:
-        policy: object = build_policy(seat.player, seat.settings, weights)
+        policy = cast(Telling, build_policy(seat.player, seat.settings, weights))
     except Exception:  # noqa: BLE001 - not installed, or of other settings: unknown
         return None
-    return policy if isinstance(policy, Telling) and _says_itself(type(policy)) else None
+    return policy if _says_itself(type(policy)) else None
 
 
+@lru_cache(maxsize=256)
 def _says_itself(policy: type) -> bool:
-    """Whether its rules are those of its own play: who overrides ``act`` says something else."""
+    """Whether it has rules, of its own play: who overrides ``act`` says something else."""
+    if not issubclass(policy, Telling):
+        return False
     acts, tells = (
         next(at for at, each in enumerate(policy.__mro__) if name in vars(each))
         for name in ("act", "tells")
     )
     return tells <= acts
+
+
+@lru_cache(maxsize=256)
+def are_ours(policy: type) -> bool:
+    """Whether rules are ours, which tell of a message's sender and the meeting's members alone."""
+    return policy.__module__.partition(".")[0] == "calbench"
 
 
 def clues_of(policy: Telling, message: Message, view: View, num_agents: int) -> list[Clue]:
@@ -53,7 +66,7 @@ def clues_of(policy: Telling, message: Message, view: View, num_agents: int) -> 
     Raises:
         ConfigError: rules of somebody else do, or they fail, or say what is no clue.
     """
-    is_ours = type(policy).__module__.partition(".")[0] == "calbench"
+    is_ours = are_ours(type(policy))
     try:
         found = [_fitting(clue, view, num_agents, is_ours) for clue in policy.tells(message, view)]
         return [clue for clue in found if clue is not None]
@@ -74,8 +87,10 @@ def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | N
     """
     if isinstance(clue, Told):
         return _told_fitting(clue, view, num_agents, is_ours)
+    if isinstance(clue, OneOf):
+        return clue if is_ours else _one_of_fitting(clue, view, num_agents)
     if not isinstance(clue, (Best, Total)):
-        raise MisfitError(f"{clue!r} is neither Told, Best nor Total")
+        raise MisfitError(f"{clue!r} is neither Told, Best, Total nor OneOf")
     _check_agents(clue.agents, num_agents)
     absent = _absent(clue.among if isinstance(clue, Best) else (), view, is_ours)
     if isinstance(clue, Best) and len(clue.values) != len(view.cells):
@@ -108,16 +123,33 @@ def _told_fitting(clue: Told, view: View, num_agents: int, is_ours: bool) -> Tol
     return clue
 
 
-def _check_agents(agents: Iterable[AgentId], num_agents: int) -> None:
-    there = range(num_agents)
-    for agent in agents:
-        if agent not in there:
-            raise MisfitError(f"agents {(*agents,)} are not all in the game")
+def _one_of_fitting(clue: OneOf, view: View, num_agents: int) -> OneOf:
+    """Return a clue of somebody else whose ways fit its slots, and these the calendar."""
+    _told_fitting(Told(clue.agent, clue.otherwise), view, num_agents, is_ours=False)
+    _absent(clue.slots, view, is_ours=False)
+    try:
+        ways = np.array([*clue.ways], dtype=float)
+    except ValueError as error:
+        raise MisfitError(f"its ways are no numbers of one shape: {error}") from error
+    shape = len(clue.slots), len(view.cells) + 1
+    if not len(clue.slots) or len({*clue.slots}) < len(clue.slots):
+        raise MisfitError(f"slots {clue.slots} are none, or some of them are there twice")
+    if ways.ndim != 3 or not len(ways) or ways.shape[1:] != shape:
+        raise MisfitError(f"ways of shape {ways.shape} are not (ways, {shape[0]}, {shape[1]})")
+    _check_weights(ways[~((ways >= 0) & (ways < inf))][:1].tolist())
+    return clue._replace(ways=ways)
 
 
-def _absent(slots: Iterable[Slot], view: View, is_ours: bool) -> list[Slot]:
+def _check_agents(agents: Collection[AgentId], num_agents: int) -> None:
+    if not all(map(range(num_agents).__contains__, agents)):
+        raise MisfitError(f"agents {(*agents,)} are not all in the game")
+
+
+def _absent(slots: Collection[Slot], view: View, is_ours: bool) -> list[Slot]:
     """Return the slots that are not there, which only rules of ours may name."""
     there = range(view.num_slots)
+    if all(map(there.__contains__, slots)):
+        return []
     absent = [slot for slot in slots if slot not in there]
     if absent and not is_ours:
         raise MisfitError(f"slot {absent[0]} is not there; slots are 0 to {view.num_slots - 1}")

@@ -137,7 +137,14 @@ def _from_best(
     by_agent = [
         np.take_along_axis(chances[:, agent], slots[:, :, None], 1) for agent in range(num_agents)
     ]
-    mine = np.array([_own(*both, cells) for both in zip(clues, own, strict=True)])
+    count_of = dict(zip(cells, values.tolist(), strict=True))
+    nobody = [0.0] * slots.shape[1]
+    mine = np.array(
+        [
+            nobody if costs is None else [count_of.get(costs[slot], NO_ROOM) for slot in clue.among]
+            for clue, costs in zip(clues, own, strict=True)
+        ]
+    )
     has_room = values < NO_ROOM
     sizes, places = _sizes(tuple(values[has_room].tolist()), num_agents)
     before = slots < chosen[:, None]
@@ -170,14 +177,6 @@ def _from_best(
         found[agent, each, at] = np.divide(told, here, out=np.zeros_like(told), where=told > 0)
     found += chance[:, None, None] * forced
     return found.swapaxes(0, 1), can_be
-
-
-def _own(clue: Best, own: Sequence[int | None] | None, cells: Cells) -> Array:
-    """Return what the observer's own slots count in a sum."""
-    if own is None:
-        return np.zeros(len(clue.among))
-    count = dict(zip(cells, clue.values, strict=True))
-    return _values(tuple([count.get(own[slot]) for slot in clue.among]))
 
 
 def _not_better(chances: Sequence[Array], values: Array, need: Array) -> tuple[list[Array], Array]:
