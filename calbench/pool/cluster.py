@@ -39,6 +39,8 @@ SETTINGS = {
     "distributed.comm.timeouts.connect": CONNECT_S,
     "distributed.scheduler.allowed-failures": MOST_LOSSES - 2,
     "distributed.scheduler.work-stealing": False,  # our tasks are much alike
+    # When a laptop wakes, all workers are late. One that died is seen by its connection.
+    "distributed.scheduler.worker-ttl": None,
 }
 """What we set of Dask's own settings; those of a cluster that is joined are its own."""
 

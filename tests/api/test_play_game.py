@@ -54,6 +54,7 @@ NO_PLAYERS = {
     "smollm2-v1",
     "qwen-large",
     "qwen-small",
+    "smollm2-v3",
     "qwen-large-among-imap",
     "qwen-large-among-speakers",
     "qwen-large-nosy-among-speakers",

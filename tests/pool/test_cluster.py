@@ -3,9 +3,11 @@
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -19,6 +21,7 @@ from tests.effort import GUARD_S
 from tests.pool.test_processes import deadly, deadly_once
 from tests.stranger import attacked, needs_root
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 pytestmark = pytest.mark.heavy
@@ -194,6 +197,19 @@ def _ports(pool: Pool) -> set[int]:
 
 def _process(_: int) -> int:
     return os.getpid()
+
+
+def test_workers_that_slept_go_on() -> None:
+    """As on a laptop that was closed; Dask would take them for dead after some minutes."""
+    with dask.config.set({"distributed.scheduler.worker-ttl": "1s"}), workers(2, DASK) as pool:
+        assert pool is not None
+        there = {*mapped(_process, range(8), pool)}
+        for each in there:
+            os.kill(each, signal.SIGSTOP)
+        time.sleep(14)  # Dask waits for ten of its heartbeats at least
+        for each in there:
+            os.kill(each, signal.SIGCONT)
+        assert {*mapped(_process, range(8), pool)} <= there
 
 
 @needs_root

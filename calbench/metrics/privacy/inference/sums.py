@@ -5,7 +5,7 @@ chosen slot may have cost, with the probability that no other slot is better; ex
 independent of each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -137,14 +137,7 @@ def _from_best(
     by_agent = [
         np.take_along_axis(chances[:, agent], slots[:, :, None], 1) for agent in range(num_agents)
     ]
-    count_of = dict(zip(cells, values.tolist(), strict=True))
-    nobody = [0.0] * slots.shape[1]
-    mine = np.array(
-        [
-            nobody if costs is None else [count_of.get(costs[slot], NO_ROOM) for slot in clue.among]
-            for clue, costs in zip(clues, own, strict=True)
-        ]
-    )
+    mine = _own(clues, own, dict(zip(cells, values.tolist(), strict=True)))
     has_room = values < NO_ROOM
     sizes, places = _sizes(tuple(values[has_room].tolist()), num_agents)
     before = slots < chosen[:, None]
@@ -177,6 +170,21 @@ def _from_best(
         found[agent, each, at] = np.divide(told, here, out=np.zeros_like(told), where=told > 0)
     found += chance[:, None, None] * forced
     return found.swapaxes(0, 1), can_be
+
+
+def _own(
+    clues: Sequence[Best],
+    own: Sequence[Sequence[int | None] | None],
+    values: Mapping[int | None, float],
+) -> Array:
+    """Return what the observer's own slots count in each sum, of shape (clues, slots)."""
+    nothing = [0.0] * len(clues[0].among)
+    return np.array(
+        [
+            nothing if costs is None else [values.get(costs[slot], NO_ROOM) for slot in clue.among]
+            for clue, costs in zip(clues, own, strict=True)
+        ]
+    )
 
 
 def _not_better(chances: Sequence[Array], values: Array, need: Array) -> tuple[list[Array], Array]:
