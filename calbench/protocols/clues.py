@@ -77,7 +77,7 @@ class Total(NamedTuple):
 
 
 class OneOf(NamedTuple):
-    """A message of one agent that can have come about in several ways, each as likely as another.
+    """A message of one agent that can have come about in one of several ways, all as likely [C].
 
     Which one it was is judged by what the observer knows of the slots when it hears the message.
 
