@@ -61,6 +61,7 @@ OTHERS: Mapping[str, str] = {
     "calbench/analysis/certainties.py": "which values are exact",
     "calbench/analysis/tables/players.py": "means by player",
     "calbench/metrics/outcomes.py": "what a meeting's batches cost, and excess by round",
+    "calbench/metrics/privacy/inference/game.py": "the events of which bits are inferred",
     "calbench/metrics/regret.py": "excess by meeting",
 }
 """Files that return the same number on its way to other cells."""
