@@ -1,6 +1,8 @@
 """The cap holds at every moment."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -146,18 +148,23 @@ def test_earlier_runs_count() -> None:
             asyncio.run(budget.reserve(3, "m"))
 
 
+@contextmanager
+def two_runs(path: Path, cap: int) -> Iterator[tuple[Budget, Budget]]:
+    """Yield the budgets of two runs on one store, with one cap in nano-dollars."""
+    with (
+        ReplyStore.open(path) as mine,
+        ReplyStore.open(path) as theirs,
+        ReplyWriter(mine) as own,
+        ReplyWriter(theirs) as other,
+    ):
+        yield Budget(cap / NANO, own), Budget(cap / NANO, other)
+
+
 def test_what_another_run_spent_between_a_look_and_the_ledger_is_not_waited_for(
     tmp_path: Path,
 ) -> None:
     async def play() -> None:
-        path = tmp_path / "replies.sqlite"
-        with (
-            ReplyStore.open(path) as mine,
-            ReplyStore.open(path) as theirs,
-            ReplyWriter(mine) as own,
-            ReplyWriter(theirs) as other,
-        ):
-            budget, rival = Budget(10 / NANO, own), Budget(10 / NANO, other)
+        with two_runs(tmp_path / "replies.sqlite", 10) as (budget, rival):
             rival.settle(await rival.reserve(8, "m"), 8, "m")
             with pytest.raises(UnavailableError, match="budget"):
                 await asyncio.wait_for(budget.reserve(5, "m"), GUARD_S)
@@ -169,14 +176,7 @@ def test_what_another_run_reserved_counts_while_a_dear_reply_raises_what_is_open
     tmp_path: Path,
 ) -> None:
     async def play() -> None:
-        path = tmp_path / "replies.sqlite"
-        with (
-            ReplyStore.open(path) as mine,
-            ReplyStore.open(path) as theirs,
-            ReplyWriter(mine) as own,
-            ReplyWriter(theirs) as other,
-        ):
-            budget, rival = Budget(1000 / NANO, own), Budget(1000 / NANO, other)
+        with two_runs(tmp_path / "replies.sqlite", 1000) as (budget, rival):
             for _ in range(3):
                 budget.settle(await budget.reserve(10, "m"), 9, "m", is_answered=True)
             first, second = [await budget.reserve(10, "m") for _ in range(2)]
