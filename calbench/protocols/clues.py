@@ -137,7 +137,7 @@ class View(NamedTuple):
 
     def equal(self, cost: int | None) -> Weights:
         """Return the weights of a slot with exactly this cost."""
-        return _equal(self.cells, cost)
+        return equal_to(self.cells, cost)
 
     def possible(self, *, can_meet: bool) -> Weights:
         """Return the weights of a slot that has room for the meeting, or none."""
@@ -150,7 +150,8 @@ class View(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _equal(cells: Cells, cost: int | None) -> Weights:
+def equal_to(cells: Cells, cost: int | None) -> Weights:
+    """Return the weights of a slot with exactly this cost."""
     return tuple([float(cell == cost) for cell in cells])
 
 

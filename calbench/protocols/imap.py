@@ -21,7 +21,7 @@ from calbench.domain.messages import (
 )
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import First, others, own_meeting, place
-from calbench.protocols.clues import Best, Cells, Told, View, Weights, cheapest_of_all
+from calbench.protocols.clues import Best, Cells, Told, View, Weights, cheapest_of_all, equal_to
 from calbench.protocols.costs import CostVector, cheapest_slot, feasible_slots, local_costs
 
 
@@ -65,8 +65,7 @@ def vector_told(message: Message, view: View) -> Iterator[Told]:
 @lru_cache(maxsize=1024)  # all who hear a vector are told the same
 def _slots_told(slots: tuple[Slot, ...], costs: CostVector, cells: Cells) -> Mapping[Slot, Weights]:
     """Return by slot the weights of a cost."""
-    equal = {cost: tuple([float(cell == cost) for cell in cells]) for cost in {*costs}}
-    return {slot: equal[cost] for slot, cost in zip(slots, costs, strict=False)}
+    return {slot: equal_to(cells, cost) for slot, cost in zip(slots, costs, strict=False)}
 
 
 def decide(observation: Observation, meeting: Meeting, slot: Slot | None) -> Turn:

@@ -8,6 +8,7 @@ about as many as its rounds times what a pair hears in one of them.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,6 +21,9 @@ from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, f
 from calbench.protocols.clues import Best, OneOf, Total, Weights
 
 Rows = NDArray[np.intp]
+
+
+NO_HELD: Mapping[Slot, float] = MappingProxyType({})
 
 
 class Heard(NamedTuple):
@@ -47,6 +51,17 @@ class Chosen(NamedTuple):
     rows: Sequence[int]
     clue: Best
     own: Sequence[int | None] | None
+
+
+def heard(
+    number: int, row: int, told: Mapping[Slot, Weights], held: Mapping[Slot, float] = NO_HELD
+) -> Heard:
+    """Return a lesson of slots; one that a meeting holds weighs as one without room, else said."""
+    weights = [*told.values()]
+    by_meeting = [each[-1] for each in weights]
+    if held:
+        by_meeting = [held.get(*each) for each in zip(told, by_meeting, strict=True)]
+    return Heard(number, row, [*told], weights, by_meeting)
 
 
 class Mixed(NamedTuple):
@@ -259,14 +274,7 @@ def _of_ways(lessons: Sequence[Mixed], known: Knowledge) -> Iterator[_Entries]:
             yield _of_all(numbers, rows[:, None], slots[can_be], told[:, None], held[:, None])
         others = [own[place] for place in np.flatnonzero(whole <= 0) if own[place].clue.otherwise]
         if others:
-            yield _of_slots([_otherwise(each) for each in others])
-
-
-def _otherwise(lesson: Mixed) -> Heard:
-    """Return what a message tells that can have come about in none of the ways."""
-    told = [*lesson.clue.otherwise.values()]
-    held = [row[-1] for row in told]
-    return Heard(lesson.number, lesson.row, [*lesson.clue.otherwise], told, held)
+            yield _of_slots([heard(each.number, each.row, each.clue.otherwise) for each in others])
 
 
 def _of_choices(lessons: Sequence[Chosen], known: Knowledge) -> Iterator[_Entries]:

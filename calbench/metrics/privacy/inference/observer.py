@@ -14,7 +14,7 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.metrics.privacy.inference.knowledge import HELD
-from calbench.metrics.privacy.inference.lessons import Chosen, Given, Heard, Mixed, Summed
+from calbench.metrics.privacy.inference.lessons import Chosen, Given, Heard, Mixed, Summed, heard
 from calbench.metrics.privacy.inference.literal import agreed_in
 from calbench.protocols.clues import Best, Cells, Clue, OneOf, Told, Total, Weights
 from calbench.traces.events import Resolution
@@ -69,11 +69,7 @@ class Observer:
         """Yield what a clue of a message with this number teaches."""
         if isinstance(clue, Told):
             if clue.agent != self.me and clue.slots:
-                told = [*clue.slots.values()]
-                held = [row[-1] for row in told]
-                if clue.held:
-                    held = [clue.held.get(*each) for each in zip(clue.slots, held, strict=True)]
-                yield Heard(number, self.rows[clue.agent], [*clue.slots], told, held)
+                yield heard(number, self.rows[clue.agent], clue.slots, clue.held)
             return
         if isinstance(clue, OneOf):
             if clue.agent != self.me:
