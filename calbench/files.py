@@ -215,6 +215,18 @@ def read_bytes(path: Path, most: int = MOST_BYTES, *, is_found: bool = False) ->
     return data
 
 
+def utf8_text(place: str | Path, data: bytes) -> str:
+    """Return what some bytes say.
+
+    Raises:
+        FileError: names the first byte that is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{place}: byte {error.start + 1} is not UTF-8") from error
+
+
 def sync_folder(folder: Path) -> None:
     """Wait until the names of new files in a folder survive a crash of the machine."""
     if os.name == "posix":  # elsewhere folders are no files

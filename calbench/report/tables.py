@@ -18,7 +18,7 @@ from calbench.analysis.tables import TABLES, table_bytes, table_file
 from calbench.documents import read_yaml
 from calbench.errors import ConfigError, FileError
 from calbench.facts.columns import Column, Kind
-from calbench.files import printable, read_bytes, shorten
+from calbench.files import printable, read_bytes, shorten, utf8_text
 
 Row = Mapping[str, Any]
 """A row of a table by column: text, tuples of text, ``int``, :class:`Number` and ``bool``. Absent
@@ -169,10 +169,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
 
 def _parsed(path: Path, data: bytes) -> tuple[list[str], list[list[str]]]:
     """Return the header and the cells of every row."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path}: byte {error.start + 1} is not UTF-8") from error
+    text = utf8_text(path, data)
     rows: list[list[str]] = []
     try:
         rows += filter(None, csv.reader(io.StringIO(text, newline="")))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from calbench.errors import FileError
-from calbench.files import printable, shorten
+from calbench.files import printable, shorten, utf8_text
 from calbench.traces.models import TRACE_SCHEMA_VERSION, Trace
 
 
@@ -121,6 +121,7 @@ def checked_version(place: str, data: bytes) -> dict[str, Any]:
     try:
         document = orjson.loads(data)
     except orjson.JSONDecodeError as error:
+        utf8_text(place, data)  # orjson says of other bytes that surrogates are not allowed
         raise FileError(f"{place}: not a complete JSON document ({error})") from error
     if not isinstance(document, dict) or "schema_version" not in document:
         raise FileError(f"{place}: not a trace: schema_version is missing")

@@ -96,7 +96,9 @@ def test_recording_is_replayed_as_it_was_made(
     assert goes_on.game_configs[0].canary is is_told
 
 
-@pytest.mark.parametrize("name", ["smollm2", "smollm2-v1", "smollm2-everyone", "delegates"])
+@pytest.mark.parametrize(
+    "name", ["smollm2", "smollm2-v1", "smollm2-everyone", "delegates", "delegates-paper"]
+)
 def test_recorded_experiments_say_that_they_are_without(name: str) -> None:
     spec = compose([f"+experiment={name}", "replies.path=/nowhere"])
     assert not any(config.canary for config in spec.game_configs)

@@ -58,6 +58,8 @@ NO_PLAYERS = {
     "qwen-large-among-imap",
     "qwen-large-among-speakers",
     "qwen-large-nosy-among-speakers",
+    "qwen-1_5b-red-team-among-speakers",
+    *(f"qwen-1_5b-among-four-{other}" for other in ("imap", "candid", "guarded")),
 }
 """Teams of models, or of several seats."""
 

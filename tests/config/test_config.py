@@ -38,7 +38,7 @@ CHANNEL_BY_EXPERIMENT = {
         ),
         "dm",
     ),
-    **dict.fromkeys(("delegates", "smollm2", "smollm2-v1"), "dm"),
+    **dict.fromkeys(("delegates", "delegates-paper", "smollm2", "smollm2-v1"), "dm"),
     "language-everyone": "all_agent_groupchat",
     "smollm2-everyone": "all_agent_groupchat",
     "smollm2-participants": "participant_groupchat",

@@ -102,11 +102,13 @@ def make_cohort(
     *others: str,
     name: str = "smollm2",
     player: str = "my-model",
+    everywhere: bool = True,
 ) -> Experiment:
-    """Play a few scenarios with :class:`Tiny` in every seat, beside further teams.
+    """Play a few scenarios with :class:`Tiny` in every seat, if wanted, beside further teams.
 
     The last game is halted; in the one before every text is an attack.
     """
+    teams = (*others, "my-model") if everywhere else others
     spec = compose(
         [
             f"name={name}",
@@ -115,7 +117,7 @@ def make_cohort(
             "suite=former-uniform",
             "suite.setting=smollm2",
             *_few("suite", num_scenarios),
-            f"teams=[{','.join((*others, 'my-model'))}]",
+            f"teams=[{','.join(teams)}]",
             "prompts.version=v3",
             f"model.name={MODEL}",
             f"model.player={player}",

@@ -1,6 +1,9 @@
 """The page on models of several sizes: numbers, failures and games are those of the tables."""
 
 import re
+from collections import Counter
+from html import escape
+from pathlib import Path
 
 import pytest
 
@@ -13,13 +16,14 @@ from tests.report.written import text_rows
 pytestmark = pytest.mark.heavy
 
 MODEL, SIZE = "qwen-1.5b", "1544"
+AMONG = "qwen-1.5b-among-imap"
+TEAMS = "candid", "silent", "my-model-among-protocols"
 
 
 @pytest.fixture(scope="module")
 def delegates(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     folder = tmp_path_factory.mktemp("delegates")
-    teams = "candid", "silent", "my-model-among-protocols"
-    return make_cohort(folder, 2, *teams, name="delegates", player=MODEL)
+    return make_cohort(folder, 2, *TEAMS, name="delegates", player=MODEL)
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +73,30 @@ def test_model_among_others_is_beside_teams_without_one(text: str, delegates: Ex
         assert f'<data value="{found[frozenset({team, other})]}">' in among
 
 
+def test_meetings_of_the_model_and_of_the_others_are_those_of_the_games(
+    text: str, delegates: Experiment
+) -> None:
+    seat = {
+        row["scenario_id"]: row["agent_id"]
+        for row in text_rows(delegates.tables, "agent_games.csv", team=AMONG)
+        if row["kind"] == "model"
+    }
+    counts = Counter(
+        (seat[row["scenario_id"]] in row["participants"].split(), row["outcome"] == "scheduled")
+        for row in text_rows(delegates.tables, "meetings.csv", team=AMONG)
+    )
+    rows = section(text, "among").partition("meetings that came about")[2]
+    (line,) = re.findall(rf">{AMONG}[ <].*", rows.partition("</table>")[0])
+    shown = [
+        number
+        for is_own in (True, False)
+        for number in (counts[is_own, True], counts[is_own, True] + counts[is_own, False])
+    ]
+    assert re.findall(r'<data value="(\d+)">', line) == list(map(str, shown))
+    assert shown[1]
+    assert shown[3]
+
+
 def test_failures_are_counted_with_a_way_to_the_first(text: str, delegates: Experiment) -> None:
     rows = section(text, "failures")
     found = [
@@ -81,8 +109,33 @@ def test_failures_are_counted_with_a_way_to_the_first(text: str, delegates: Expe
         assert f"{row['scenario_id']}, event {row['event_index']}" in rows
 
 
+def test_labels_told_are_those_of_the_table(text: str, delegates: Experiment) -> None:
+    rows = section(text, "failures").partition("Private labels told")[2]
+    found = text_rows(delegates.tables, "audit_leaks.csv")
+    own = {row["team"]: row for row in found if row["tier"] == "all" and not row["player"]}
+    assert MODEL in own
+    for team, row in own.items():
+        (line,) = re.findall(rf">{team}[ <].*", rows)
+        told = [f'<data value="{row[name]}">' for name in ("labels_told", "labels_held")]
+        assert re.search(".*of ".join(told), line)
+
+
 def test_best_typical_and_worst_game_are_opened(text: str) -> None:
     rows = section(text, "examples")
     for which in ("best", "worst"):
         assert f">{which}<" in rows
     assert f"traces.html#delegates/{MODEL}/" in rows
+
+
+def test_suite_without_a_model_in_every_seat_shows_all_its_teams_together(
+    tmp_path: Path, delegates: Experiment
+) -> None:
+    name = "delegates-paper"
+    paper = make_cohort(tmp_path, 2, *TEAMS, name=name, player=MODEL, everywhere=False)
+    write_pages([delegates, paper], tmp_path / "src", PUBLISHED)
+    text = page(tmp_path / "src" / "docs", "delegates")
+    assert section(text, "sizes").count("<table") == 1
+    among = section(text, "among").partition(escape(paper.title))[2]
+    for team in ("candid", "silent", AMONG):
+        assert f">{team}" in among
+    assert f"traces.html#{name}/{AMONG}/" in section(text, "examples")

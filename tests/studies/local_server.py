@@ -8,17 +8,17 @@ reply that is being written, so that the weights are gone through once for all o
 conversation keeps what it has read, and one that begins like another takes that over: the system
 prompt of another agent, or a game in which a reflection was asked and forgotten.
 
-Measured with Qwen2.5 1.5B on two cores with AVX-512, in milliseconds of one core for a token:
+Measured with Qwen2.5 1.5B on two cores with AVX-512, in milliseconds of one core for a token of a
+conversation of 2,000:
 
-- Read, 19, and 4 more for each 1,000 tokens before it; written, 50 alone, 43 of six at once, 29 of
-  sixteen, and 12 more for each 1,000 before it. So a long piece is read in a step of its own, in
-  which flash attention works in tiles; in a tile that several conversations share, each token would
-  be compared with all of them. What is left of a piece goes along with what is written.
-- The conversations of a step have to be in one pool of cells (``kv_unified``): llama.cpp evaluates
-  separate ones together only if their numbers follow each other. But passing over the cells of
-  others takes .4 for 1,000 of them, which for 24 games' agents was as long as all the rest. So the
-  pool holds only what is being answered; all others wait outside of it, as many bytes as they have
-  read (28 kB a token), and are brought back in some hundredths of a second.
+- Read, 34, and 22 at its beginning; written, 150 alone, 94 of four at once. A long piece is read in
+  a step of its own; what is left of it goes along with what is written.
+- Every conversation that is being answered has cells of its own, and flash attention is off: with
+  it and in one pool of six (``kv_unified``), a token read was compared with all of them and took
+  48, in a short piece 89, and one written 103. Conversations whose numbers do not follow each other
+  are evaluated one after the other.
+- Cells are for what is being answered alone; all other conversations wait outside, as many bytes as
+  they have read (28 kB a token), and are brought back in some hundredths of a second.
 """
 
 import argparse
@@ -56,14 +56,11 @@ LONGEST = 1024
 STEP = 512
 """Most tokens that are evaluated together [C]."""
 
-TILE = 64
-"""Tokens that llama.cpp's flash attention takes together; fewer of them it takes one by one."""
+ALONE = 64
+"""Fewest tokens that are read in a step of their own [C]."""
 
 CONTEXT = 16_384
 """Most tokens of a conversation [C], if the model was made for as many."""
-
-POOL = 4
-"""Conversations of full length that can be answered at once [C]; most are shorter."""
 
 AT_ONCE = 6
 """Requests that are answered at once [C]: more are faster together, and each takes longer."""
@@ -221,10 +218,10 @@ class Memory:
         self, model: Model, cells: int, places: int, threads: int, conversations: int, most: float
     ) -> None:
         params = llama_cpp.llama_context_default_params()
-        params.n_ctx, params.n_seq_max, params.kv_unified = cells, places, True
+        params.n_ctx, params.n_seq_max, params.kv_unified = cells, places, False
         params.n_batch = params.n_ubatch = STEP
         params.n_threads = params.n_threads_batch = threads
-        params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED
+        params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
         self._context = llama_cpp.llama_init_from_model(model.handle, params)
         if not self._context:
             raise ValueError("llama.cpp cannot make a context: is there enough memory?")
@@ -334,8 +331,8 @@ class Speaker:
     ) -> None:
         self._model = model
         self.context = min(context, model.trained or context)
-        self._cells = min(POOL, at_once) * self.context
-        self._memory = Memory(model, self._cells, at_once, threads, conversations, gigabytes * 1e9)
+        cells = at_once * self.context
+        self._memory = Memory(model, cells, at_once, threads, conversations, gigabytes * 1e9)
         self._free = list(range(at_once))
         self.about = {
             "id": model.metadata.get("general.name", "local"),
@@ -412,16 +409,13 @@ class Speaker:
                 self._write(request, logits[request.place])
 
     def _take_requests(self) -> None:
-        """Begin with what was asked, in its order, as long as all that run fit the memory."""
+        """Begin with what was asked, in its order, as long as there are places."""
         while not self._asked.empty() or not (self._waiting or self._running):
             self._waiting.append(self._asked.get())
         while self._waiting and self._free:
-            reserved = sum(each.asked + each.sampling.most for each in self._running)
-            first = self._waiting[0]
-            if self._running and reserved + first.asked + first.sampling.most > self._cells:
-                return
+            first = self._waiting.popleft()
             first.place = self._free.pop(0)
-            self._running.append(self._waiting.popleft())
+            self._running.append(first)
 
     def _parts(self) -> list[Part]:
         """Return what the next step reads: a piece alone, or what was written last and short ones.
@@ -437,7 +431,7 @@ class Speaker:
             if request.place not in self._memory.read:
                 self._memory.begin(request.place, request.thread, request.tokens)
             rest = len(request.tokens) - len(self._memory.read[request.place])
-            if count + rest >= TILE:
+            if count + rest >= ALONE:
                 return parts if count > num_written else [self._part(request, STEP)]
             parts.append(self._part(request, rest))
             count += rest

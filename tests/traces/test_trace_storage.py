@@ -115,6 +115,12 @@ def test_truncated_trace_is_refused(tmp_path: Path, share: float) -> None:
     assert refusal(tmp_path / "t.json", data).startswith("not a complete JSON document (")
 
 
+@pytest.mark.parametrize("place", [0, 700, len(BYTES) - 3])
+def test_byte_that_is_no_letter_is_named(tmp_path: Path, place: int) -> None:
+    data = BYTES[:place] + b"\xff" + BYTES[place + 1 :]
+    assert refusal(tmp_path / "t.json", data) == f"byte {place + 1} is not UTF-8"
+
+
 @pytest.mark.parametrize("data", [b"[]", b"null", b"7", b'"x"', b"{}", b'{"a": 1}'])
 def test_document_that_is_no_trace_is_refused(tmp_path: Path, data: bytes) -> None:
     assert refusal(tmp_path / "t.json", data) == "not a trace: schema_version is missing"

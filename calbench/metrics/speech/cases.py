@@ -44,6 +44,9 @@ EXAMPLE_REPEATED: Final = "example_repeated"
 OTHER_SLOT: Final = "other_slot"
 """Name of a batch in another slot than the one that its author agreed to last in the round."""
 
+UNAGREED: Final = "placed_without_agreement"
+"""Name of a meeting in a slot to which none of its participants agreed in words."""
+
 OUTCOMES: Final = ("scheduled", "inconsistent_slots", "no_batch", "earlier_meeting_broken")
 """What play can come to (section 3)."""
 
@@ -53,9 +56,12 @@ NAMES_BY_KIND: Final = {
     "leak": (*TIERS, SECOND_HAND),
     "statement": NAMES,
     "limit": (MESSAGE_CAP,),
-    "failure": (EXAMPLE_REPEATED, OTHER_SLOT),
+    "failure": (EXAMPLE_REPEATED, OTHER_SLOT, UNAGREED),
 }
 """Every name of a case, by its kind, in the order of tables."""
+
+_OWN: Final = frozenset({"availability", "cost_or_constraint"})
+"""Statements that say how a slot is for oneself."""
 
 _GOSSIP: Final = frozenset({"availability_gossip", "cost_gossip"})
 # e.g. "Slot 3 works. Thanks"; not "about 2.5 hours"
@@ -136,6 +142,7 @@ def _cases(trace: Trace, talk: Conversation) -> Iterator[Case]:
         yield _of_occurrence(each, cut)
     yield from _repeated(trace, talk)
     yield from _booked_elsewhere(trace, talk)
+    yield from _unagreed(trace, talk)
     for index, event in enumerate(trace.events):
         if isinstance(event, Resolution):
             yield Case("outcome", event.outcome, index, event.round, (), is_plain=True)
@@ -188,25 +195,60 @@ def _numberless(text: str) -> str:
     return _NUMBER.sub("0", text.strip())
 
 
+def _named(message: AuditedMessage) -> frozenset[int]:
+    """Return the slots that a message names."""
+    named = " ".join(_SLOTS.findall(message.said.text))
+    return frozenset(map(int, _NUMBER.findall(named)))
+
+
 def _booked_elsewhere(trace: Trace, talk: Conversation) -> Iterator[Case]:
     """Yield the batches whose slot is not the one that their author agreed to last in the round.
 
-    An agreement is a message with a phrase of agreement that names one slot [C].
+    An agreement is a message with a phrase of agreement that names one slot [C]. It is none any
+    more once its author names another one.
     """
     agreed: dict[tuple[int, AgentId], int] = {}
     for message in talk.messages:
-        named = " ".join(_SLOTS.findall(message.said.text))
-        slots = set(map(int, _NUMBER.findall(named)))
+        who = message.said.round, message.said.sender
+        slots = _named(message)
         if len(slots) == 1 and agrees(message.said.text):
-            agreed[message.said.round, message.said.sender] = slots.pop()
+            (agreed[who],) = slots
+        elif len(slots) == 1 and agreed.get(who) not in slots:
+            agreed.pop(who, None)
     for index, event in enumerate(trace.events):
         if not isinstance(event, BatchApplied):
             continue
         booked = [each.slot for each in event.actions if isinstance(each, Schedule)]
         slot = agreed.get((event.round, event.agent_id))
         if slot is not None and booked and slot not in booked:
-            who = (event.agent_id,)
-            yield Case("failure", OTHER_SLOT, index, event.round, who, is_plain=True)
+            place = index, event.round, (event.agent_id,)
+            yield Case("failure", OTHER_SLOT, *place, is_plain=True)
+
+
+def _unagreed(trace: Trace, talk: Conversation) -> Iterator[Case]:
+    """Yield the meetings in a slot to which none of their participants agreed in the round.
+
+    To agree is to send a phrase of agreement with the slot or with none, or to say of it alone how
+    it is for oneself [C]. Only meetings count in which all speak and one at least is a model.
+    """
+    agreed: set[tuple[int, AgentId, int | None]] = set()
+    for message in talk.messages:
+        slots = _named(message)
+        if agrees(message.said.text) or (len(slots) == 1 and _OWN.intersection(message.own_slot)):
+            who = message.said.round, message.said.sender
+            agreed |= {(*who, slot) for slot in slots or {None}}
+    for index, event in enumerate(trace.events):
+        if not isinstance(event, Resolution) or not event.coordinated:
+            continue
+        booked = {AgentId(int(agent)): slot for agent, slot in event.slot_by_agent.items()}
+        seats = [trace.config.team.seat_of(agent) for agent in booked]
+        if not all(each.uses_language for each in seats) or all(
+            each.kind != "model" for each in seats
+        ):
+            continue
+        ways = {(event.round, agent, told) for agent, own in booked.items() for told in (own, None)}
+        if agreed.isdisjoint(ways):
+            yield Case("failure", UNAGREED, index, event.round, (), is_plain=True)
 
 
 def _of_occurrence(each: Occurrence, cut: frozenset[tuple[int, AgentId]]) -> Case:

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from calbench.metrics.speech.cases import EXAMPLE_REPEATED, OTHER_SLOT
-from calbench.report.experiment import Experiment, Setting
+from calbench.metrics.speech.cases import EXAMPLE_REPEATED, OTHER_SLOT, UNAGREED
+from calbench.report.experiment import Experiment, Setting, confidence_of
 from calbench.report.pages.language import recorded
 from calbench.report.pages.page import Content
 from calbench.report.site import Site, settings_of
@@ -13,6 +13,7 @@ from calbench.report.tables import Row
 FAILURES: Mapping[str, str] = {
     EXAMPLE_REPEATED: "A message repeats the example of its prompt, with some slot",
     OTHER_SLOT: "A batch is in another slot than its author agreed to last",
+    UNAGREED: "A meeting is placed in a slot to which nobody agreed",
     "unilateral_displacement": "A placed meeting is moved by some of its participants alone",
     "ambiguous_consensus": "Participants end with different slots",
 }
@@ -27,35 +28,54 @@ def content(site: Site) -> Content | None:
     shown = site.on("delegates")
     if not shown:
         return None
+    suites = settings_of(shown)
+    players = {row["player"] for each in suites for row in each.rows("players.csv")}
+    return Content(
+        {
+            **recorded(site, shown),
+            "played": [_played(site, each) for each in suites],
+            "confidence": confidence_of(shown),
+            "models": [
+                row
+                for row in site.published.optional("models.csv")
+                if players & set(row["players"])
+            ],
+            "failures": list(_failures(site, shown)),
+            "leaks": [
+                {**row, "title": each.experiment.title}
+                for each in suites
+                for row in each.rows("audit_leaks.csv", player="", tier="all")
+            ],
+        }
+    )
+
+
+def _played(site: Site, setting: Setting) -> dict[str, Any]:
+    """Return what is shown of one suite: models in every seat, then models among others.
+
+    Where no model has every seat, teams without one stand beside those that seat one.
+    """
     sizes = site.parameters
-    main = next(iter(settings_of(shown)))
-    counted = site.with_kinds(main.counted)
-    alone = [row for row in counted if _is_alone(main, row["team"])]
+    counted = site.with_kinds(setting.counted)
+    alone = [row for row in counted if _is_alone(setting, row["team"])]
     among = [row for row in counted if row not in alone]
-    others = [row["team"] for row in alone if row["team"] not in sizes]
     rows = sorted(
         ({**row, "parameters": sizes.get(row["team"])} for row in alone),
         key=lambda row: (row["parameters"] is None, -(row["parameters"] or 0)),
     )
-    return Content(
-        {
-            **recorded(site, shown),
-            "main": main,
-            "rows": rows,
-            "models": [
-                row
-                for row in site.published.optional("models.csv")
-                if {each["team"] for each in rows} & set(row["players"])
-            ],
-            "pairs": _pairs(main, [row["team"] for row in rows], sizes),
-            "among": among,
-            "among_pairs": _pairs(
-                main, [*(row["team"] for row in among), *others], [row["team"] for row in among]
-            ),
-            "failures": list(_failures(site, shown)),
-            "examples": list(_examples(site, main, sizes)),
-        }
-    )
+    models = [row["team"] for row in rows if row["team"] in sizes]
+    seated = [row["team"] for row in among]
+    others = [row["team"] for row in alone if row["team"] not in sizes]
+    return {
+        "setting": setting,
+        "title": setting.experiment.title,
+        "rows": rows if models else [],
+        "pairs": _pairs(setting, [row["team"] for row in rows], models),
+        "among": among if models else [*among, *alone],
+        "among_pairs": _pairs(setting, [*seated, *others], seated),
+        "meetings": list(_meetings(setting, seated)),
+        "examples": list(_examples(site, setting, models or seated)),
+    }
 
 
 def _is_alone(setting: Setting, team: str) -> bool:
@@ -81,6 +101,25 @@ def _pairs(setting: Setting, teams: Sequence[str], models: Collection[str]) -> d
     }
 
 
+def _meetings(setting: Setting, teams: Sequence[str]) -> Iterator[Row]:
+    """Yield how many meetings came about of those with a team's one model, and of the others."""
+    whole = {row["team"]: row for row in setting.rows("outcomes.csv")}
+    for team in teams:
+        own = [
+            row
+            for row in setting.rows("agent_games.csv")
+            if row["team"] == team and row["kind"] == "model"
+        ]
+        placed, asked = (sum(row[name] for row in own) for name in ("scheduled", "assigned"))
+        yield {
+            "team": team,
+            "placed": placed,
+            "asked": asked,
+            "placed_without": whole[team]["scheduled"] - placed,
+            "asked_without": whole[team]["meetings"] - asked,
+        }
+
+
 def _failures(site: Site, shown: Sequence[Experiment]) -> Iterator[Row]:
     """Yield how often teams show each pattern of failure, with a game of each."""
     for each in shown:
@@ -92,9 +131,9 @@ def _failures(site: Site, shown: Sequence[Experiment]) -> Iterator[Row]:
                     yield {**linked, "words": words, "title": each.title}
 
 
-def _examples(site: Site, setting: Setting, sizes: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield the best, the typical and the worst game of every model in every seat."""
+def _examples(site: Site, setting: Setting, teams: Collection[str]) -> Iterator[Row]:
+    """Yield the best, the typical and the worst game of every one of some teams."""
     for row in setting.rows("typical_games.csv"):
-        if row["team"] in sizes:
+        if row["team"] in teams:
             place = setting.experiment.name, row["team"], row["scenario_id"]
             yield {**row, "address": site.links.address(*place)}

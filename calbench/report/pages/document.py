@@ -11,7 +11,7 @@ from markupsafe import Markup
 from calbench.analysis.versions import SUITES, versions
 from calbench.code import PACKAGE_VERSION
 from calbench.errors import FileError
-from calbench.files import read_bytes
+from calbench.files import read_bytes, utf8_text
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import confidence_of
 from calbench.report.pages.page import Content
@@ -116,10 +116,7 @@ def _anchor(title: str) -> str:
 
 
 def _text(path: Path) -> str:
-    try:
-        return read_bytes(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path}: byte {error.start + 1} is not UTF-8") from error
+    return utf8_text(path, read_bytes(path))
 
 
 def _markdown(text: str) -> Markup:

@@ -92,12 +92,41 @@ def test_message_that_repeats_the_example_of_its_prompt_is_a_failure() -> None:
         (["Agreed: slot 4.", "Yes, slot 4 or slot 5 works."], 1),  # names no single slot
         (["What about slot 4?"], 0),  # agrees to nothing
         (["Yes, slot 4 or 5 works."], 0),
+        (["Agreed: slot 4.", "I choose slot 3."], 0),  # another one after that
+        (["Agreed: slot 4.", "Is slot 4 possible for you?"], 1),
         ([f"Yes, slot {'9' * 5000} works."], 0),  # more digits than Python reads
     ],
 )
 def test_batch_in_another_slot_than_was_agreed_is_a_failure(texts: list[str], found: int) -> None:
     shown = cases(telling(*texts)).get("other_slot")
     assert (0 if shown is None else shown.found) == found
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        ([], 1),
+        (["Is slot 3 possible for you?"], 1),
+        (["Yes, slot 3 works."], 0),
+        (["Is slot 3 possible?", "Agreed."], 0),  # to whatever was proposed
+        (["Agreed: slot 4."], 1),
+        (["Yes, slot 3 or 4."], 0),
+        (["For me slot 3 would be easy."], 0),
+        (["Slots 2 and 3 would be easy for me."], 1),  # not yet of this one
+        (["Slot 3 is easy for you."], 1),
+    ],
+)
+def test_meeting_in_a_slot_to_which_nobody_agreed_is_a_failure(
+    texts: list[str], found: int
+) -> None:
+    game = telling(*texts)
+    model, speaker, typed = seat("a", "model"), seat("b"), seat("b", "protocol")
+    shown = cases(seated(game, model, speaker, speaker)).get("placed_without_agreement")
+    assert (0 if shown is None else shown.found) == found
+    for other in (game, seated(game, model, typed, typed)):  # no model; agreement by rule
+        assert "placed_without_agreement" not in cases(other)
+    everywhere = cases(seated(game, model))  # one seat for all
+    assert ("placed_without_agreement" in everywhere) == (found == 1)
 
 
 def test_message_over_the_cap_is_a_case_however_its_refusal_is_worded(
