@@ -45,6 +45,18 @@ def test_models_stand_with_their_size_before_teams_without_one(text: str) -> Non
     assert rows.count("no model") == 2
 
 
+def test_meetings_without_agreement_are_counted_of_those_that_came_about(
+    text: str, delegates: Experiment
+) -> None:
+    (ends,) = text_rows(delegates.tables, "outcomes.csv", team=MODEL)
+    cases = text_rows(delegates.tables, "audit_cases.csv", team=MODEL)
+    (line,) = re.findall(rf">{MODEL}[ <].*", section(text, "sizes"))
+    counts = {row["name"]: row["found"] for row in cases}
+    found = counts.get("placed_without_agreement", "0")
+    shown = rf'"{found}">{found}</data><span class="cb-range">of <data value="{ends["scheduled"]}"'
+    assert shown in line
+
+
 def test_differences_are_those_that_a_model_is_part_of(text: str, delegates: Experiment) -> None:
     rows = section(text, "pairs")
     for row in text_rows(delegates.tables, "comparisons.csv"):

@@ -59,8 +59,17 @@ def _played(site: Site, setting: Setting) -> dict[str, Any]:
     counted = site.with_kinds(setting.counted)
     alone = [row for row in counted if _is_alone(setting, row["team"])]
     among = [row for row in counted if row not in alone]
+    counts = _unagreed(setting, sizes)
     rows = sorted(
-        ({**row, "parameters": sizes.get(row["team"])} for row in alone),
+        (
+            {
+                "unagreed": None,
+                **counts.get(row["team"], {}),
+                **row,
+                "parameters": sizes.get(row["team"]),
+            }
+            for row in alone
+        ),
         key=lambda row: (row["parameters"] is None, -(row["parameters"] or 0)),
     )
     models = [row["team"] for row in rows if row["team"] in sizes]
@@ -98,6 +107,17 @@ def _pairs(setting: Setting, teams: Sequence[str], models: Collection[str]) -> d
         name: rows
         for name in COMPARED
         if (rows := [row for row in found if row["measure"] == name])
+    }
+
+
+def _unagreed(setting: Setting, models: Collection[str]) -> Mapping[str, Row]:
+    """Return how many meetings of each model came about, and how many without agreement."""
+    cases = setting.rows("audit_cases.csv", kind="failure")
+    found = {row["team"]: row["found"] for row in cases if row["name"] == UNAGREED}
+    return {
+        row["team"]: {"placed": row["scheduled"], "unagreed": found.get(row["team"], 0)}
+        for row in setting.rows("outcomes.csv")
+        if row["team"] in models
     }
 
 
