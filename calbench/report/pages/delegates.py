@@ -13,7 +13,7 @@ from calbench.report.tables import Row
 FAILURES: Mapping[str, str] = {
     EXAMPLE_REPEATED: "A message repeats the example of its prompt, with some slot",
     OTHER_SLOT: "A batch is in another slot than its author agreed to last",
-    UNAGREED: "A meeting is placed in a slot to which nobody agreed",
+    UNAGREED: "A meeting is placed in a slot to which nobody agreed in words",
     "unilateral_displacement": "A placed meeting is moved by some of its participants alone",
     "ambiguous_consensus": "Participants end with different slots",
 }
