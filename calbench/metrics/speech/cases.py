@@ -231,6 +231,9 @@ def _unagreed(trace: Trace, talk: Conversation) -> Iterator[Case]:
     To agree is to send a phrase of agreement with the slot or with none, or to say of it alone how
     it is for oneself [C]. Only meetings count in which all speak and one at least is a model.
     """
+    team = trace.config.team
+    if all(seat.kind != "model" for seat in team.seats):  # most games
+        return
     agreed: set[tuple[int, AgentId, int | None]] = set()
     for message in talk.messages:
         slots = _named(message)
@@ -241,7 +244,7 @@ def _unagreed(trace: Trace, talk: Conversation) -> Iterator[Case]:
         if not isinstance(event, Resolution) or not event.coordinated:
             continue
         booked = {AgentId(int(agent)): slot for agent, slot in event.slot_by_agent.items()}
-        seats = [trace.config.team.seat_of(agent) for agent in booked]
+        seats = [team.seat_of(agent) for agent in booked]
         if not all(each.uses_language for each in seats) or all(
             each.kind != "model" for each in seats
         ):
