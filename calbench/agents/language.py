@@ -166,7 +166,7 @@ def request_of(
             <calbench.agents.prompts.messages.Prompts.edition>`.
     """
     return Request(
-        spec=spec,
+        spec=spec.of_reflections if observation.phase is REFLECTION else spec,
         messages=(*thread, ChatMessage("user", question)),
         reply_schema=_schema(spec, observation, edition),
         logprobs=spec.logprobs and observation.phase is REFLECTION,

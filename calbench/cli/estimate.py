@@ -270,7 +270,8 @@ def minutes(
     longest /= max(1, min(spec.games_at_once, games))
     for player, take in take_by_player.items():
         model = spec.models[player]
-        tokens = take.input_tokens + take.calls * model.max_tokens
+        longest_reply = max(model.max_tokens, model.reflection_max_tokens or 0)
+        tokens = take.input_tokens + take.calls * longest_reply
         longest = max(
             longest,
             take.calls * seconds[player] / model.concurrency,

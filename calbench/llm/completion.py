@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import not_
-from typing import Annotated, Any, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -148,6 +148,8 @@ class ModelSpec(BaseModel):
         replicate: distinguishes repeated games of the same content.
         options: the provider's own parameters, which are sent as they are; absent: none.
         is_tied: whether its schema offers only moves that can be carried out, since prompts v2.
+        reflection_max_tokens: what bounds a reflection instead, which speaks of all others and all
+            slots; absent: the bound of every reply.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -159,6 +161,15 @@ class ModelSpec(BaseModel):
     replicate: Annotated[int, Field(ge=0)] = 0
     options: Options = None
     is_tied: Annotated[bool, Field(exclude_if=bool)] = True
+    reflection_max_tokens: Annotated[int | None, Field(ge=1, exclude_if=not_)] = None
+
+    @property
+    def of_reflections(self) -> Self:
+        """What defines the model's reflections: the same with their own bound, if they have one."""
+        if self.reflection_max_tokens is None:
+            return self
+        sampling = self.sampling.model_copy(update={"max_tokens": self.reflection_max_tokens})
+        return self.model_copy(update={"sampling": sampling})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

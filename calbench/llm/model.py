@@ -107,7 +107,7 @@ def _is_plain_url(url: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and is_plain and port != 0
 
 
-_REPLIES = ("response_format", "logprobs", "replicate", "options", "is_tied")
+_REPLIES = tuple(name for name in ModelSpec.model_fields if name not in {"model", "sampling"})
 """Keys of a model that :class:`ModelSpec` has as they are."""
 
 
@@ -155,6 +155,7 @@ class ModelConfig(Endpoint):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     max_tokens: Annotated[int, Field(ge=1)] = 4096
+    reflection_max_tokens: Annotated[int, Field(ge=1)] | None = None
     seed: int | None = None
     reasoning_effort: Annotated[str, Field(pattern=r"^[a-z]+$")] | None = None
     response_format: ResponseFormat = "none"

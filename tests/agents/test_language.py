@@ -29,6 +29,7 @@ from calbench.llm.completion import (
     ResponseFormat,
     TokenLogprob,
 )
+from calbench.llm.replies.record import named
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
 from tests.agents.replies import ALL, DM, GROUP, completion, envelope
@@ -252,6 +253,21 @@ def test_key_of_ties_is_recorded_only_where_they_are_off() -> None:
     assert "is_tied" not in SPEC.model_dump(mode="json")
     free = SPEC.model_copy(update={"is_tied": False})
     assert free.model_dump(mode="json") == SPEC.model_dump(mode="json") | {"is_tied": False}
+
+
+def test_reflections_may_have_a_bound_of_their_own_which_enters_their_keys_alone() -> None:
+    requests = []
+    for bound in (None, 900):
+        recorder = answering(completion(envelope()), completion(BELIEFS))
+        spec = SPEC.model_copy(update={"reflection_max_tokens": bound})
+        ask(agent_of(recorder, spec), observation(), observation(Phase.REFLECTION))
+        requests.append(recorder.requests)
+    (talk, reflection), (same_talk, longer) = requests
+    assert named(talk).key == named(same_talk).key
+    assert named(reflection).key != named(longer).key
+    assert reflection.spec.sampling == SPEC.sampling
+    assert longer.spec.sampling == SPEC.sampling.model_copy(update={"max_tokens": 900})
+    assert "reflection_max_tokens" not in SPEC.model_dump(mode="json")
 
 
 @pytest.mark.parametrize("response_format", ["json_object", "json_schema"])
