@@ -168,9 +168,7 @@ def _log(after: Array, before: Array) -> list[float]:
 
 @lru_cache(maxsize=1024)
 def outcome_bits(prior: Prior, shared: int, blocked: int) -> float:
-    """Return the bits of an observer who knows that so many of the slots have room."""
-    if not shared:
-        return 0.0
+    """Return the bits of an observer who knows that so many of the slots have room, rounded."""
     weights = np.ones((1, prior.num_slots, len(prior.cells)))
     weights[0, :shared, -1] = 0.0
     after, before = posterior(prior, weights)[0, :, -1], np.full(prior.num_slots, prior.chances[-1])

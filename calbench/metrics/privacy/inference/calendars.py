@@ -46,6 +46,14 @@ class Prior:
     shares: tuple[float, ...]
 
     @cached_property
+    def _hash(self) -> int:
+        return hash((self.num_slots, self.cells, self.blocked, self.shares))
+
+    def __hash__(self) -> int:
+        """Return it without adding up all numbers each time: games are looked up by it."""
+        return self._hash
+
+    @cached_property
     def chances(self) -> Array:
         """Probability of each cell of any slot."""
         blocked = sum(count * chance for count, chance in enumerate(self.blocked)) / self.num_slots

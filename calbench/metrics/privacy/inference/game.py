@@ -26,7 +26,6 @@ from calbench.domain.messages import (
     Route,
 )
 from calbench.metrics.privacy.inference.bits import (
-    DIGITS,
     NOTHING,
     UNKNOWN,
     Learnt,
@@ -173,7 +172,11 @@ def _pairs_of(
                 for target in everybody if me in members else sender:
                     found[target, me] = index
     known = {*agents}
-    return {pair: found[pair] for pair in sorted(found) if {*pair} <= known and pair[0] != pair[1]}
+    return {
+        (target, me): found[target, me]
+        for target, me in sorted(found)
+        if target != me and target in known and me in known
+    }
 
 
 class NotYetError(BaseException):
@@ -211,7 +214,11 @@ class _Game:
             errand.errand_id: None if errand.blocked else errand.shown_cost
             for _, _, errand in self.scenario.errands
         }
-        self.truths = np.array([self._truth(agent) for agent in self.agents])
+        self.calendars = [
+            [None if entry is None else _item(entry) for entry in scenario.calendars[agent]]
+            for agent in self.agents
+        ]
+        self.truths = np.array([self._truth(ids) for ids in self.calendars])
         last_by_pair = _pairs_of(self.agents, events, policies)
         self.pairs, self.last = [*last_by_pair], [*last_by_pair.values()]
         self.first = lessons.begin(len(self.pairs))
@@ -228,10 +235,10 @@ class _Game:
         self.heard_in: dict[int, int] = {}
         self.end = 0
 
-    def _truth(self, agent: AgentId) -> list[int]:
-        """Return the place in the cells of each slot of an agent's first calendar."""
-        cells, entries = self.prior.cells, self.scenario.calendars[agent]
-        return [cells.index(0 if e is None else self.costs.get(_item(e))) for e in entries]
+    def _truth(self, ids: Iterable[int | None]) -> list[int]:
+        """Return the place in the cells of each slot of a calendar."""
+        cells, costs = self.prior.cells, self.costs
+        return [cells.index(0 if each is None else costs.get(each)) for each in ids]
 
     def read(self, rounds: int | None) -> None:
         """Read all events in order, and note what they teach."""
@@ -253,8 +260,7 @@ class _Game:
 
     def _observer(self, me: AgentId, rows: Mapping[AgentId, int]) -> Observer:
         """Return an agent as the game begins: it knows its own calendar."""
-        first = [None if e is None else _item(e) for e in self.scenario.calendars[me]]
-        costs = self._costs(first)
+        costs = self._costs(self.calendars[me])
         return Observer(me, len(self.agents), self.prior.cells, rows, costs)
 
     def _met_apart(self) -> list[float]:
@@ -280,12 +286,13 @@ class _Game:
         meetings, prior = self.scenario.meetings, self.prior
         size = sum(len(each.participants) for each in meetings) / max(1, len(meetings))
         is_forced = (self.scenario.params or {}).get("force_witness_errand", True)
+        is_errand = (self.truths > 0) & (self.truths < len(prior.cells) - 1)
         by_observer = []
         for me in self.agents:
             own = sum(me in each.participants for each in meetings)
             share = own * (size - 1) / max(1, len(self.agents) - 1) / prior.num_slots
-            is_errand = (self.truths[me] > 0) & (self.truths[me] < len(prior.cells) - 1)
-            by_observer.append(beside(prior, share if is_forced else 0.0, is_errand.tobytes()))
+            known = share if is_forced else 0.0
+            by_observer.append(beside(prior, known, is_errand[me].tobytes()))
         return np.array(by_observer)[[me for _, me in self.pairs]]
 
     def _costs(self, ids: Iterable[int | None]) -> tuple[int | None, ...]:
@@ -406,7 +413,7 @@ class _Game:
         for target, me in [(target, me) for target in targets for me in self.agents]:
             if target != me:
                 shared = len(self.agreed.get((target, me), ()))
-                outcome = round(outcome_bits(prior, shared, blocked[target]), DIGITS)
+                outcome = outcome_bits(prior, shared, blocked[target]) if shared else 0.0
                 known = last[target, me][2:] if (target, me) in last else NOTHING
                 pairs.append(PairBits(target, me, *known, outcome))
         added = by_event(steps)

@@ -108,7 +108,8 @@ def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | N
 
 def _told_fitting(clue: Told, view: View, num_agents: int, is_ours: bool) -> Told:
     """Return a clue about slots that exist; weights of our own rules fit the cells."""
-    _check_agents((clue.agent,), num_agents)
+    if not is_ours or not 0 <= clue.agent < num_agents:
+        _check_agents((clue.agent,), num_agents)
     absent = _absent(clue.slots, view, is_ours)
     if absent:
         there = {slot: weights for slot, weights in clue.slots.items() if slot not in absent}
@@ -148,7 +149,7 @@ def _check_agents(agents: Collection[AgentId], num_agents: int) -> None:
 def _absent(slots: Collection[Slot], view: View, is_ours: bool) -> list[Slot]:
     """Return the slots that are not there, which only rules of ours may name."""
     there = range(view.num_slots)
-    if all(map(there.__contains__, slots)):
+    if is_ours and slots and min(slots) >= 0 and max(slots) in there:
         return []
     absent = [slot for slot in slots if slot not in there]
     if absent and not is_ours:
