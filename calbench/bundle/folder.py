@@ -22,7 +22,7 @@ from calbench.files import first_problem, read_bytes
 from calbench.folders import is_own, replaced, scratch_folder
 from calbench.report.downloads import write_archive, write_gzip
 from calbench.report.role import Role
-from calbench.traces.shards import SHARD_GLOB, write_marked
+from calbench.traces.shards import SHARD_GLOB, write_published
 
 REPRO, SBOM = "run `dvc repro`", "run `make sbom`"
 
@@ -117,7 +117,7 @@ def _copy(top: Path, roles: Mapping[str, Role], out: Path) -> None:
             )
             (out / "traces" / name).mkdir()
             for shard in _shards(top / "data" / "traces" / name):
-                write_marked(shard, out / "traces" / name / shard.name)
+                write_published(shard, out / "traces" / name / shard.name)
             tick(name)
     for cohort in sorted((top / "data" / "cohorts").iterdir()):
         if cohort.is_dir():

@@ -18,7 +18,7 @@ from calbench.files import read_bytes
 from calbench.report.escape import gzipped
 from calbench.report.site import Site
 from calbench.report.tables import csv_bytes, read_table
-from calbench.traces.shards import SHARD_GLOB, write_marked
+from calbench.traces.shards import SHARD_GLOB, write_published
 
 FOLDER = "downloads"
 SUMS, MANIFEST = f"{FOLDER}/SHA256SUMS", f"{FOLDER}/MANIFEST.json"
@@ -220,7 +220,7 @@ def _of_experiments(site: Site) -> Iterator[_Task]:
             yield _Task("suite", each.name, path, partial(write_gzip, each.suite))
         for shard in sorted(each.traces.glob(SHARD_GLOB)) if each.role.games else ():
             path = f"{FOLDER}/traces/{each.name}/{shard.name}"
-            yield _Task("traces", each.name, path, partial(write_marked, shard))
+            yield _Task("traces", each.name, path, partial(write_published, shard))
     folders = {each.name: each.folder for each in site.experiments}
     for name, folder in {**folders, "summary": site.summary.folder}.items():
         if folder.is_dir():

@@ -30,7 +30,7 @@ from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError
 from calbench.domain.canary import CANARY
 from calbench.domain.canonical import first_difference
 from calbench.errors import FileError
-from calbench.files import check_no_link, first_problem, opened, printable, read_bytes
+from calbench.files import check_no_link, first_problem, opened, printable
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 
 SHARD_VERSION = 1
@@ -213,11 +213,6 @@ def shards_of(folder: Path) -> list[Path]:
     return found
 
 
-def write_marked(shard: Path, out: Path) -> None:
-    """Write a shard as it is published, behind the canary; the games in it are the same bytes."""
-    out.write_bytes(CANARY_FRAME + read_bytes(shard))
-
-
 def described(name: str, game_id: str, is_halted: bool, line: bytes) -> Game:
     """Return what a head says of a game."""
     return Game(name, game_id, is_halted, len(line), hashlib.sha256(line).hexdigest())
@@ -371,6 +366,32 @@ def unpacked(shard: Path, packet: Packet) -> bytes:
         return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise _damaged(shard, packet) from error
+
+
+def games_in(shard: Path) -> Iterator[tuple[Game, bytes]]:
+    """Yield the games of a shard in their order, with their lines.
+
+    Raises:
+        FileError: it cannot be read, or is damaged.
+    """
+    for frame in read_shard(shard).frames:
+        contents, start = unpacked(shard, frame.packet), 0
+        for game in frame.head.games:
+            yield game, contents[start : start + game.length]
+            start += game.length
+
+
+def write_published(shard: Path, out: Path) -> None:
+    """Write a shard as it is published: behind the canary, as many games in a frame as it takes.
+
+    The games are the same bytes. Where they were played one by one, with a frame for each, they
+    take half the space together: games on one scenario have much in common.
+
+    Raises:
+        FileError: it cannot be read, or is damaged.
+    """
+    frames = (frame.data for frame in packed_frames(games_in(shard)))
+    out.write_bytes(b"".join((CANARY_FRAME, *frames)))
 
 
 def _damaged(shard: Path, packet: Packet) -> FileError:

@@ -31,7 +31,7 @@ from calbench.traces.shards import (
     Game,
     head_bytes,
     read_shard,
-    write_marked,
+    write_published,
 )
 from calbench.traces.storage import read_trace, trace_bytes, write_trace
 from calbench.traces.store import FILES, ShardStore, open_store
@@ -71,14 +71,25 @@ def test_other_programs_read_the_games_one_a_line(
 def test_the_canary_is_passed_over(
     whole: Path, tmp_path: Path, read: Callable[[Path], bytes]
 ) -> None:
-    write_marked(whole / "00000.jsonl.zst", shard := tmp_path / "00000.jsonl.zst")
+    write_published(whole / "00000.jsonl.zst", shard := tmp_path / "00000.jsonl.zst")
     assert CANARY.encode() in shard.read_bytes()
     assert read(shard) == read(whole / "00000.jsonl.zst")
     assert kept(tmp_path) == kept(whole)
 
 
+def test_games_that_were_kept_one_by_one_are_published_in_one_frame(tmp_path: Path) -> None:
+    for folder in (source := tmp_path / "source", target := tmp_path / "target"):
+        folder.mkdir()
+    games = keep(source, *([game(number)] for number in range(7)))
+    shard = source / "00000.jsonl.zst"
+    write_published(shard, published := target / shard.name)
+    assert [len(read_shard(path).frames) for path in (shard, published)] == [7, 1]
+    assert kept(target) == games
+    assert published.stat().st_size < shard.stat().st_size
+
+
 def test_a_run_goes_on_in_a_shard_with_the_canary(whole: Path, tmp_path: Path) -> None:
-    write_marked(whole / "00000.jsonl.zst", shard := tmp_path / "00000.jsonl.zst")
+    write_published(whole / "00000.jsonl.zst", shard := tmp_path / "00000.jsonl.zst")
     added = keep(tmp_path, [game(7)])
     assert kept(tmp_path) == {**kept(whole), **added}
     assert [path.name for path in tmp_path.iterdir()] == [shard.name]
