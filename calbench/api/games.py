@@ -18,11 +18,13 @@ from calbench.agents.own import PolicyAgent
 from calbench.agents.prompts import PROMPT_VERSION
 from calbench.api.arguments import checked
 from calbench.api.players import Player, named_team, own_agents, team_of_players
+from calbench.config.groups import known_names
+from calbench.documents import read_yaml
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import CHANNELS, Channel
 from calbench.engine.drivers import OutsideGame, play_outside, run, run_async
 from calbench.engine.seating import seat_agents, seat_policies
-from calbench.errors import ConfigError
+from calbench.errors import ConfigError, among
 from calbench.files import first_problem, printable, shorten, user_path
 from calbench.metrics import game as scoring
 from calbench.metrics.game import GameScore
@@ -33,6 +35,7 @@ from calbench.scenarios.labels import LABEL_BANK
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import published_suite, read_suite
 from calbench.traces.models import PUBLISHED, GameConfig, Kind, Limits, Seat, Team, Trace
+from calbench.tree import CONF
 
 LONGEST_NAME = 255
 """Characters of a file's name at most, on every system."""
@@ -78,7 +81,7 @@ def play(
     players: str | Sequence[str] = "own",
     seats: Mapping[int, Player] | None = None,
     channels: Sequence[Channel] = CHANNELS,
-    limits: Limits | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | str | None = None,
     uses_language: bool = False,
     reflection: bool = False,
     system_prompts: Sequence[str | None] = (),
@@ -105,7 +108,8 @@ def play(
         players: who you are on the record: one name for all, or one for each agent.
         seats: who else plays, by agent id, as in :func:`play_game`.
         channels: the open channels; all by default.
-        limits: those of the paper's published games; a mapping changes some of them.
+        limits: those of the paper's published games; a mapping changes some of them, and a name is
+            that of a file of ``conf/limits``, such as ``"paper"``.
         uses_language: whether the agents are shown private labels, as language models are.
         reflection: whether such agents are asked for ``Reply.beliefs`` after every round.
         system_prompts: the instructions of each agent, by agent id; only recorded.
@@ -181,7 +185,7 @@ def play_game(
     *,
     team_id: str = "own",
     channels: Sequence[Channel] = CHANNELS,
-    limits: Limits | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | str | None = None,
     uses_language: bool = False,
     reflection: bool = False,
 ) -> Trace:
@@ -208,7 +212,8 @@ def play_game(
         team: who plays.
         team_id: of a list of players on the record.
         channels: the open channels; all by default.
-        limits: those of the paper's published games; a mapping changes some of them.
+        limits: those of the paper's published games; a mapping changes some of them, and a name is
+            that of a file of ``conf/limits``, such as ``"paper"``.
         uses_language: whether your objects are shown private labels, as language models are.
         reflection: whether players that use language are asked for beliefs after every round.
 
@@ -268,7 +273,7 @@ def _finished(game: Coroutine[Any, Any, Trace]) -> Trace:
 def game_config(
     team: Team,
     channels: Sequence[Channel] = CHANNELS,
-    limits: Limits | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | str | None = None,
     *,
     reflection: bool = False,
     canary: bool | None = None,
@@ -294,6 +299,8 @@ def game_config(
 def _open_channels(channels: Sequence[Channel]) -> tuple[Channel, ...]:
     """Return the channels in their fixed order."""
     given: Sequence[str] = (channels,) if isinstance(channels, str) else channels
+    if channels == "all":  # as in a run
+        given = CHANNELS
     for name in given:
         if name not in CHANNELS:
             shown = printable(shorten(repr(name)))
@@ -301,10 +308,16 @@ def _open_channels(channels: Sequence[Channel]) -> tuple[Channel, ...]:
     return tuple([channel for channel in CHANNELS if channel in given])
 
 
-def _limits(limits: Limits | Mapping[str, Any] | None) -> Limits:
-    """Return limits as given; a mapping changes those of the paper's published games."""
+def _limits(limits: Limits | Mapping[str, Any] | str | None) -> Limits:
+    """Return limits as given or named; a mapping changes those of the paper's published games."""
     if isinstance(limits, Limits):
         return limits
+    if isinstance(limits, str):
+        if limits not in (known := known_names("limits")):
+            raise ConfigError(
+                f"limits: there is no {printable(shorten(limits))}; {among(limits, known)}"
+            )
+        return Limits.model_validate(read_yaml(CONF / "limits" / f"{limits}.yaml"))
     try:
         return Limits.model_validate({**PUBLISHED.model_dump(), **(limits or {})})
     except ValidationError as error:

@@ -33,7 +33,7 @@ def faults_of(tables: Path) -> list[str]:
 REMEDIES: Mapping[Problem, str] = {
     "not_json": "hold it to JSON: model.response_format=json_schema, or json_object",
     "wrong_shape": "hold it to the form that is asked for: model.response_format=json_schema",
-    "truncated": "let it say more: raise model.max_tokens",
+    "truncated": "let it say more: raise model.max_tokens, or model.reflection_max_tokens",
     "refused": "its provider's filter stops it; ask the provider, or another model",
     "empty": "reasoning may have used all that it may say: raise model.max_tokens",
     "context_exceeded": "its context is too short for these games; choose a longer one",
@@ -88,6 +88,13 @@ def missing_reflections(rows: pd.DataFrame) -> Iterator[str]:
     """
     for row in rows[rows["unread"] > 0].to_dict("records"):
         asked, missing = int(row["reflections"]), int(row["unread"])
+        if missing == asked:  # agents of one's own need not say what they learnt
+            who = f"{row['team']} ({row['setting']})"
+            yield (
+                f"none of {asked} reflections of {who} could be read: agents of your own may leave "
+                "them out; otherwise do not rely on its VPS"
+            )
+            continue
         is_few = missing > (1 - FLAGGED_BELOW) * asked
         end = f"; less than {FLAGGED_BELOW:.0%} were, so do not rely on its VPS"
         yield (

@@ -10,10 +10,11 @@ import pytest
 
 from calbench import play, play_game, score_game
 from calbench.agents.example import Announcer
+from calbench.config.composition import compose
 from calbench.config.groups import known_names
 from calbench.domain.actions import DirectMessage, Turn
 from calbench.domain.ids import AgentId
-from calbench.domain.messages import Text
+from calbench.domain.messages import CHANNELS, Text
 from calbench.domain.observations import Observation, Phase
 from calbench.domain.replies import Beliefs, Reply
 from calbench.domain.usage import Usage
@@ -59,6 +60,12 @@ NO_PLAYERS = {
     "qwen-large-among-speakers",
     "qwen-large-nosy-among-speakers",
     "qwen-1_5b-red-team-among-speakers",
+    "qwen-1_5b-v2",
+    *(
+        f"{size}-among-{other}"
+        for size in ("qwen-0_5b", "smollm2-v3")
+        for other in ("imap", "speakers")
+    ),
     *(f"qwen-1_5b-among-four-{other}" for other in ("imap", "candid", "guarded")),
 }
 """Teams of models, or of several seats."""
@@ -163,6 +170,11 @@ def test_private_chance_stays_with_the_seat_that_asks_for_it() -> None:
 def test_mediator_comes_with_a_player_that_needs_it() -> None:
     assert played("mediator", Announcer(), "imap").config.team.mediator
     assert not played("silent", Announcer(), "imap").config.team.mediator
+
+
+def test_limits_and_channels_are_named_as_in_a_run() -> None:
+    named = played("imap", Announcer(), "imap", limits="paper", channels="all").config
+    assert (named.limits, named.channels) == (compose(["limits=paper"]).limits, CHANNELS)
 
 
 def test_weights_reach_a_player_in_a_mixed_team_and_must_be_enough() -> None:
@@ -534,6 +546,7 @@ def test_wrong_answer_is_told_with_its_place(answers: Any, said: str) -> None:
         ({"players": "a/b"}, "team and players: player: .* got 'a/b'"),
         ({"team": "../x"}, "team and players: team_id: "),
         ({"channels": ["dms"]}, "there is no channel 'dms'; known are dm, participant_groupchat,"),
+        ({"limits": "papper"}, "limits: there is no papper; did you mean paper?"),
         ({"limits": {"turns": 3}}, "limits: turns: is not a known key"),
         ({"limits": {"dm_cap": -1}}, "limits: dm_cap: "),
         ({"system_prompts": ["one"]}, "system_prompts: 1 for 3 agents"),

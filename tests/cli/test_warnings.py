@@ -5,6 +5,7 @@ import io
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from calbench.agents.scripted.reading import read_message
@@ -13,7 +14,7 @@ from calbench.config.composition import compose
 from calbench.console import show, warn
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.runs.faults import faults_of, is_nothing_read
+from calbench.runs.faults import faults_of, is_nothing_read, missing_reflections
 from calbench.runs.play import execute
 from tests.cli.conftest import Command
 from tests.cli.recording import spoken
@@ -100,8 +101,16 @@ def test_reflections_that_nobody_could_read_are_counted(tmp_path: Path) -> None:
     replies, reflections = faults_of(tmp_path / "tables")
     assert "replies of stand-in were unreadable" in replies
     assert "no score" not in replies
-    assert "reflections of stand-in (taste-varied) were not readable (100.0%)" in reflections
-    assert reflections.endswith("less than 90% were, so do not rely on its VPS")
+    assert "reflections of stand-in (taste-varied) could be read: agents of your own" in reflections
+    assert reflections.startswith("none of ")
+    assert reflections.endswith("do not rely on its VPS")
+
+
+def test_reflections_of_which_few_could_be_read_are_counted() -> None:
+    row = {"setting": "taste", "team": "mine", "reflections": 300, "unread": 60}
+    (line,) = missing_reflections(pd.DataFrame([row]))
+    assert line.startswith("60 of 300 reflections of mine (taste) were not readable (20.0%)")
+    assert line.endswith("less than 90% were, so do not rely on its VPS")
 
 
 def test_run_in_which_all_is_well_has_no_faults(finished: Path) -> None:
