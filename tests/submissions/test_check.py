@@ -29,6 +29,8 @@ from tests.submissions.forging import COHORT, SAID, read, said
         ("cut", "replayed with replies", "30 replies are what the games hold"),
         ("sourced", "replayed without replies", "18 turns are of own code, whose source is here"),
         ("own", "not verifiable", "18 turns are of own code, and the source of tests.sub"),
+        ("mute", "replayed without replies", "no model of stand-in gave a reply"),
+        ("gone", "not verifiable", "0 turns are of own code, and the source of tests.sub"),
     ],
 )
 def test_honest_submission_is_of_its_tier(name: str, tier: str, reason: str, kept: Path) -> None:
