@@ -38,7 +38,10 @@ def main(words: Words) -> int:
     out, folder = Path(words.options["out"]), words.options.get("submissions")
     spec = compose(words.settings)
     check_out(out)
-    reports = read_reports(Path(words.options.get("again") or "build/again"))
+    again = words.options.get("again")
+    if again and not Path(again).is_dir():
+        raise FileError(f"{printable(again)}: there is no such folder; name that of your reports")
+    reports = read_reports(Path(again or "build/again"))
     submitted = read_submissions(Path(folder), reports) if folder else NOTHING
     paths = [*words.paths, *submitted]
     if not paths:

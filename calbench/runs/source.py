@@ -164,7 +164,10 @@ def auditing_spec(settings: Sequence[str]) -> RunSpec:
     Raises:
         ConfigError: they do not fit, or keep no reply.
     """
-    spec = compose(["teams=[my-model]", *settings])
+    try:
+        spec = compose(["teams=[my-model]", *settings])
+    except ConfigError as error:  # in words of the command, which has no teams
+        raise ConfigError(str(error).removeprefix("teams.my-model.players.")) from error
     if spec.replies.mode == "live":
         raise ConfigError(
             "replies.mode=live: an audit keeps every reply; use record, or replay to ask nobody"

@@ -6,6 +6,7 @@ money is capped, replies are on disk before they are used, and the same command 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from math import ceil, log
 from pathlib import Path
@@ -14,12 +15,11 @@ from typing import Annotated, Literal, NamedTuple, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from calbench.agents.base import CallSite, Completer
-from calbench.config.composition import compose
 from calbench.config.spec import RunSpec
 from calbench.console import noting_interrupt
 from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
-from calbench.errors import ConfigError, FileError
+from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
 from calbench.llm.client import Source
 from calbench.llm.completion import Completion, Request, TokenLogprob
@@ -27,13 +27,17 @@ from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.replies.record import Digest, Record
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.transport import Transport
-from calbench.runs.source import ModelAudit, reply_source
+from calbench.runs.source import ModelAudit, auditing_spec, reply_source
 from calbench.stats.proportions import wilson
 from calbench.submissions.check import Checked, check
-from calbench.submissions.folder import REPLIES_FOLDER, document_bytes
+from calbench.submissions.folder import REPLIES_FOLDER, SUBMISSION, document_bytes
+from calbench.traces.catalog import CODE_NOTE
 
 REPORT = "again.json"
 """What came of asking again, beside the replies that came."""
+
+ANSWERS = "again.sqlite"
+"""The replies that came: not the store of a run, which would answer in the model's place."""
 
 LENGTH_BAND = 1.25
 """Most by which the longer of two replies exceeds the other [C]. Of 481 pairs of replies of one
@@ -141,13 +145,12 @@ def ask_again(
         transport: how models are asked.
 
     Raises:
-        CalbenchError: the submission does not hold, has no replies of the model, or it cannot be
-            asked; replies that came are kept.
+        CalbenchError: the settings or the folder do not fit, the submission does not hold or has
+            no replies of the model, or it cannot be asked; replies that came are kept.
     """
+    spec = auditing_spec(settings)
+    _check_places(spec, out)
     checked = _checked(folder)
-    spec = compose(["teams=[my-model]", *settings, f"out={out}"])
-    if spec.replies.mode == "live":
-        raise ConfigError("replies.mode=live: every reply is kept; use record, or replay")
     (player, model), *_ = spec.models.items()
     sample, total = _sampled(folder / REPLIES_FOLDER, checked.id, model.spec.model, share)
     replies: dict[str, Completion] = {}
@@ -158,6 +161,7 @@ def ask_again(
         replies[asked.record.key] = await completer.complete(asked.request, site)
 
     source = cast(Source, reply_source(spec, transport=transport))  # a model sits in the team
+    source = replace(source, store=out / ANSWERS)
     with noting_interrupt(lambda: f"Stopped; replies that came are in {out}") as is_stopping:
         ModelAudit(sample, "replies are there", ask, spec, is_stopping).run(source, "asked")
     pairs = [(asked.record, replies[asked.record.key]) for asked in sample]
@@ -169,11 +173,25 @@ def ask_again(
         replies=total,
         sampled=len(pairs),
         exact=sum(one.text == other.text for one, other in pairs),
-        others=sum(_is_other(name, other) for _, other in pairs),
+        others=sum(bool((by := new.provenance) and by.is_other(name)) for _, new in pairs),
         agreements=tuple(_agreements(pairs, spec)),
     )
     write_atomically(out / REPORT, document_bytes(report))
     return report
+
+
+def _check_places(spec: RunSpec, out: Path) -> None:
+    """Refuse another store, and a folder in a run or a submission or with files of others."""
+    if spec.replies.path is not None:
+        raise ConfigError(f"replies.path: replies that come are kept in out={out}; leave it out")
+    place = out.resolve()
+    for above in (place, *place.parents):
+        if any((above / name).is_file() for name in (SUBMISSION, CODE_NOTE)):
+            raise OutputError(f"out={out}: lies in the run or submission {above}; name another")
+    for path in place.glob("*"):
+        if not path.name.lstrip(".").startswith("again."):
+            shown = printable(path.name)
+            raise OutputError(f"out={out}: holds {shown}, not of asking again; name a new folder")
 
 
 def _checked(folder: Path) -> Checked:
@@ -199,10 +217,6 @@ def _sampled(folder: Path, found_id: str, model: str, share: float) -> tuple[lis
         records.sort(key=lambda record: sha256(f"{found_id}:{record.key}".encode()).digest())
         drawn = records[: ceil(share * len(records))]
         return [_Asked(record, store.request(record).request) for record in drawn], len(records)
-
-
-def _is_other(model: str, reply: Completion) -> bool:
-    return reply.provenance is not None and reply.provenance.is_other(model)
 
 
 def _agreements(pairs: Sequence[tuple[Record, Completion]], spec: RunSpec) -> Iterator[Agreement]:

@@ -11,6 +11,7 @@ from calbench.errors import FileError
 from calbench.files import printable, shorten
 from calbench.folders import scratch_folder
 from calbench.runs.seats import modules_of, package_digest
+from calbench.runs.verification import is_known
 from calbench.submissions.examine import (
     Examined,
     examine,
@@ -207,8 +208,9 @@ def _unlike_code(submission: Submission, found: Examined) -> Iterator[str]:
 
 def _tier(folder: Path, submission: Submission, found: Examined) -> tuple[Tier, str]:
     """Return how much of a submission that holds is proven, and why no more."""
-    total = found.verified
-    if total.turns_not_checked:
+    total, seats = found.verified, {t: c.team.seats for t, c in found.configs.items()}
+    has_own = any(s.kind != "model" and not is_known(s) for own in seats.values() for s in own)
+    if total.turns_not_checked or has_own:
         turns = f"{total.turns_not_checked} turns are of own code"
         lacking = [each for each in _without_source(folder, submission, found) if each]
         if lacking:
@@ -219,6 +221,10 @@ def _tier(folder: Path, submission: Submission, found: Examined) -> tuple[Tier, 
         "prompts are not known": total.prompts_not_checked,
     }
     reasons = [*(f"{count} {what}" for what, count in lacks.items() if count), *_others(found)]
+    answered = {team for teams in found.teams_by_key.values() for team in teams}
+    models = {team for team, own in seats.items() if any(seat.kind == "model" for seat in own)}
+    if mute := sorted(models - answered):
+        reasons.append(f"no model of {', '.join(mute)} gave a reply")
     if reasons:
         return "replayed without replies", "; ".join(reasons)
     checked = f"{total.replies_checked} replies are what the games hold"

@@ -314,7 +314,8 @@ def _note_games(
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         found.problems.append(
             f"{team} ({setting}): games are missing: {', '.join(missing[:3])}{more}; one that a "
-            "provider or the budget cut short is handed in as it is"
+            "provider or the budget cut short is handed in as it is, and a part of a suite is "
+            "what subset=N plays, not scenarios of your choice"
         )
 
 

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from calbench.code import LIBRARIES, PACKAGE, PACKAGE_VERSION, versions_of
 from calbench.console import progress
 from calbench.errors import ConfigError, FileError
-from calbench.files import STORE, check_no_link, first_problem, printable
+from calbench.files import STORE, check_no_link, first_problem, printable, shorten
 from calbench.folders import check_new, replaced
+from calbench.runs.folder import job_folders
 from calbench.runs.seats import closure, modules_of, read_note
 from calbench.submissions.check import derived
 from calbench.submissions.examine import Examined, examine, parts_of, write_replies
@@ -35,6 +36,17 @@ from calbench.traces.store import write_packed_games
 
 ASKING = ("litellm", "ortools", "pydantic")
 """Libraries beside those that compute, whose versions an environment names if they are here."""
+
+ALLOWED = {
+    "name": "name (that of out): 1 to 64 letters of ASCII, digits and signs of ._-, no sign first",
+    "contact": "contact: 2 to 100 letters, digits and signs of ASCII, without spaces",
+    "date": "date: a day as 2026-11-28",
+    "says_model": "model: 1 to 200 letters, digits and signs of ASCII, without spaces",
+}
+"""What an author may say, by the key of a submission, in words of the command."""
+
+_NONE = {"suites": {}, "settings": "0" * 64, "players": (), "code": {}, "numbers": {}, "files": {}}
+"""What follows from no games: with it what an author says is checked before any is read."""
 
 
 def prepare(
@@ -61,6 +73,9 @@ def prepare(
         FileError: what would be refused by the check; nothing was written.
         OutputError: the folder is not new, or cannot be written.
     """
+    check_new(out)
+    said = {"name": out.resolve().name, "date": f"{date.today()}", **said}  # noqa: DTZ011
+    _submission(said, _NONE)
     paths = _games(run, teams)
     store = run / STORE if replies is None else replies
     if replies is None:
@@ -72,8 +87,6 @@ def prepare(
         raise FileError(f"{run}: {found.problems[0]}; nothing was written")
     follows = derived(found, parts, paths)
     code = {team: note for team, note in read_note(run).items() if team in found.configs}
-
-    check_new(out)
     with replaced(out, is_marked=False, check=partial(check_new, out)) as beside:
         _write_games(paths, beside)
         if has_models and found.teams_by_key:
@@ -83,14 +96,15 @@ def prepare(
         (beside / ENVIRONMENT).write_bytes(document_bytes(environment()))
         found_files = files_of(beside).items()
         names = {name: digest_of(path) for name, path in found_files if PLACES.fullmatch(name)}
-        defaults = {"name": out.resolve().name, "date": date.today().isoformat()}  # noqa: DTZ011
-        submission = _submission({**defaults, **said}, {**follows, "code": code, "files": names})
+        submission = _submission(said, {**follows, "code": code, "files": names})
         (beside / SUBMISSION).write_bytes(document_bytes(submission))
     return digest_of(out / SUBMISSION)
 
 
 def _games(run: Path, teams: Collection[str]) -> list[Path]:
     """Return the traces of a run, those of some teams alone if any are named."""
+    if jobs := job_folders(run):
+        raise ConfigError(f"{run}: is a sweep, or a folder of runs; name one, e.g. {jobs[0]}")
     paths = [path for path in trace_paths(run) if not teams or path.parent.name in teams]
     if unknown := sorted({*teams} - {path.parent.name for path in paths}):
         raise ConfigError(f"teams: {run} has no games of {printable(unknown[0])}")
@@ -102,9 +116,12 @@ def _submission(said: Mapping[str, str], follows: Mapping[str, object]) -> Submi
         day = date.fromisoformat(said["date"])
         return Submission.model_validate({**said, "date": day, **follows})
     except ValidationError as error:
-        raise ConfigError(first_problem(error)) from error
-    except ValueError as error:
-        raise ConfigError(f"date: a day as 2026-11-28, got {printable(said['date'])!r}") from error
+        key, problem = str(error.errors()[0]["loc"][0]), first_problem(error)
+    except ValueError:
+        key, problem = "date", ""
+    if key in ALLOWED:
+        problem = f"{ALLOWED[key]}, got {shorten(ascii(said.get(key, '')))}"
+    raise ConfigError(problem)
 
 
 def environment() -> Environment:
@@ -131,7 +148,9 @@ def _write_source(found: Examined, code: Mapping[str, Mapping[str, str]], folder
     """
     for team, config in found.configs.items():
         for module in sorted(modules_of(config.team) - {PACKAGE.name}):
-            for name, path in closure(module).items():
+            if not (files := closure(module)):
+                raise FileError(f"{module}: is not found here; run this in the folder of its file")
+            for name, path in files.items():
                 into = folder / SOURCE_FOLDER / module / name / path.name
                 into.parent.mkdir(parents=True, exist_ok=True)
                 copyfile(path, into)

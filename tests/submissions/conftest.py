@@ -61,3 +61,8 @@ def _make(root: Path) -> None:
     prepare(runs / "asked", root / "asked", SAID)
     execute(compose([*ASKED, *few, f"out={runs / 'cut'}"]), failing_after(30, saying_who))
     prepare(runs / "cut", root / "cut", SAID)
+    execute(compose([*ASKED, *few, f"out={runs / 'mute'}"]), failing_after(0))
+    prepare(runs / "mute", root / "mute", SAID)
+    gone = [each.replace("Quiet", "Gone") for each in OWN]
+    execute(compose([*gone, *few, f"out={runs / 'gone'}"]))
+    prepare(runs / "gone", root / "gone", SAID)

@@ -1,7 +1,8 @@
-"""An agent of somebody's own, which imports nothing of ours but what it answers with."""
+"""Agents of somebody's own, which import nothing of ours but what they answer with."""
 
 from calbench.domain.actions import Turn
 from calbench.domain.observations import Briefing, Observation
+from calbench.errors import UnavailableError
 
 
 class Quiet:
@@ -12,3 +13,10 @@ class Quiet:
 
     def act(self, _observation: Observation) -> Turn:
         return Turn()
+
+
+class Gone(Quiet):
+    """Is not there when it is asked."""
+
+    def act(self, _observation: Observation) -> Turn:
+        raise UnavailableError("provider_fault", "gone")

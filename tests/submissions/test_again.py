@@ -16,11 +16,12 @@ from calbench.llm.completion import ChatMessage, Completion, Request, TokenLogpr
 from calbench.llm.model import Endpoint
 from calbench.runs.play import execute
 from calbench.scenarios.storage import published_suite, write_suite
-from calbench.submissions.again import REPORT, Report, ask_again, read_reports
+from calbench.submissions import again
+from calbench.submissions.again import ANSWERS, REPORT, Report, ask_again, read_reports
 from calbench.submissions.check import check
 from calbench.submissions.prepare import prepare
 from tests.cli.recording import spoken
-from tests.cli.runs import keys_in
+from tests.cli.runs import files, keys_in
 from tests.llm.stub_server import Answer, Asked, StubServer, chat, served
 from tests.sharing import once, shared_folder
 from tests.submissions.conftest import FEW
@@ -119,7 +120,7 @@ def test_sample_is_drawn_by_the_id(handed_in: Path, tmp_path: Path) -> None:
         if number == 2:
             said(tmp_path / "cold", contact="@eve")
         asked(Model(), tmp_path / "cold", tmp_path / str(number), share=0.25)
-        drawn.append(keys_in(tmp_path / str(number) / "replies.sqlite"))
+        drawn.append(keys_in(tmp_path / str(number) / ANSWERS))
     first, again, other = drawn
     assert first == again != other
     assert len(first) == len(other) == 11
@@ -129,7 +130,7 @@ def test_asking_resumes_with_what_came(handed_in: Path, tmp_path: Path) -> None:
     with pytest.raises(CalbenchError, match="the replies that came are kept"):
         asked(Model(most=5), handed_in / "cold", tmp_path / "again")
     assert not (tmp_path / "again" / REPORT).exists()
-    assert len(keys_in(tmp_path / "again" / "replies.sqlite")) == 5
+    assert len(keys_in(tmp_path / "again" / ANSWERS)) == 5
     report = asked(server := Model(), handed_in / "cold", tmp_path / "again")
     assert (report.agrees, len(server.asked)) == (True, 17)
 
@@ -173,7 +174,6 @@ def test_log_probabilities_are_compared_where_both_have_them(
         (["share=2"], "share: a number above 0 and up to 1, got '2'"),
         (["share=0"], "share: a number above 0 and up to 1"),
         (["model.name=other"], "other gave none of the replies in"),
-        (["replies.mode=live", *NAMED], "every reply is kept"),
     ],
 )
 def test_mistakes_are_named(
@@ -182,6 +182,41 @@ def test_mistakes_are_named(
     capsys.readouterr()
     assert answer(["submit", "ask-again", str(handed_in / "cold"), *words]) == 2
     assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([], "error: model: say which model: model.name=openai/NAME"),
+        ([*NAMED, "model.timout=3"], "model.timout"),
+        ([*NAMED, "model.timeout_s=-3"], "error: model: timeout_s: "),
+        ([*NAMED, "replies.mode=live"], "keeps every reply"),
+        ([*NAMED, "replies.path={run}/replies.sqlite"], "replies.path: replies that come are kept"),
+        ([*NAMED, "out={run}"], "lies in the run or submission {run}; name another"),
+        ([*NAMED, "out={run}/again"], "lies in the run or submission {run}"),
+        ([*NAMED, "out={cold}"], "lies in the run or submission {cold}"),
+        ([*NAMED, "out={cold}/again/1"], "lies in the run or submission {cold}"),
+        ([*NAMED, "out={copied}"], "holds replies.sqlite, not of asking again; name a new"),
+    ],
+)
+def test_what_a_run_recorded_is_no_answer_and_mistakes_are_named_before_any_check(
+    words: Sequence[str],
+    problem: str,
+    handed_in: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(again, "check")  # which takes long
+    cold, run = handed_in / "cold", handed_in / "runs" / "cold"
+    shutil.copy(run / "replies.sqlite", tmp_path)
+    before = [files(cold), files(run)]
+    places = {"cold": cold, "run": run, "copied": tmp_path}
+    given = [word.format(**places) for word in words]
+    capsys.readouterr()
+    assert answer(["submit", "ask-again", str(cold), *given]) == 2
+    assert problem.format(**places) in capsys.readouterr().err
+    assert [files(cold), files(run)] == before
 
 
 def test_command_says_what_came_of_it_and_asks_nothing_of_what_is_refused(

@@ -84,6 +84,7 @@ def _id(folder: Path) -> str:
     [
         ([], "nothing to show: name RUN..., or submissions=DIR"),
         (["submissions=nowhere"], "nowhere: there is no such folder"),
+        (["submissions={empty}", "again=nope"], "nope: there is no such folder; name that of your"),
         (["submissions={empty}"], "holds no submission (NAME/submission.json)"),
     ],
 )

@@ -3,15 +3,22 @@
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from calbench.cli.main import answer
+from calbench.config.composition import compose
+from calbench.errors import FileError
+from calbench.runs.play import execute
+from calbench.submissions import prepare
 from calbench.submissions.check import CANNOT_SHOW, check
 from calbench.submissions.folder import SUBMISSION, files_of
 from tests.cli.runs import files
-from tests.submissions.forging import COHORT, read, said
+from tests.submissions import own_agents
+from tests.submissions.conftest import FEW, OWN
+from tests.submissions.forging import COHORT, SAID, read, said
 
 
 @pytest.mark.parametrize(
@@ -22,6 +29,8 @@ from tests.submissions.forging import COHORT, read, said
         ("cut", "replayed with replies", "30 replies are what the games hold"),
         ("sourced", "replayed without replies", "18 turns are of own code, whose source is here"),
         ("own", "not verifiable", "18 turns are of own code, and the source of tests.sub"),
+        ("mute", "replayed without replies", "no model of stand-in gave a reply"),
+        ("gone", "not verifiable", "0 turns are of own code, and the source of tests.sub"),
     ],
 )
 def test_honest_submission_is_of_its_tier(name: str, tier: str, reason: str, kept: Path) -> None:
@@ -78,8 +87,11 @@ def test_announced_id_is_that_of_the_folder(kept: Path, tmp_path: Path) -> None:
     ("words", "problem"),
     [
         (["contact=@ada", "date=yesterday"], "date: a day as 2026-11-28, got 'yesterday'"),
-        (["contact=a person"], "contact: "),
-        (["contact=@ada", "name=../x"], "name: "),
+        (["contact=a b"], "contact: 2 to 100 letters, digits and signs of ASCII, without spaces"),
+        (["contact=@ada", "name=../x"], "name (that of out): 1 to 64 letters of ASCII, digits"),
+        (["contact=@ada", "model="], "model: 1 to 200 letters, digits and signs of ASCII, without"),
+        (["contact=@ada", "out={full}"], "is there already, and is not empty; name a new folder"),
+        (["contact=@ada", "out={full}/a b"], "name (that of out): 1 to 64 letters"),
         (["contact=@ada", "teams=[nobody]"], "has no games of nobody"),
         (["contact=@ada", "source=yes"], "source: true or false, got yes"),
         ([], "contact=HANDLE is missing"),
@@ -91,11 +103,42 @@ def test_mistakes_are_named_and_nothing_is_written(
     kept: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delattr(prepare, "examine")  # which takes long
     run, out = str(kept / "runs" / "own"), tmp_path / "out"
-    assert answer(["submit", "prepare", run, f"out={out}", *words]) == 2
+    given = [word.format(full=kept) for word in words]
+    assert answer(["submit", "prepare", run, f"out={out}", *given]) == 2
     assert problem in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_of_a_sweep_one_job_is_asked_for(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [f"out={tmp_path / 'out'}", "contact=@ada"]
+    assert answer(["submit", "prepare", str(kept / "runs"), *words]) == 2
+    said_of_it = f"is a sweep, or a folder of runs; name one, e.g. {kept / 'runs' / 'asked'}"
+    assert said_of_it in capsys.readouterr().err
+
+
+def test_source_that_is_not_found_here_is_not_said_to_be_another(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own").mkdir()
+    source = Path(own_agents.__file__).read_text(encoding="utf-8")
+    (tmp_path / "own" / "loose_quiet.py").write_text(source, encoding="utf-8")
+    with monkeypatch.context() as within:
+        within.syspath_prepend(str(tmp_path / "own"))
+        own = [each.replace("tests.submissions.own_agents", "loose_quiet") for each in OWN]
+        suite = f"suite.path={kept / 'suite.jsonl'}"
+        execute(compose([*own, suite, *FEW, f"out={tmp_path / 'run'}"]))
+    monkeypatch.delitem(sys.modules, "loose_quiet")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileError, match=r"loose_quiet: is not found here.*in the folder of its"):
+        prepare.prepare(tmp_path / "run", tmp_path / "out", SAID, with_source=True)
+    monkeypatch.chdir(tmp_path / "own")
+    prepare.prepare(tmp_path / "run", tmp_path / "out", SAID, with_source=True)
 
 
 def test_what_would_be_refused_is_not_prepared(
@@ -105,7 +148,9 @@ def test_what_would_be_refused_is_not_prepared(
     (tmp_path / "run" / "traces" / "imap" / "smollm2-001.json").unlink()
     words = [f"out={tmp_path / 'out'}", "contact=@ada"]
     assert answer(["submit", "prepare", str(tmp_path / "run"), *words]) == 2
-    assert "imap (smollm2): games are missing: smollm2-001" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "imap (smollm2): games are missing: smollm2-001" in told
+    assert "a part of a suite is what subset=N plays, not scenarios of your choice" in told
     assert not (tmp_path / "out").exists()
 
 
