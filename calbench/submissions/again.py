@@ -186,7 +186,8 @@ def _check_places(spec: RunSpec, out: Path) -> None:
         raise ConfigError(f"replies.path: replies that come are kept in out={out}; leave it out")
     place = out.resolve()
     for above in (place, *place.parents):
-        if any((above / name).is_file() for name in (SUBMISSION, CODE_NOTE)):
+        is_run = (above / CODE_NOTE).is_file() and (above / "traces").is_dir()
+        if is_run or (above / SUBMISSION).is_file():
             raise OutputError(f"out={out}: lies in the run or submission {above}; name another")
     for path in place.glob("*"):
         if not path.name.lstrip(".").startswith("again."):

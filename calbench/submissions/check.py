@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import isclose
 from pathlib import Path
 from typing import Any, Literal
@@ -208,8 +209,10 @@ def _unlike_code(submission: Submission, found: Examined) -> Iterator[str]:
 
 def _tier(folder: Path, submission: Submission, found: Examined) -> tuple[Tier, str]:
     """Return how much of a submission that holds is proven, and why no more."""
-    total, seats = found.verified, {t: c.team.seats for t, c in found.configs.items()}
-    has_own = any(s.kind != "model" and not is_known(s) for own in seats.values() for s in own)
+    total = found.verified
+    seats = {team: config.team.seats for team, config in found.configs.items()}
+    everybody = chain.from_iterable(seats.values())
+    has_own = any(seat.kind != "model" and not is_known(seat) for seat in everybody)
     if total.turns_not_checked or has_own:
         turns = f"{total.turns_not_checked} turns are of own code"
         lacking = [each for each in _without_source(folder, submission, found) if each]
