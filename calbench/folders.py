@@ -46,6 +46,19 @@ def check_new(folder: Path) -> None:
         )
 
 
+def check_not_here(folder: Path) -> None:
+    """Refuse the current folder, and those above it: replaced, it would be gone under the user.
+
+    Raises:
+        OutputError: naming it.
+    """
+    if Path.cwd().is_relative_to(folder.resolve()):
+        raise OutputError(
+            f"{printable(str(folder))}: is the current folder, or above it, and would be replaced; "
+            "name another folder"
+        )
+
+
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
     """Hold a folder against other commands that write there; it is made if it is not there.
@@ -94,8 +107,9 @@ def replaced(
 
     Raises:
         OutputError: what is beside the place under the names of a build is none, or the folder
-            cannot be written, or another command builds there.
+            cannot be written, or another command builds there, or the user is in it.
     """
+    check_not_here(out)
     out = out.resolve()
     beside, old = (out.with_name(f".{out.name}.{end}") for end in ("part", "old"))
     for folder in (beside, old):

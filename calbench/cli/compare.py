@@ -53,10 +53,7 @@ def main(words: Words) -> int:
     measures = measure_names(options["measure"]) if "measure" in options else NAMES
     top = words.number("top", 3)
     out = Path(options["out"]) if options.get("out") else None
-    keys = {
-        name: [column.name for column in columns if column.is_key]
-        for name, columns in COMPARISON_TABLES.items()
-    }
+    keys = dict.fromkeys(COMPARISON_TABLES, KEY)
     if out is not None:
         check_folder(out, keys, keys)
     spec = compose(words.settings)

@@ -56,7 +56,7 @@ LISTED = {"experiment": "Experiments", "suite": "Suites", "protocol": "Protocols
 
 STATUSES = (
     ("0", "done"),
-    ("1", "a check found a difference (verify, prove, submit)"),
+    ("1", "a check found a difference (verify, prove, submit, seal)"),
     ("2", "a mistake, named in one line"),
     (
         "3",
@@ -121,7 +121,13 @@ class Talking(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Do the work; where it only reads, no file that it reads can name code."""
-        if isinstance(self, click.Group) or self.name in PLAYING:
+        if isinstance(self, click.Group):
+            return super().invoke(ctx)
+        try:
+            Path.cwd()
+        except FileNotFoundError as error:
+            raise ConfigError("the current folder is no more; change into another one") from error
+        if self.name in PLAYING:
             return super().invoke(ctx)
         with reading():
             return super().invoke(ctx)
@@ -230,14 +236,15 @@ TOPICS: Mapping[str, Writer] = {
 """What ``calbench help`` tells, by topic; ``all`` is every one."""
 
 
-def _show_topic(topic: str | None) -> int:
+def _show_topic(words: tuple[str, ...]) -> int:
     """Print a topic, the help of a subcommand, or what ``--help`` says."""
     ctx = click.get_current_context().find_root()
-    if topic is None:
+    topic = " ".join(words)
+    if not words:
         click.echo(ctx.get_help())
-    elif topic in program.commands:
-        command = program.commands[topic]
-        click.echo(command.get_help(click.Context(command, parent=ctx, info_name=topic)))
+    elif words[0] in program.commands:
+        with program.make_context(ctx.info_name, [*words, "--help"]) as asked:
+            program.invoke(asked)
     elif topic in {*TOPICS, "all"}:
         formatter = ctx.make_formatter()
         for each in TOPICS if topic == "all" else [topic]:
@@ -396,8 +403,9 @@ program.add_command(
         callback=_show_topic,
         params=[
             click.Argument(
-                ["topic"],
-                required=False,
+                ["words"],
+                nargs=-1,
+                metavar="[TOPIC]",
                 shell_complete=lambda _ctx, _, incomplete: [
                     CompletionItem(each) for each in (*TOPICS, "all") if each.startswith(incomplete)
                 ],

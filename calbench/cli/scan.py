@@ -12,17 +12,22 @@ import orjson
 from calbench.cli.words import Status, Words, program_name
 from calbench.console import say, show, tell, verdict
 from calbench.endings import pruned
-from calbench.errors import OutputError
+from calbench.errors import FileError, OutputError
 from calbench.files import STORE, check_no_link, printable, shorten, write_atomically
 from calbench.folders import claimed
 from calbench.llm.replies.shards import open_replies
 from calbench.report.policy import protected
 from calbench.runs.entries import run_names
+from calbench.runs.folder import job_folders
 from calbench.runs.scan import RULES, Finding, Scan, scan
 from calbench.terminal import new_table
+from calbench.traces.catalog import TRACES_FOLDER, Catalog, traces_folder
 
 PAGE, DATA = "scan.html", "scan.json"
 """Files of ``out``."""
+
+GAMES = "traces.html"
+"""Page of the games among the pages of a run."""
 
 MARK = "<!doctype html><!-- calbench scan -->"
 """How a page begins that may be replaced."""
@@ -45,7 +50,12 @@ def main(words: Words, *, replies: Path | None = None, as_json: bool = False) ->
     out = Path(words.options["out"]) if words.options.get("out") else None
     site = Path(words.options.get("site") or run / "site")
     if out is not None:
-        _check(out)
+        _check(run, out)
+    if words.options.get("site") and not (site / GAMES).is_file():
+        raise FileError(
+            f"{printable(str(site))}: has no pages of a run ({GAMES}); build them with "
+            f"{program_name()} view RUN serve=false, or leave site= out"
+        )
     if replies is None and (own := run / STORE).is_file():
         check_no_link(own)
         replies = own
@@ -54,9 +64,9 @@ def main(words: Words, *, replies: Path | None = None, as_json: bool = False) ->
     data = orjson.dumps(found.as_data(), option=orjson.OPT_INDENT_2)
     if out is not None:
         with pruned(out), claimed(out):
-            _check(out)
-            write_atomically(out / DATA, data + b"\n")
+            _check(run, out)
             write_atomically(out / PAGE, page(found, run, site, out).encode())
+            write_atomically(out / DATA, data + b"\n")
     if replies is None:
         say("without recorded replies: unreadable ones are not read, and who answered is not known")
     if as_json:
@@ -69,8 +79,8 @@ def main(words: Words, *, replies: Path | None = None, as_json: bool = False) ->
     return Status.DONE
 
 
-def _check(out: Path) -> None:
-    """Refuse a place where another page is.
+def _check(run: Path, out: Path) -> None:
+    """Refuse a place where another page is, or games are.
 
     Raises:
         OutputError: naming it.
@@ -78,6 +88,14 @@ def _check(out: Path) -> None:
     path = out / PAGE
     if path.is_file() and not path.read_bytes().startswith(MARK.encode()):
         raise OutputError(f"{path}: is there already, and is no scan; name another folder")
+    above = {out.resolve(), *out.resolve().parents}
+    of_games = {
+        each for each in above if each.name == TRACES_FOLDER and Catalog().holds_traces(each)
+    }
+    if not job_folders(run):
+        of_games.add(traces_folder(run).resolve())
+    if above & of_games:
+        raise OutputError(f"{printable(str(out))}: is in a folder of games; name another folder")
 
 
 def _show(found: Scan) -> None:
@@ -106,8 +124,8 @@ def page(found: Scan, run: Path, site: Path, out: Path) -> str:
         site: folder of its pages, which may not be there.
         out: folder of this page.
     """
-    has_site = (site / "traces.html").is_file()
-    games = quote(Path(os.path.relpath(site / "traces.html", out)).as_posix()) if has_site else ""
+    has_site = (site / GAMES).is_file()
+    games = quote(Path(os.path.relpath(site / GAMES, out)).as_posix()) if has_site else ""
     (name,) = run_names([run]) if run.is_dir() else [run.stem]
     shown = f"<code>{program_name()} view RUN serve=false</code>"
     hint = f"With the pages of the run, by {shown}, each finding leads to its event."

@@ -26,7 +26,7 @@ from calbench.runs.status import Followed
 from calbench.submissions.again import read_reports
 from calbench.submissions.board import read_submissions
 from calbench.terminal import new_table
-from calbench.traces.catalog import TRACES_FOLDER
+from calbench.traces.catalog import TRACES_FOLDER, trace_paths
 from calbench.tree import SITE
 
 MOST_PORT = 65_535
@@ -105,10 +105,12 @@ def _folder(words: Words, run: Path, *, is_live: bool) -> Path:
 
     Raises:
         ConfigError: a folder of traces has no such place.
+        FileError: it holds no trace.
     """
     if words.options.get("out"):
         return Path(words.options["out"])
     if not (is_live or (run / TRACES_FOLDER).is_dir() or job_folders(run)):
+        list(trace_paths(run))  # refuses a folder without any
         raise ConfigError(f"{run}: is no whole run, so say where its pages go with out=DIR")
     check_no_link_out(run / "site")
     return run / "site"

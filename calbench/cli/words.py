@@ -92,7 +92,7 @@ class Words:
             ConfigError: it is none, or out of its range.
         """
         text = self.options.get(key, str(unless_given))
-        number = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else -1
+        number = int(text) if re.fullmatch(r"[0-9]{1,16}", text) else -1
         if number < least or (most is not None and number > most):
             end = "" if most is None else f" to {most}"
             raise ConfigError(

@@ -15,7 +15,7 @@ from calbench.console import ending_on_interrupt, progress
 from calbench.errors import ConfigError, OutputError
 from calbench.facts.joining import Chosen, join_facts
 from calbench.facts.storage import GameKey
-from calbench.folders import is_own, replaced, scratch_folder
+from calbench.folders import check_not_here, is_own, replaced, scratch_folder
 from calbench.pool import PROCESSES, ExecutorSpec, workers
 from calbench.report.build import build_site
 from calbench.report.experiment import Experiment
@@ -132,6 +132,7 @@ def check_out(out: Path) -> None:
     """
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out}: is not a folder; choose another one with out=")
+    check_not_here(out)
     if not is_own(out):
         raise OutputError(f"{out}: holds other files; choose another folder with out=")
 

@@ -131,14 +131,11 @@ def compare_splits(
     settings = [each for each in a["setting"].unique() if f"{each}{SEALED}" in set(b["setting"])]
     if not settings:
         raise ConfigError(f"{sealed}: has no setting of {public} with {SEALED} behind its name")
-    teams = [each for each in a["team"].unique() if each in set(b["team"])]
-    for name in filter(None, (team, beside)):
-        if name not in teams:
-            raise ConfigError(f"{printable(name)}: did not play in both; {among(name, teams)}")
+    teams_a, teams_b = ([*side["team"].unique()] for side in (a, b))
     rows = [
         {"setting": setting, **row}
         for setting in settings
-        for each in ([team] if team else [one for one in teams if one != beside])
+        for each in _in_both(teams_a, teams_b, team, beside)
         for row in split_gaps(
             a[a["setting"] == setting],
             b[b["setting"] == f"{setting}{SEALED}"],
@@ -149,6 +146,22 @@ def compare_splits(
         )
     ]
     return pd.DataFrame(rows, columns=[column.name for column in GAPS])
+
+
+def _in_both(
+    public: Sequence[str], sealed: Sequence[str], team: str | None, beside: str | None
+) -> list[str]:
+    """Return the teams to compare, which both runs have: one, or all but the reference."""
+    both = [each for each in public if each in sealed]
+    chosen = [team] if team else [each for each in both if each != beside]
+    if not both or not chosen:
+        but = f" but {beside}, the reference," if both else ""
+        of_each = f"{', '.join(public)}; {', '.join(sealed)}"
+        raise ConfigError(f"no team{but} is in both runs ({of_each})")
+    for name in filter(None, (team, beside)):
+        if name not in both:
+            raise ConfigError(f"{printable(name)}: did not play in both; {among(name, both)}")
+    return chosen
 
 
 def beside_published(run: Path, spec: RunSpec) -> Comparison | None:
@@ -283,7 +296,8 @@ def _team_pairs(
             )
         return pairs
     first, second = team_a or team_b or "", team_b or team_a or ""
-    for key, team, side in (("a", first, a), ("b", second, b)):
+    keys = ("a" if team_a else "b", "b" if team_b else "a")  # one that is not given is as the other
+    for key, team, side in zip(keys, (first, second), (a, b), strict=True):
         if not side.called(team):
             raise ConfigError(f"{key}={team}: there is no such team; {among(team, [*side.names])}")
     return list(product(a.called(first), b.called(second)))

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from calbench.code import PACKAGE_VERSION
 from calbench.domain.canonical import digest
+from calbench.files import printable, shorten
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import SuiteSpec
 from calbench.scenarios.suites import build_suites
@@ -130,6 +131,13 @@ def problems(told: Commitment, secret: Secret, opened: Sequence[Scenario]) -> It
     again = drawn(told.recipe, secret.seed)
     is_again = commitment_of(secret.salt, again) == told.commitment
     is_opened = commitment_of(secret.salt, opened) == told.commitment
+    for key, said, true in (
+        ("setting", told.setting, again[0].setting),
+        ("scenarios", told.scenarios, len(again)),
+    ):
+        if said != true:
+            shown = printable(shorten(str(said)))
+            yield f"{key}: the commitment says {shown}, and the recipe draws {true}"
     if is_again and not is_opened:
         yield _difference(again, opened)
     elif is_opened and not is_again:

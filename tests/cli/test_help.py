@@ -80,6 +80,11 @@ def test_help_fits_a_screen_and_names_all_topics(command: Command) -> None:
         assert command("help", topic).out.strip() in everything
     assert command("help").out == said
     assert command("help", "verify").out == command("verify", "--help").out
+    assert command("help", "seal", "draw").out == command("seal", "draw", "--help").out
+    assert command("help", "seal", "drow").error_lines == [
+        "error: drow: is not a subcommand; did you mean draw?"
+    ]
+    assert "(verify, prove, submit, seal)" in command("help", "status").out
     assert command("help", "staus").error_lines == [
         "error: staus: is not a topic; did you mean status or teams?"
     ]

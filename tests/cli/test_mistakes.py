@@ -1,5 +1,6 @@
 """Mistakes in the arguments of subcommands: one line each, a status, and nothing written."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,50 @@ def test_mistake_is_one_line_and_writes_nothing(
     assert (f"{run}:{tail}" if found and not head else line) in said
     assert said.isprintable()
     assert (files(tmp_path), files(finished)) == before
+
+
+@pytest.mark.parametrize(
+    "words", [["traces", "pack"], ["site"], ["view", "serve=false"]], ids=" ".join
+)
+def test_current_folder_is_not_replaced(
+    words: list[str],
+    finished: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: Command,
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    ended = command(*words, str(finished), "out=.")
+    assert ended.status == 2
+    assert ended.error_lines == [
+        "error: .: is the current folder, or above it, and would be replaced; name another folder"
+    ]
+    assert [*tmp_path.rglob("*")] == [here]
+    assert here.samefile(".")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere a current folder cannot be removed")
+@pytest.mark.parametrize(
+    "words", [["submit", "check", "."], ["verify", "/"], ["out=/none"]], ids=" ".join
+)
+def test_current_folder_that_is_gone_is_said(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    ended = command(*words)
+    monkeypatch.chdir(tmp_path)
+    assert (ended.status, ended.error_lines) == (
+        2,
+        ["error: the current folder is no more; change into another one"],
+    )
+
+
+def test_folder_without_games_is_said_to_have_none(tmp_path: Path, command: Command) -> None:
+    assert command("view", str(tmp_path)).error_lines == [
+        f"error: {tmp_path}: holds no trace (*.json, *.jsonl.zst)"
+    ]

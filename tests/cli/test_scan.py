@@ -42,9 +42,30 @@ def test_mistakes_are_one_line(tmp_path: Path, command: Command) -> None:
     for words, line in (
         ([str(tmp_path / "none")], "cannot be read"),
         ([str(tmp_path / "game.json"), f"out={tmp_path}"], "is no scan; name another folder"),
+        ([str(tmp_path / "game.json"), "site=nope"], "nope: has no pages of a run (traces.html)"),
         ([], "RUN is missing"),
     ):
         ended = command("scan", *words)
         assert ended.status == 2
         assert line in ended.err
         assert len(ended.err.strip().splitlines()) == 1
+
+
+def test_nothing_is_written_among_games(tmp_path: Path, command: Command) -> None:
+    traces, loose = tmp_path / "run" / "traces", tmp_path / "loose"
+    for folder in (traces / "own", loose / "own"):
+        folder.mkdir(parents=True)
+        played(folder, "imap", "imap", "imap")
+    game = traces / "own" / "game.json"
+    cases = [
+        (traces, traces),
+        (traces.parent, traces / "own"),
+        (game, traces / "x"),
+        (loose, loose),
+    ]
+    for run, out in cases:
+        ended = command("scan", str(run), f"out={out}")
+        assert (ended.status, "is in a folder of games" in ended.err) == (2, True)
+    assert {each.name for each in tmp_path.rglob("*") if each.is_file()} == {"game.json"}
+    for out in (traces.parent, tmp_path / "traces"):
+        assert command("scan", str(traces.parent), f"out={out}").status == 0

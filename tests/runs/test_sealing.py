@@ -22,7 +22,8 @@ from calbench.scenarios.sealing import commitment_of, problems, seal
 from calbench.stats.gaps import gap_of
 from calbench.stats.spec import AnalysisSpec
 from calbench.traces.models import GameConfig, Limits
-from tests.cli.conftest import command  # noqa: F401 - a fixture
+from tests.cli.conftest import Command, command  # noqa: F401 - a fixture
+from tests.cli.runs import Ended
 
 TASTE = compose([]).suite
 CONFIG = GameConfig(team=team_of("imap"), channels=(), limits=Limits())
@@ -144,6 +145,16 @@ def test_what_is_not_what_was_sealed_is_named(sealed: tuple[Any, Any, Any]) -> N
             secret,
             others,
         ),
+        "setting: the commitment says ../x, and the recipe draws": (
+            told.model_copy(update={"setting": "../x"}),
+            secret,
+            scenarios,
+        ),
+        "scenarios: the commitment says 44, and the recipe draws": (
+            told.model_copy(update={"scenarios": 44}),
+            secret,
+            scenarios,
+        ),
     }
     for line, given in cases.items():
         (found,) = problems(*given)
@@ -170,6 +181,75 @@ def test_command_keeps_the_secret_apart_and_checks_it(tmp_path: Path, command: A
     (private / "secret.json").write_text(json.dumps({**secret, "salt": "x"}))
     ended = command("seal", "check", str(out), str(private))
     assert (ended.status, "secret.json" in ended.err) == (2, True)
+
+
+def refused(ended: Ended, *parts: str) -> None:
+    """Assert that a command ended in one line that has all parts."""
+    assert ended.status == 2
+    (line,) = ended.error_lines
+    assert all(part in line for part in parts), line
+
+
+def test_damaged_commitment_and_secret_are_named(tmp_path: Path, command: Command) -> None:  # noqa: F811
+    out, private = tmp_path / "public", tmp_path / "private"
+    assert command("seal", "draw", f"out={out}", f"private={private}", "suite=taste").status == 0
+    for path in (out / "commitment.json", private / "secret.json"):
+        whole = path.read_bytes()
+        for data in (b"{", b"", b"\xff\xfe", b"[" * 100_000):
+            path.write_bytes(data)
+            refused(command("seal", "check", str(out), str(private)), str(path), "Invalid JSON")
+        path.write_bytes(whole.replace(b"{", b'{"schema_version": 1,', 1))
+        refused(command("seal", "check", str(out), str(private)), str(path), "is given twice")
+        path.write_bytes(whole)
+    path = out / "commitment.json"
+    whole = path.read_bytes()
+    for good, bad in ((b'"sampled"', b'"drawn"'), (b'"num_slots": 16', b'"num_slots": 3')):
+        path.write_bytes(whole.replace(good, bad))
+        refused(command("seal", "check", str(out), str(private)), f"{path}: recipe: ")
+
+
+def test_draw_writes_into_both_places_or_none(tmp_path: Path, command: Command) -> None:  # noqa: F811
+    (tmp_path / "file").touch()
+    there, none = tmp_path / "new" / "folder", tmp_path / "file" / "x"
+    for out, private in ((there, none), (none, there)):
+        words = [f"out={out}", f"private={private}", "suite=taste"]
+        refused(command("seal", "draw", *words), str(none), "choose another folder")
+        assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_secret_seed_is_that_of_its_own_key(tmp_path: Path, command: Command) -> None:  # noqa: F811
+    words = [f"out={tmp_path / 'a b'}", f"private={tmp_path / 'c d'}", "suite=taste"]
+    refused(command("seal", "draw", *words, "suite.seed=3"), "suite.seed: ", "seed=N")
+    for suite, seeds in (("varied", 2**32), ("taste", 2**53)):
+        ended = command("seal", "draw", *words[:2], f"suite={suite}", f"seed={seeds}")
+        refused(ended, f"seed: a whole number from 0 to {seeds - 1}, got")
+    assert not any(tmp_path.iterdir())
+    ended = command("seal", "draw", *words, f"seed={2**53 - 1}")
+    assert json.loads((tmp_path / "c d" / "secret.json").read_text())["seed"] == 2**53 - 1
+    assert f" 'suite.path={tmp_path / 'c d' / 'suite.jsonl'}' " in ended.out
+
+
+def test_gap_names_teams_and_replaces_its_own_tables_alone(
+    tmp_path: Path,
+    command: Command,  # noqa: F811
+) -> None:
+    public, sealed = tmp_path / "public", tmp_path / "sealed"
+    out, private = tmp_path / "told", tmp_path / "kept"
+    command("seal", "draw", f"out={out}", f"private={private}", "suite=taste")
+    command("suite=taste", "teams=[imap,silent]", f"out={public}")
+    command(f"suite.path={private / 'suite.jsonl'}", "teams=[imap,silent]", f"out={sealed}")
+    words = ["seal", "gap", str(public), str(sealed)]
+    for name in ("notes.md", "notes.csv"):
+        notes = tmp_path / name
+        notes.write_text("precious\n")
+        refused(command(*words, f"out={notes}"), str(notes), "is no table of gaps")
+        assert notes.read_text() == "precious\n"
+    for _ in range(2):
+        assert command(*words, f"out={tmp_path / 'gaps.csv'}").status == 0
+    (sealed / "traces" / "silent").rename(tmp_path / "silent")
+    refused(command(*words), "no team but imap", "(imap, silent; imap)")
+    (public / "traces" / "imap").rename(tmp_path / "imap")
+    refused(command(*words), "no team is in both runs (silent; imap)")
 
 
 def test_level_and_power_of_the_gap() -> None:
