@@ -28,6 +28,7 @@ from calbench.report.kind import (
     Kind,
     kind_of,
 )
+from calbench.report.kind import MIXED as SEVERAL
 from calbench.report.plane import TALL, Drawing, Point, Value, drawn
 from calbench.report.site import FRONT, PAPER, Site
 from calbench.report.tables import Row, cell_of, grouped
@@ -126,8 +127,12 @@ def first_rows(site: Site) -> Sequence[Row]:
 
 
 def panels(site: Site) -> list[Panel]:
-    """Return the home page's panels: by messages, by words, recorded models, tasks, the paper's."""
-    groups, every = _groups(site), panels_by_group(site)
+    """Return the home page's panels: by messages, by words, recorded models, tasks, the paper's.
+
+    Teams of a model among others leave room for the names of models beside each other.
+    """
+    groups = {group: _unmixed(rows) for group, rows in _groups(site).items()}
+    every = _drawn(site, groups)
     chosen = _chosen(groups)
     keys: list[str] = []
     for key, group in zip(("messages", "words", "models"), chosen, strict=False):
@@ -143,7 +148,10 @@ def panels_by_group(site: Site) -> dict[Group, Panel]:
 
     Those of the same scenarios and channel have the same axis of cost.
     """
-    groups = _groups(site)
+    return _drawn(site, _groups(site))
+
+
+def _drawn(site: Site, groups: dict[Group, list[Row]]) -> dict[Group, Panel]:
     points = {group: _points(site, group, rows) for group, rows in groups.items()}
     return {
         group: _panel(
@@ -191,12 +199,23 @@ def _chosen(groups: dict[Group, list[Row]]) -> list[Group]:
     words = next((group for group in in_words if group[0] == setting), None)
     if words is None:
         words = next(iter(in_words), None)
-    models = next((group for group in in_words if _has_models(groups[group])), None)
+    counts = {group: sum(map(_is_model, groups[group])) for group in in_words}
+    most = max(counts.values(), default=0)  # of models: those of several sizes, if any were played
+    models = next((group for group in in_words if counts[group] == most > 0), None)
     return list(dict.fromkeys(group for group in (typed, words, models) if group is not None))
 
 
 def _has_models(rows: Iterable[Row]) -> bool:
-    return any(kind_of(row["kind"]) is MODEL for row in rows)
+    return any(map(_is_model, rows))
+
+
+def _unmixed(rows: list[Row]) -> list[Row]:
+    """Return the rows without teams of several kinds, if models are beside them."""
+    return [row for row in rows if kind_of(row["kind"]) is not SEVERAL or not _has_models(rows)]
+
+
+def _is_model(row: Row) -> bool:
+    return kind_of(row["kind"]) is MODEL
 
 
 def _points(site: Site, group: Group, rows: Sequence[Row]) -> list[Point]:

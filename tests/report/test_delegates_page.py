@@ -151,3 +151,48 @@ def test_suite_without_a_model_in_every_seat_shows_all_its_teams_together(
     for team in ("candid", "silent", AMONG):
         assert f">{team}" in among
     assert f"traces.html#{name}/{AMONG}/" in section(text, "examples")
+
+
+@pytest.fixture(scope="module")
+def asked_again(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Experiment]:
+    """Return the page of one model by two prompts, and in one seat among two kinds of partners."""
+    folder = tmp_path_factory.mktemp("asked")
+    teams = (
+        "qwen-large",
+        "qwen-1_5b-v2",
+        "qwen-large-among-imap",
+        "qwen-large-among-speakers",
+        "candid",
+    )
+    played = make_cohort(
+        folder, 2, *teams, "qwen-0_5b-among-imap", name="delegates", everywhere=False
+    )
+    write_pages([played], folder / "src", PUBLISHED)
+    return page(folder / "src" / "docs", "delegates"), played
+
+
+def test_model_by_other_prompts_stands_beside_itself_and_not_among_the_sizes(
+    asked_again: tuple[str, Experiment],
+) -> None:
+    text, played = asked_again
+    for anchor in ("sizes", "pairs", "among"):
+        assert f"{MODEL}-v2" not in section(text, anchor)
+    rows = section(text, "prompts")
+    pairs = text_rows(played.tables, "comparisons.csv", measure="coordination")
+    (own,) = (row for row in pairs if {row["team_a"], row["team_b"]} == {MODEL, f"{MODEL}-v2"})
+    assert f'<data value="{own["difference"]}">' in rows
+    assert rows.count(f">{MODEL}-v2") > 1
+    assert "candid" not in rows
+
+
+def test_teams_with_one_model_are_compared_where_their_partners_are_the_same(
+    asked_again: tuple[str, Experiment],
+) -> None:
+    text, _ = asked_again
+    rows = section(text, "among").partition("differences to teams without a model")[2]
+    named = re.findall(r"qwen-[\w.]+-among-\w+", rows)
+    lines = [set(re.findall(r"qwen-[\w.]+-among-\w+|candid", line)) for line in rows.splitlines()]
+    assert {AMONG, "qwen-0.5b-among-imap"} in lines
+    assert {AMONG, "candid"} in lines
+    assert {AMONG, "qwen-1.5b-among-speakers"} not in lines
+    assert "qwen-1.5b-among-speakers" in named

@@ -30,16 +30,15 @@ def content(site: Site) -> Content | None:
         return None
     suites = settings_of(shown)
     players = {row["player"] for each in suites for row in each.rows("players.csv")}
+    models = [row for row in site.published.optional("models.csv") if players & {*row["players"]}]
+    played = [_played(site, each, models) for each in suites]
     return Content(
         {
             **recorded(site, shown),
-            "played": [_played(site, each) for each in suites],
+            "played": played,
+            "asked_again": any(each["asked"] for each in played),
             "confidence": confidence_of(shown),
-            "models": [
-                row
-                for row in site.published.optional("models.csv")
-                if players & set(row["players"])
-            ],
+            "models": models,
             "failures": list(_failures(site, shown)),
             "leaks": [
                 {**row, "title": each.experiment.title}
@@ -50,41 +49,64 @@ def content(site: Site) -> Content | None:
     )
 
 
-def _played(site: Site, setting: Setting) -> dict[str, Any]:
+def _played(site: Site, setting: Setting, models: Sequence[Row]) -> dict[str, Any]:
     """Return what is shown of one suite: models in every seat, then models among others.
 
-    Where no model has every seat, teams without one stand beside those that seat one.
+    A model that was asked in several ways, by other prompts, stands among the sizes as it is called
+    first, and beside itself in all ways. Where no model has every seat, teams without one stand
+    beside those that seat one.
     """
     sizes = site.parameters
     counted = site.with_kinds(setting.counted)
     alone = [row for row in counted if _is_alone(setting, row["team"])]
     among = [row for row in counted if row not in alone]
-    counts = _unagreed(setting, sizes)
-    rows = sorted(
-        (
-            {
-                "unagreed": None,
-                **counts.get(row["team"], {}),
-                **row,
-                "parameters": sizes.get(row["team"]),
-            }
-            for row in alone
-        ),
-        key=lambda row: (row["parameters"] is None, -(row["parameters"] or 0)),
-    )
-    models = [row["team"] for row in rows if row["team"] in sizes]
+    rows = _by_size(setting, alone, sizes)
+    asked = _asked([row["team"] for row in rows], models)
+    again = {name for names in asked for name in names[1:]}
+    once = [row for row in rows if row["team"] not in again]
+    teams = [row["team"] for row in once]
+    sized, others = ([each for each in teams if (each in sizes) is own] for own in (True, False))
     seated = [row["team"] for row in among]
-    others = [row["team"] for row in alone if row["team"] not in sizes]
     return {
         "setting": setting,
         "title": setting.experiment.title,
-        "rows": rows if models else [],
-        "pairs": _pairs(setting, [row["team"] for row in rows], models),
-        "among": among if models else [*among, *alone],
-        "among_pairs": _pairs(setting, [*seated, *others], seated),
+        "rows": once if sized else [],
+        "pairs": _pairs(setting, teams, sized),
+        "asked": [
+            {
+                "rows": [row for row in rows if row["team"] in names],
+                "pairs": _pairs(setting, names, names),
+            }
+            for names in asked
+        ],
+        "among": among if sized else [*among, *alone],
+        "among_pairs": _among_pairs(setting, seated, others),
         "meetings": list(_meetings(setting, seated)),
-        "examples": list(_examples(site, setting, models or seated)),
+        "examples": list(_examples(site, setting, sized or seated)),
     }
+
+
+def _by_size(
+    setting: Setting, alone: Sequence[Row], sizes: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """Return rows of teams by the parameters of their model, the largest first and none last."""
+    counts = _unagreed(setting, sizes)
+    rows = [
+        {
+            "unagreed": None,
+            **counts.get(row["team"], {}),
+            **row,
+            "parameters": sizes.get(row["team"]),
+        }
+        for row in alone
+    ]
+    return sorted(rows, key=lambda row: (row["parameters"] is None, -(row["parameters"] or 0)))
+
+
+def _asked(teams: Collection[str], models: Sequence[Row]) -> list[list[str]]:
+    """Return the teams of each model that was asked in several ways, as it is called first."""
+    named = [[name for name in model["players"] if name in teams] for model in models]
+    return [names for names in named if len(names) > 1]
 
 
 def _is_alone(setting: Setting, team: str) -> bool:
@@ -107,6 +129,30 @@ def _pairs(setting: Setting, teams: Sequence[str], models: Collection[str]) -> d
         name: rows
         for name in COMPARED
         if (rows := [row for row in found if row["measure"] == name])
+    }
+
+
+def _among_pairs(
+    setting: Setting, seated: Sequence[str], others: Sequence[str]
+) -> dict[str, list[Row]]:
+    """Return the differences of teams that seat one model to those without, and to its like.
+
+    Two with other partners are not compared: it would be their partners that differ.
+    """
+    players = setting.rows("players.csv")
+    partners = {
+        team: {row["player"] for row in players if team in row["teams"] and row["kind"] != "model"}
+        for team in seated
+    }
+    found = _pairs(setting, [*seated, *others], seated)
+    return {
+        measure: [
+            row
+            for row in rows
+            if not partners.keys() >= {row["team_a"], row["team_b"]}
+            or partners[row["team_a"]] == partners[row["team_b"]]
+        ]
+        for measure, rows in found.items()
     }
 
 
