@@ -108,8 +108,7 @@ def play(
         players: who you are on the record: one name for all, or one for each agent.
         seats: who else plays, by agent id, as in :func:`play_game`.
         channels: the open channels; all by default.
-        limits: those of the paper's published games; a mapping changes some of them, and a name is
-            that of a file of ``conf/limits``, such as ``"paper"``.
+        limits: a mapping changes those of the published games; a name is one of ``conf/limits``.
         uses_language: whether the agents are shown private labels, as language models are.
         reflection: whether such agents are asked for ``Reply.beliefs`` after every round.
         system_prompts: the instructions of each agent, by agent id; only recorded.
@@ -212,8 +211,7 @@ def play_game(
         team: who plays.
         team_id: of a list of players on the record.
         channels: the open channels; all by default.
-        limits: those of the paper's published games; a mapping changes some of them, and a name is
-            that of a file of ``conf/limits``, such as ``"paper"``.
+        limits: a mapping changes those of the published games; a name is one of ``conf/limits``.
         uses_language: whether your objects are shown private labels, as language models are.
         reflection: whether players that use language are asked for beliefs after every round.
 

@@ -189,10 +189,9 @@ def _check_places(spec: RunSpec, out: Path) -> None:
         is_run = (above / CODE_NOTE).is_file() and (above / "traces").is_dir()
         if is_run or (above / SUBMISSION).is_file():
             raise OutputError(f"out={out}: lies in the run or submission {above}; name another")
-    for path in place.glob("*"):
-        if not path.name.lstrip(".").startswith("again."):
-            shown = printable(path.name)
-            raise OutputError(f"out={out}: holds {shown}, not of asking again; name a new folder")
+    for name in sorted(path.name for path in place.glob("*")):
+        if not name.lstrip(".").startswith("again."):
+            raise OutputError(f"out={out}: holds {printable(name)}; name a folder of its own")
 
 
 def _checked(folder: Path) -> Checked:

@@ -196,7 +196,7 @@ def test_mistakes_are_named(
         ([*NAMED, "out={run}/again"], "lies in the run or submission {run}"),
         ([*NAMED, "out={cold}"], "lies in the run or submission {cold}"),
         ([*NAMED, "out={cold}/again/1"], "lies in the run or submission {cold}"),
-        ([*NAMED, "out={copied}"], "holds replies.sqlite, not of asking again; name a new"),
+        ([*NAMED, "out={copied}"], "holds replies.sqlite; name a folder of its own"),
     ],
 )
 def test_what_a_run_recorded_is_no_answer_and_mistakes_are_named_before_any_check(

@@ -121,7 +121,8 @@ def _pairs(setting: Setting, teams: Sequence[str], models: Collection[str]) -> d
     found = [
         row
         for row in setting.rows("comparisons.csv")
-        if {row["team_a"], row["team_b"]} <= places.keys()
+        if row["difference"] is not None  # bits of models are not known
+        and {row["team_a"], row["team_b"]} <= places.keys()
         and not {row["team_a"], row["team_b"]}.isdisjoint(models)
     ]
     found.sort(key=lambda row: sorted([places[row["team_a"]], places[row["team_b"]]]))

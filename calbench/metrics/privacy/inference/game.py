@@ -171,12 +171,7 @@ def _pairs_of(
             for me in event.to_agents:
                 for target in everybody if me in members else sender:
                     found[target, me] = index
-    known = {*agents}
-    return {
-        (target, me): found[target, me]
-        for target, me in sorted(found)
-        if target != me and target in known and me in known
-    }
+    return {pair: found[pair] for pair in permutations(agents, 2) if pair in found}
 
 
 class NotYetError(BaseException):
