@@ -16,6 +16,8 @@ from pyarrow import parquet
 from calbench.bundle.tables import EXPERIMENTS, LARGE
 from calbench.domain.canary import CANARY
 
+pytestmark = pytest.mark.heavy
+
 SCHEMAS = Path(__file__).parent / "schemas"
 REPO = Path(__file__).parents[2]
 

@@ -23,6 +23,8 @@ from calbench.errors import CalbenchError, ConfigError, FileError, OutputError
 from tests.bundle.conftest import REPO, TEAMS
 from tests.report.samples import suite_of
 
+pytestmark = pytest.mark.heavy
+
 
 def contents(folder: Path) -> dict[str, bytes]:
     found = (path for path in folder.rglob("*") if path.is_file() and path.name[0] != ".")

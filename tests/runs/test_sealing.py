@@ -229,6 +229,7 @@ def test_secret_seed_is_that_of_its_own_key(tmp_path: Path, command: Command) ->
     assert f" 'suite.path={tmp_path / 'c d' / 'suite.jsonl'}' " in ended.out
 
 
+@pytest.mark.heavy
 def test_gap_names_teams_and_replaces_its_own_tables_alone(
     tmp_path: Path,
     command: Command,  # noqa: F811

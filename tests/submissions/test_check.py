@@ -20,6 +20,8 @@ from tests.submissions import own_agents
 from tests.submissions.conftest import FEW, OWN
 from tests.submissions.forging import COHORT, SAID, read, said
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.mark.parametrize(
     ("name", "tier", "reason"),
