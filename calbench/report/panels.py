@@ -211,7 +211,9 @@ def _has_models(rows: Iterable[Row]) -> bool:
 
 def _unmixed(rows: list[Row]) -> list[Row]:
     """Return the rows without teams of several kinds, if models are beside them."""
-    return [row for row in rows if kind_of(row["kind"]) is not SEVERAL or not _has_models(rows)]
+    if not _has_models(rows):
+        return rows
+    return [row for row in rows if kind_of(row["kind"]) is not SEVERAL]
 
 
 def _is_model(row: Row) -> bool:

@@ -112,21 +112,15 @@ class Environment(BaseModel):
     packages: Annotated[dict[_Version, _Version], Field(max_length=50)]
 
 
-class Submission(BaseModel):
-    """What ``submission.json`` says. All but the first four keys follows from the other files.
+class Authorship(BaseModel):
+    """What the author of a submission says of it; nothing proves it.
 
     Attributes:
         schema_version: of the folder.
         name: of the submission, and of its folder.
         contact: a handle by which its author can be asked.
         date: of the day on which it was prepared.
-        says_model: the model that own code asks, in the author's words; nothing proves it.
-        suites: what was played, by setting.
-        settings: digest of line-up and rules of every team.
-        players: of all teams.
-        code: digests of the code that played, by team and module, as the run noted them.
-        numbers: by team, setting and measure.
-        files: SHA-256 of every other file, by its path in the folder.
+        says_model: the model that own code asks.
     """
 
     model_config = _STRICT
@@ -136,6 +130,20 @@ class Submission(BaseModel):
     contact: Annotated[str, Field(pattern=r"^[!-~]{2,100}$")]
     date: date
     says_model: Annotated[str, Field(pattern=r"^[!-~]{1,200}$")] | None = None
+
+
+class Submission(Authorship):
+    """What ``submission.json`` says: beside its author's words what follows from the other files.
+
+    Attributes:
+        suites: what was played, by setting.
+        settings: digest of line-up and rules of every team.
+        players: of all teams.
+        code: digests of the code that played, by team and module, as the run noted them.
+        numbers: by team, setting and measure.
+        files: SHA-256 of every other file, by its path in the folder.
+    """
+
     suites: dict[_Name, Part]
     settings: Digest
     players: tuple[Seated, ...]

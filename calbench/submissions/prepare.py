@@ -6,14 +6,15 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from shutil import copyfile
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from calbench.code import LIBRARIES, PACKAGE, PACKAGE_VERSION, versions_of
 from calbench.console import progress
 from calbench.errors import ConfigError, FileError
 from calbench.files import STORE, check_no_link, first_problem, printable, shorten
-from calbench.folders import check_new, replaced
+from calbench.folders import check_new, check_not_here, replaced
 from calbench.runs.folder import job_folders
 from calbench.runs.seats import closure, modules_of, read_note
 from calbench.submissions.check import derived
@@ -24,6 +25,7 @@ from calbench.submissions.folder import (
     REPLIES_FOLDER,
     SOURCE_FOLDER,
     SUBMISSION,
+    Authorship,
     Environment,
     Submission,
     digest_of,
@@ -33,6 +35,8 @@ from calbench.submissions.folder import (
 )
 from calbench.traces.catalog import TRACES_FOLDER, trace_paths
 from calbench.traces.store import write_packed_games
+
+T = TypeVar("T", bound=BaseModel)
 
 ASKING = ("litellm", "ortools", "pydantic")
 """Libraries beside those that compute, whose versions an environment names if they are here."""
@@ -44,9 +48,6 @@ ALLOWED = {
     "says_model": "model: 1 to 200 letters, digits and signs of ASCII, without spaces",
 }
 """What an author may say, by the key of a submission, in words of the command."""
-
-_NONE = {"suites": {}, "settings": "0" * 64, "players": (), "code": {}, "numbers": {}, "files": {}}
-"""What follows from no games: with it what an author says is checked before any is read."""
 
 
 def prepare(
@@ -74,8 +75,9 @@ def prepare(
         OutputError: the folder is not new, or cannot be written.
     """
     check_new(out)
+    check_not_here(out)
     said = {"name": out.resolve().name, "date": f"{date.today()}", **said}  # noqa: DTZ011
-    _submission(said, _NONE)
+    author = _authorship(said)
     paths = _games(run, teams)
     store = run / STORE if replies is None else replies
     if replies is None:
@@ -96,7 +98,8 @@ def prepare(
         (beside / ENVIRONMENT).write_bytes(document_bytes(environment()))
         found_files = files_of(beside).items()
         names = {name: digest_of(path) for name, path in found_files if PLACES.fullmatch(name)}
-        submission = _submission(said, {**follows, "code": code, "files": names})
+        derived_fields = {**follows, "code": code, "files": names}
+        submission = _validated(Submission, {**author.model_dump(), **derived_fields})
         (beside / SUBMISSION).write_bytes(document_bytes(submission))
     return digest_of(out / SUBMISSION)
 
@@ -111,17 +114,25 @@ def _games(run: Path, teams: Collection[str]) -> list[Path]:
     return paths
 
 
-def _submission(said: Mapping[str, str], follows: Mapping[str, object]) -> Submission:
+def _authorship(said: Mapping[str, str]) -> Authorship:
     try:
         day = date.fromisoformat(said["date"])
-        return Submission.model_validate({**said, "date": day, **follows})
+    except ValueError as error:
+        raise ConfigError(_refusal("date", said)) from error
+    return _validated(Authorship, {**said, "date": day})
+
+
+def _validated(kind: type[T], values: Mapping[str, object]) -> T:
+    try:
+        return kind.model_validate(values)
     except ValidationError as error:
-        key, problem = str(error.errors()[0]["loc"][0]), first_problem(error)
-    except ValueError:
-        key, problem = "date", ""
-    if key in ALLOWED:
-        problem = f"{ALLOWED[key]}, got {shorten(ascii(said.get(key, '')))}"
-    raise ConfigError(problem)
+        key = str(error.errors()[0]["loc"][0])
+        known = key in ALLOWED
+        raise ConfigError(_refusal(key, values) if known else first_problem(error)) from error
+
+
+def _refusal(key: str, values: Mapping[str, object]) -> str:
+    return f"{ALLOWED[key]}, got {shorten(ascii(values.get(key, '')))}"
 
 
 def environment() -> Environment:

@@ -1,6 +1,7 @@
 """A small model on this machine: its file, and its server on the loopback."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -141,7 +142,7 @@ def serving(python: str, model: Path, log: Path, **options: int) -> Iterator[str
         options: of the server, such as ``threads`` and ``at_once``.
 
     Raises:
-        OutputError: if the server does not start; its words are in the log.
+        OutputError: if the server does not start, or ends; its words are in the log.
     """
     port = _free_port()
     given = {"model": model, "port": port, **options}
@@ -156,6 +157,13 @@ def serving(python: str, model: Path, log: Path, **options: int) -> Iterator[str
         try:
             _wait(process, port, log)
             yield f"http://127.0.0.1:{port}/v1"
+        except OutputError as error:
+            if (code := process.poll()) is None:
+                raise
+            ending = signal.Signals(-code).name if code < 0 else f"status {code}"
+            raise OutputError(
+                f"the model's server ended ({ending}); its words are in {log}"
+            ) from error
         finally:
             process.terminate()
             try:

@@ -108,8 +108,7 @@ def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | N
 
 def _told_fitting(clue: Told, view: View, num_agents: int, is_ours: bool) -> Told:
     """Return a clue about slots that exist; weights of our own rules fit the cells."""
-    if not is_ours or not 0 <= clue.agent < num_agents:
-        _check_agents((clue.agent,), num_agents)
+    _check_agents((clue.agent,), num_agents)
     absent = _absent(clue.slots, view, is_ours)
     if absent:
         there = {slot: weights for slot, weights in clue.slots.items() if slot not in absent}
@@ -142,15 +141,13 @@ def _one_of_fitting(clue: OneOf, view: View, num_agents: int) -> OneOf:
 
 
 def _check_agents(agents: Collection[AgentId], num_agents: int) -> None:
-    if not all(map(range(num_agents).__contains__, agents)):
+    if not all(agent in range(num_agents) for agent in agents):
         raise MisfitError(f"agents {(*agents,)} are not all in the game")
 
 
 def _absent(slots: Collection[Slot], view: View, is_ours: bool) -> list[Slot]:
     """Return the slots that are not there, which only rules of ours may name."""
     there = range(view.num_slots)
-    if is_ours and slots and min(slots) >= 0 and max(slots) in there:
-        return []
     absent = [slot for slot in slots if slot not in there]
     if absent and not is_ours:
         raise MisfitError(f"slot {absent[0]} is not there; slots are 0 to {view.num_slots - 1}")
