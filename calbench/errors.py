@@ -11,7 +11,7 @@ none.json: cannot be read (No such file or directory)
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 
 class CalbenchError(Exception):
@@ -127,9 +127,11 @@ class UnavailableError(Exception):
     """
 
     def __init__(self, reason: "Halt", detail: str, status: int | None = None) -> None:
+        if reason not in (known := get_args(Halt)):  # a trace holds no other
+            raise ValueError(f"reason: {reason!r:.60}; give {' or '.join(known)}")
         super().__init__(detail)
         self.reason: Halt = reason
-        self.detail = detail
+        self.detail = str(detail)  # it may be given an exception
         self.status = status
 
 

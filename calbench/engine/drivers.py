@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 from typing import Any, TypeVar
 
 from calbench.agents.base import Agent, place_of
@@ -211,6 +212,20 @@ def play_outside(
 
 
 @contextmanager
+def threads(count: int, stopping: Event) -> Iterator[ThreadPoolExecutor]:
+    """Provide threads that play games, and stop these where the caller is stopped, by Ctrl-C too.
+
+    Only the main thread hears of it, and would wait for whole games.
+    """
+    with ThreadPoolExecutor(count) as beside:
+        try:
+            yield beside
+        except BaseException:
+            stopping.set()
+            raise
+
+
+@contextmanager
 def _waiting() -> Iterator[Callable[[Coroutine[Any, Any, T]], T]]:
     """Provide what waits for a coroutine, all on one event loop in a thread beside this one.
 
@@ -247,8 +262,7 @@ def _checked(asks: Asks, answers: object) -> dict[AgentId, Reply]:
             raise AgentError(place, f"the answer is for {shown}, asked were {asked}; {wanted}")
     replies: dict[AgentId, Reply] = {}
     for agent, observation in asks.items():
-        place = place_of(observation)
         if agent not in answers:
-            raise AgentError(place, f"there is no answer; {wanted}")
-        replies[agent] = checked_reply(answers[agent], place, "the game was sent", "send")
+            raise AgentError(place_of(observation), f"there is no answer; {wanted}")
+        replies[agent] = checked_reply(answers[agent], observation, "the game was sent", "send")
     return replies

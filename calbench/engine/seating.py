@@ -233,7 +233,10 @@ def _own_agent(config: GameConfig, seat: Seat, scenario_id: str, agent: AgentId)
         if error.__cause__ is not None:
             raise
         raise ConfigError(f"{named}: {error.what}") from None
-    return OwnAgent.of(own, lambda: game_prompts(config))
+    try:
+        return OwnAgent.of(own, lambda: game_prompts(config))
+    except ConfigError as error:
+        raise ConfigError(f"{named}: {error}") from error
 
 
 def _given_agent(named: str, name: str, settings: Mapping[str, Any]) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ import asyncio
 import re
 import traceback
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,11 @@ from calbench.domain.actions import PASS, Action, DirectMessage, Reschedule, Sch
 from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
 from calbench.domain.messages import Text
 from calbench.domain.observations import Briefing, Observation
-from calbench.domain.replies import Reply
-from calbench.errors import AgentError, UnavailableError
+from calbench.domain.replies import Beliefs, Reply, Unreadable
+from calbench.domain.usage import Usage
+from calbench.errors import AgentError, ConfigError, UnavailableError
 from calbench.protocols.registry import build_policy
+from calbench.runs.verification import verify_trace
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import trace_bytes
 from tests.factories import make_scenario
@@ -175,6 +178,68 @@ def test_turn_that_no_trace_could_hold_is_refused_where_it_is_made(turn: Turn, s
     line = f"team own, scenario test-000, {HERE}Giving.act returned a misfit Turn: {said}"
     with pytest.raises(AgentError, match=f"^{re.escape(line)}$"):
         play_game(SCENARIO, [Giving() for _ in range(3)])
+
+
+@pytest.mark.parametrize(
+    ("beside", "said"),
+    [
+        ({"usage": {"prompt_tokens": 3}}, "usage.input_tokens: Field required"),
+        (
+            {"usage": Usage(input_tokens=1.5, cached_tokens=0, output_tokens=1)},  # type: ignore[arg-type]
+            "usage.input_tokens: Input should be a valid integer, got 1.5",
+        ),
+        ({"usage": object()}, "Type is not JSON serializable: object"),
+        ({"prompt": "half a \ud83d"}, "str is not valid UTF-8: surrogates not allowed"),
+        ({"recovered": 3}, "recovered: Input should be a valid string, got 3"),
+        ({"unreadable": Unreadable("odd", "")}, "unreadable.problem: Input should be 'not_json'"),  # type: ignore[arg-type]
+        ({"beliefs": 3}, "beliefs: Input should be an array or an object, got 3"),
+        ({"beliefs": Beliefs({"1": (0, 0)})}, "beliefs.delta: give 4 numbers from -3 to 3 by"),
+        ({"beliefs": Beliefs({"2": (0,) * 4})}, "beliefs.delta: give 4 numbers from -3 to 3 by"),
+        ({"beliefs": Beliefs({}, None, {"0": (0, 0, 0, 101)})}, "beliefs.occupied: give 4 numbers"),
+    ],
+)
+def test_reply_that_no_trace_could_hold_is_refused_where_it_is_made(
+    beside: dict[str, Any], said: str
+) -> None:
+    class Giving:
+        def act(self, observation: Observation) -> Reply:
+            is_odd = (observation.agent_id, observation.round_index) == (2, 1)
+            return Reply(Turn(), **beside) if is_odd else Reply(Turn())
+
+    line = f"team own, scenario test-000, {HERE}Giving.act returned a misfit Reply: {said}"
+    with pytest.raises(AgentError, match=f"^{re.escape(line)}"):
+        play_game(SCENARIO, [Giving() for _ in range(3)])
+
+
+def test_turn_is_played_as_it_was_when_it_was_given() -> None:
+    """Whoever fills one list again, or one message, changes nothing that was recorded."""
+
+    class Reusing:
+        def __init__(self) -> None:
+            self.actions: list[Action] = []
+            self.message = DirectMessage(AgentId(0), Text(text="hello"))
+
+        def act(self, observation: Observation) -> Turn:
+            self.actions.clear()
+            self.message.to = AgentId((observation.agent_id + 1) % 3)  # type: ignore[misc]
+            if not observation.turn_index:
+                self.actions.append(self.message)
+            return Turn(self.actions)  # type: ignore[arg-type]
+
+    trace = play_game(SCENARIO, [Reusing(), Reusing(), Reusing()])
+    assert trace.metrics.messages > 0
+    verify_trace(trace)
+
+
+def test_what_has_no_method_act_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^object has no method act\(observation\)$"):
+        OwnAgent.of(object(), lambda: pytest.fail("no prompts are needed"))  # type: ignore[arg-type]
+
+
+def test_reason_that_no_trace_holds_is_refused_where_it_is_given() -> None:
+    with pytest.raises(ValueError, match=r"^reason: 'down'; give provider_fault or budget_stop$"):
+        UnavailableError("down", "why")  # type: ignore[arg-type]
+    assert UnavailableError("provider_fault", OSError("down")).detail == "down"  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

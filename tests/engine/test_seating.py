@@ -1,9 +1,10 @@
 import pytest
 
+from calbench.api.games import game_config as config_of
 from calbench.config.composition import compose
 from calbench.domain.ids import AgentId
 from calbench.engine.drivers import run
-from calbench.engine.seating import seat_policies, team_of
+from calbench.engine.seating import check_seats, seat_policies, team_of
 from calbench.errors import ConfigError
 from calbench.protocols.degenerate import Silent
 from calbench.protocols.imap import Imap
@@ -64,3 +65,12 @@ def test_private_chance_belongs_to_seats() -> None:
     seats = (team_of("secure-sum").seats[0], team_of("imap").seats[0])
     mixed = Team(team_id="mixed", seats=seats)
     assert mixed.private_agents(5) == (0, 2, 4)
+
+
+def test_own_code_without_act_is_named_before_the_first_game() -> None:
+    settings = {"agent": "calbench.errors:CalbenchError", "arguments": {}}
+    own = Team(team_id="t", seats=(Seat(player="p", kind="custom", settings=settings),))
+    scenario = make_scenario(["E.", "E."], [(0, 1)])
+    line = r"^team t: agent calbench\.errors:CalbenchError: CalbenchError has no method act\("
+    with pytest.raises(ConfigError, match=line):
+        check_seats(scenario, config_of(own))
