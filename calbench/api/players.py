@@ -30,7 +30,7 @@ from calbench.engine.seating import game_prompts, team_of
 from calbench.errors import ConfigError
 from calbench.extensions import extension_names
 from calbench.files import first_problem, printable, shorten
-from calbench.protocols.registry import policy_names
+from calbench.protocols.registry import POLICIES, policy_names
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Kind, Seat, Team
 
@@ -169,7 +169,10 @@ def _own(player: Player, uses_language: bool) -> Seat:
         )
     else:  # distinguishes its games from those of an object with the same name
         settings["is_completion_function"] = True
-    return Seat(player=player_name(player), kind=kind, settings=settings)
+    name = player_name(player)
+    if kind == "protocol" and name in POLICIES:  # its games would be verified as that one's
+        raise ConfigError(f"your {name} is called like a protocol of CalBench: rename it")
+    return Seat(player=name, kind=kind, settings=settings)
 
 
 def _acts(player: object) -> TypeGuard[Own | type[Own]]:

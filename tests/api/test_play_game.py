@@ -510,6 +510,16 @@ def test_game_that_cannot_go_on_is_recorded_where_it_stands() -> None:
     verify_trace(trace)
 
 
+def test_object_that_is_called_like_a_protocol_is_refused() -> None:
+    """Its games would be verified as that one's, and not hold."""
+
+    class Mine(Announcer):
+        name = "imap"
+
+    with pytest.raises(ConfigError, match=r"^agent 1: your imap is called like a protocol of Cal"):
+        play_game(SCENARIO, ["imap", Mine(), "imap"])
+
+
 HERE = "team own, scenario test-000, agent 0, round 0, CHEAP_TALK: "
 WANTED = "send {agent: Turn} for every agent asked"
 HALF = Turn((DirectMessage(AgentId(1), Text(text="half a \ud83d")),))
