@@ -22,7 +22,7 @@ from calbench.agents.scripted.reading import read_briefing, read_message
 from calbench.errors import ConfigError, among
 from calbench.extensions import extension
 from calbench.files import first_problem, printable
-from calbench.llm.model import ModelConfig
+from calbench.llm.model import ModelConfig, holds_secret
 from calbench.protocols.registry import DISTRIBUTION, Needs, needs_of, policy_names
 
 SOURCES = ("protocol", "scripted", "agent", "name")
@@ -78,6 +78,8 @@ def played_teams(composed: object) -> Composed:
     found = Composed()
     taken: set[str] = set()
     for key, given in composed.items():
+        if key in _TeamSpec.model_fields:
+            raise ConfigError(f"teams: {key} is a key of a team; write it below the team's name")
         spec = _spec(str(key), given)
         team = _team(str(key), spec, found.models)
         if team["team_id"] in taken:
@@ -193,6 +195,11 @@ def _agent(name: str, keys: Keys) -> dict[str, Any]:
     """
     path = _only(keys, "agent", "arguments")
     settings = {"agent": path, "arguments": keys.get("arguments", {})}
+    if holds_secret(settings["arguments"]):
+        raise ConfigError(
+            "arguments: they hold a key, which every trace would show; let your code read it from "
+            "an environment variable"
+        )
     if isinstance(path, str) and (found := extension("agent", path)) is not None:
         settings[DISTRIBUTION] = found.distribution
     return {"player": name, "kind": "custom", "settings": settings}

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import Annotated, Self
 from urllib.parse import urlsplit
@@ -12,7 +12,14 @@ from pydantic_core import PydanticCustomError
 
 from calbench.domain.canonical import canonical_json
 from calbench.errors import ConfigError
-from calbench.llm.completion import ModelSpec, Options, ResponseFormat, Sampling
+from calbench.llm.completion import (
+    SECRET_NAME,
+    SECRET_VALUE,
+    ModelSpec,
+    Options,
+    ResponseFormat,
+    Sampling,
+)
 
 _NAMES = """
 anthropic azure azure_ai bedrock cerebras cohere dashscope databricks deepinfra deepseek
@@ -95,6 +102,17 @@ class Endpoint(BaseModel):
 def _is_variable(name: str) -> bool:
     """Tell a variable's name from a key: keys are not written in capitals throughout."""
     return name.isascii() and name.isidentifier() and name == name.upper() and len(name) <= 64
+
+
+def holds_secret(value: object, name: str = "") -> bool:
+    """Whether a value, at any depth, looks like a key or password; a variable's name does not."""
+    if isinstance(value, Mapping):
+        return any(holds_secret(each, str(key)) for key, each in value.items())
+    if isinstance(value, list | tuple):
+        return any(holds_secret(each, name) for each in value)
+    if not isinstance(value, str) or not value or _is_variable(value):
+        return False
+    return bool(SECRET_VALUE.search(value) or SECRET_NAME.search(name))
 
 
 def _is_plain_url(url: str) -> bool:

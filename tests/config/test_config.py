@@ -202,6 +202,31 @@ def test_unknown_key_is_refused_wherever_it_stands(place: str) -> None:
         parse_spec(data, "here")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "is_refused"),
+    [
+        ("{api_key: abc}", True),
+        ("{x: [{y: sk-0123456789abcdef}]}", True),
+        ("{api_key_env: OPENAI_API_KEY, token: null, patience: 3}", False),
+    ],
+)
+def test_key_among_the_arguments_of_own_code_is_refused(arguments: str, is_refused: bool) -> None:
+    """They are in every trace."""
+    player = f"{{agent: 'own:Mine', arguments: {arguments}}}"
+    given = ["teams=[]", f"+teams.t={{players: {{p: {player}}}, seats: [p]}}"]
+    if not is_refused:
+        assert compose(given).teams[0].uses_language
+        return
+    with pytest.raises(ConfigError, match=r"^teams\.t\.players\.p: arguments: they hold a key"):
+        compose(given)
+
+
+def test_file_of_a_team_without_its_name_is_told() -> None:
+    line = "^teams: players is a key of a team; write it below the team's name$"
+    with pytest.raises(ConfigError, match=line):
+        compose(["teams=[]", "+teams.players={a: {protocol: imap}}", "+teams.seats=[a]"])
+
+
 @pytest.mark.parametrize("key", sorted(RunSpec.model_fields))
 def test_missing_key_is_refused_and_named(key: str) -> None:
     data = deepcopy(SMALL_DATA)
