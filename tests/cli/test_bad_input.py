@@ -122,6 +122,7 @@ REFUSED_BEFORE: dict[str, tuple[str, str]] = {
         "scenario=unifrm",
         "scenario: there is no 'unifrm'; did you mean uniform or paper-uniform?",
     ),
+    "subcommand behind a key": ("help", "help: is a subcommand; write it first, calbench help ..."),
     "nothing near": ("xyzzy", "xyzzy: is neither a subcommand nor key=value; see calbench --help"),
     "hostile word": (
         "a\x1b[31m",
