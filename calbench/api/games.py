@@ -7,14 +7,14 @@ function that needs more imports it itself. (The solver of the oracle loads pand
 import asyncio
 import os
 from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from pydantic import ValidationError
 
 from calbench.agents.base import Agent
-from calbench.agents.own import PolicyAgent
+from calbench.agents.own import PolicyAgent, StoppableAgent
 from calbench.agents.prompts import PROMPT_VERSION
 from calbench.api.arguments import checked
 from calbench.api.players import Player, named_team, own_agents, team_of_players
@@ -22,7 +22,7 @@ from calbench.config.groups import known_names
 from calbench.documents import read_yaml
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import CHANNELS, Channel
-from calbench.engine.drivers import OutsideGame, play_outside, run, run_async
+from calbench.engine.drivers import OutsideGame, play_outside, run, run_async, threads
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import ConfigError, among
 from calbench.files import first_problem, printable, shorten, user_path
@@ -230,23 +230,32 @@ def play_game(
     return play_configured(scenario, config, players)
 
 
-def play_configured(scenario: Scenario, config: GameConfig, players: Sequence[Player]) -> Trace:
+def play_configured(
+    scenario: Scenario,
+    config: GameConfig,
+    players: Sequence[Player],
+    stopping: Event | None = None,
+) -> Trace:
     """Play a game of a known team, or of players that the caller handed over.
 
     Args:
         scenario: what is played.
         config: what defines the game.
         players: one for each agent; none if the team is a known one.
+        stopping: once it is set, nobody is asked any more.
 
     Raises:
         AgentError: as :func:`play_game`.
+        StoppedError: it was set.
     """
     if not players and not config.team.uses_language:
         return run(scenario, config, seat_policies(config.team, scenario.num_agents, config.limits))
+    stopping = stopping or Event()
     agents = seat_agents(
         scenario, config, own=own_agents(dict(enumerate(players)), scenario, config)
     )
-    return _finished(run_async(scenario, config, agents))
+    asked = [StoppableAgent(agent, stopping.is_set) for agent in agents]
+    return _finished(run_async(scenario, config, asked), stopping)
 
 
 def _by_agent(team: Sequence[Player] | Mapping[int, Player]) -> Sequence[Player]:
@@ -259,12 +268,12 @@ def _by_agent(team: Sequence[Player] | Mapping[int, Player]) -> Sequence[Player]
     return [team[agent] for agent in range(len(team))]
 
 
-def _finished(game: Coroutine[Any, Any, Trace]) -> Trace:
+def _finished(game: Coroutine[Any, Any, Trace], stopping: Event) -> Trace:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(game)
-    with ThreadPoolExecutor(max_workers=1) as beside:  # a running loop takes no second one
+    with threads(1, stopping) as beside:  # a running loop takes no second one
         return beside.submit(asyncio.run, game).result()
 
 

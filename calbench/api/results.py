@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from calbench.api.arguments import checked
@@ -194,6 +194,7 @@ def _games(
 
 def _play_missing(games: "Sequence[tuple[Job, Sequence[Player]]]", jobs: int) -> None:
     """Play the games that are not there, so many at once."""
+    from calbench.engine.drivers import threads
     from calbench.engine.jobs import unfinished
 
     with quiet():
@@ -202,16 +203,19 @@ def _play_missing(games: "Sequence[tuple[Job, Sequence[Player]]]", jobs: int) ->
         is_own = any(not isinstance(player, str) for player in players)
         if is_own and job.path not in missing:
             raise OutputError(
-                f"{job.path}: an earlier state of your code may have played it; choose another out"
+                f"{job.path}: an earlier state of your code may have played it; leave "
+                "it out with subset=, or choose another out"
             )
 
     def play(game: "tuple[Job, Sequence[Player]]") -> None:
         job, players = game
         if job.path in missing:
-            write_trace(job.path, play_configured(job.scenario, job.config, players))
+            trace = play_configured(job.scenario, job.config, players, stopping)
+            write_trace(job.path, trace)
 
-    with ThreadPoolExecutor(jobs) as threads:
-        list(threads.map(play, games))
+    stopping = Event()
+    with threads(jobs, stopping) as beside:
+        list(beside.map(play, games))
 
 
 def _write_tables(paths: Sequence[Path], out: Path) -> None:

@@ -4,6 +4,8 @@ import asyncio
 import functools
 import json
 import re
+import signal
+import threading
 import traceback
 from collections.abc import Callable
 from itertools import pairwise
@@ -11,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from calbench import play_game, score_game
+from calbench import evaluate, play_game, score_game
 from calbench.agents.scripted import STYLES
 from calbench.agents.scripted.speaker import ScriptedSpeaker
 from calbench.domain.canary import LINE
@@ -23,7 +25,7 @@ from calbench.scenarios.labels import assign_labels, read_label_bank
 from calbench.traces.events import DmSent, Reflection, ReplyNote, TurnEnd, TurnStart
 from calbench.traces.models import Trace
 from calbench.traces.storage import trace_bytes
-from calbench.types import Player
+from calbench.types import Completion, Player, Usage
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
 
@@ -191,3 +193,82 @@ def test_what_is_no_text_is_told_in_one_line(text: Any) -> None:
     line = f"agent 0, round 0, CHEAP_TALK: odd returned {kind}; return the text of the reply"
     with pytest.raises(AgentError, match=f"{re.escape(line)}$"):
         play_game(SCENARIO, [odd, "imap", "imap"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"text": 3}, "text: is int, should be str"),
+        ({"usage": {"prompt_tokens": 3}}, "usage.input_tokens: Field required"),
+        ({"finish_reason": 7}, "finish_reason: Input should be a valid string, got 7"),
+        ({"logprobs": 7}, "logprobs: Input should be a valid tuple, got 7"),
+    ],
+)
+@pytest.mark.parametrize("is_prompted", [False, True])
+def test_completion_that_no_trace_could_hold_is_refused_where_it_is_made(
+    fields: dict[str, Any], said: str, is_prompted: bool
+) -> None:
+    def odd(_messages: Messages) -> Completion:
+        return Completion(**{"text": PASSING, **fields})
+
+    class Odd:
+        def act(self, observation: Any, prompt: str) -> Completion:
+            return odd([{str(observation): prompt}])
+
+    player: Any = Odd() if is_prompted else odd
+    name = "Odd.act" if is_prompted else "odd"
+    line = f"agent 0, round 0, CHEAP_TALK: {name} returned a misfit Completion: {said}"
+    with pytest.raises(AgentError, match=f"{re.escape(line)}$"):
+        play_game(SCENARIO, [player, "imap", "imap"])
+
+
+def test_completion_keeps_its_tokens_and_numbers_that_json_lacks() -> None:
+    told = Usage(input_tokens=5, cached_tokens=0, output_tokens=2)
+
+    def counted(_messages: Messages) -> Completion:
+        likeliest = (("{", 0.0), ("[", float("-inf")))
+        return Completion(text=PASSING, usage=told, logprobs=[("{", 0.0, likeliest)])  # type: ignore[arg-type]
+
+    trace = play_game(SCENARIO, [counted, "imap", "imap"])
+    (usage, *_) = [each.usage for each in trace.events if isinstance(each, TurnEnd) and each.usage]
+    assert usage == told
+
+
+PASSING = '{"thinking": "", "actions": []}'
+
+
+@pytest.mark.parametrize("is_suite", [False, True])
+def test_interrupted_game_beside_a_loop_asks_nobody_any_more(is_suite: bool) -> None:
+    """As in a notebook: only the main thread is interrupted, and another one plays."""
+    asked: list[int] = []
+
+    def interrupting(messages: Messages) -> str:
+        asked.append(len(messages))
+        if len(asked) == 1:
+            number = threading.main_thread().ident
+            assert number is not None
+            signal.pthread_kill(number, signal.SIGINT)
+            interrupted.wait(10)
+        return PASSING
+
+    interrupted = threading.Event()
+
+    async def notebook() -> None:
+        if is_suite:
+            evaluate(interrupting, [SCENARIO])
+        else:
+            play_game(SCENARIO, [interrupting] * 3)
+
+    def hears(_number: int, _frame: object) -> None:
+        interrupted.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, hears)
+    try:
+        loop = asyncio.new_event_loop()
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(notebook())
+        loop.close()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(asked) <= 3  # of one sweep at most, who were asked before it was heard
