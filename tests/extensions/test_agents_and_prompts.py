@@ -121,12 +121,12 @@ def test_files_of_the_page_are_a_distribution(tmp_path: Path) -> None:
 def test_installed_distribution_of_the_page_has_all_its_files(tmp_path: Path) -> None:
     """What is no code is left out of a package unless it is named."""
     for path, text in files_on_page().items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text, encoding="utf-8")
+        (tmp_path / "bid" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "bid" / path).write_text(text, encoding="utf-8")
     said = python(
         "-c",
         "from zipfile import ZipFile as z; from setuptools import build_meta as b; "
-        "print('built', *z('wheel/' + b.build_wheel('wheel')).namelist())",
-        cwd=tmp_path,
+        "print('built', *z('../' + b.build_wheel('..')).namelist())",
+        cwd=tmp_path / "bid",
     )
     assert files_on_page().keys() - {*said.out.split()} == {"pyproject.toml"}, said.err
