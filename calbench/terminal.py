@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
@@ -116,12 +116,15 @@ def new_table(
     Args:
         title: the line above it.
         heads: of its columns.
-        left: how many columns hold names and are left-aligned; the others hold numbers.
-        wraps: whether cells are wrapped if the terminal is narrow; else they are cut.
+        left: how many columns hold names, which are left-aligned, and wrapped if the terminal is
+            narrow; the others hold numbers.
+        wraps: whether the others are wrapped, too; else they are cut where names cannot give way.
     """
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for place, head in enumerate(heads):
-        table.add_column(head, justify="left" if place < left else "right", no_wrap=not wraps)
+        is_name = place < left
+        justify: Literal["left", "right"] = "left" if is_name else "right"
+        table.add_column(head, justify=justify, no_wrap=not (wraps or is_name), overflow="fold")
     return table
 
 

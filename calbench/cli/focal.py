@@ -57,12 +57,12 @@ def main(words: Sequence[str], overrides: Sequence[str], options: Mapping[str, A
     """
     own = [each for each in overrides if each.partition("=")[0] in KEYS]
     given = dict(each.split("=", 1) for each in own)
-    if absent := [key for key in KEYS if not given.get(key)]:
+    who = {key: names(given.get(key, "")) for key in KEYS}
+    if absent := [key for key in KEYS if not who[key]]:
         raise ConfigError(
             f"{absent[0]}=: names no team; for example "
             "calbench focal player=guarded base=candid partners=[candid,guarded]"
         )
-    who = {key: names(given[key]) for key in KEYS}
     for key in ("player", "base"):
         if len(who[key]) != 1:
             raise ConfigError(f"{key}={printable(given[key])}: one team, whose first seat plays")

@@ -24,7 +24,7 @@ from calbench.analysis.matchmaking import Proposal, propose
 from calbench.analysis.rating_pools import ALL, GAME_COLUMNS, POOLS, Scenario, pool_seats
 from calbench.analysis.rating_scopes import Scope, rated_scope, settings_of
 from calbench.cli.words import Status, Words, names, program_name
-from calbench.config.composition import compose_choice, composed
+from calbench.config.composition import check_not_ours, compose_choice, composed
 from calbench.config.groups import known_names
 from calbench.config.spec import tuples
 from calbench.config.teams import Keys, played_teams
@@ -202,6 +202,8 @@ def main(words: Words) -> int:
         raise ConfigError("out: a team file is DIR/teams/NAME.yaml")
     if out is not None and not _is_proposed(Path(out)):
         raise OutputError(f"{out}: is there already, and was not proposed; name another file")
+    if out is not None:
+        check_not_ours(Path(out), Path(out).parent.parent)
     roster = Roster(_config_dir(words.options))
     record = _read([path for folder in words.paths for path in trace_paths(folder)])
     count = words.number("teams", 1, least=1, most=MOST_TEAMS)

@@ -159,6 +159,8 @@ def for_hydra(overrides: Sequence[str], config_dir: Path | None = None) -> list[
     Raises:
         ConfigError: naming a choice that does not fit.
     """
+    for path in _files(config_dir):
+        check_not_ours(path, config_dir or Path())
     check_choices(overrides, config_dir)
     seats = partial(open_seats, config_dir=config_dir)
     return with_players([quoted(override) for override in overrides], seats)
@@ -255,6 +257,25 @@ def _refuse_huge(config_dir: Path | None) -> None:
             refuse_huge(path)
 
 
+def check_not_ours(path: Path, folder: Path) -> None:
+    """Refuse a file of configuration that has the name of one of ours, which is taken instead.
+
+    Args:
+        path: of the file, which need not be there.
+        folder: of more configuration, as ``--config-dir``.
+
+    Raises:
+        ConfigError: it has such a name, and is no copy of ours.
+    """
+    name = path.relative_to(folder)
+    ours = CONF / name
+    if ours.is_file() and not (path.is_file() and path.read_bytes() == ours.read_bytes()):
+        raise ConfigError(
+            f"{printable(str(path))}: is not read, since conf/ has a file {name}; give yours "
+            "another name"
+        )
+
+
 def open_seats(overrides: Sequence[str], config_dir: Path | None = None) -> frozenset[str]:
     """Return for which groups the teams of some overrides have open seats."""
     found = composed(overrides, config_dir).teams or OmegaConf.create({})
@@ -287,19 +308,18 @@ def check_choices(overrides: Sequence[str], config_dir: Path | None = None) -> N
             own = "; a team of your own is written '+teams.NAME={players: {...}, seats: [...]}'"
             hint = own if group == "teams" else ""
             raise ConfigError(f"{group}: takes names of conf/{group}{hint}")
-        names = _names(choice)
-        for name in names:
+        for name in _names(choice):
             if name not in _choices(group, config_dir):  # Hydra would follow a path
                 raise _no_choice(group, name, config_dir)
-            if choice.startswith("[") and names.count(name) > 1:
+            if any(_names(part).count(name) > 1 for part in re.findall(r"\[[^]]*\]", choice)):
                 raise ConfigError(f"{group}: {name} is chosen twice")
 
 
 def _names(choice: str) -> list[str]:
-    """Return the names in a choice, ``a``, ``a,b`` or ``[a,b]``; functions of Hydra's have none."""
+    """Return the names in a choice, ``a``, ``[a,b]`` or a sweep; functions of Hydra's have none."""
     if choice == "[]" or re.fullmatch(r"\w+\(.*\)", choice):
         return []
-    return [name.strip().strip("'\"") for name in re.sub(r"^\[|\]$", "", choice).split(",")]
+    return [name.strip().strip("'\"") for name in re.sub(r"[][]", "", choice).split(",")]
 
 
 def _no_choice(group: str, choice: str, config_dir: Path | None = None) -> ConfigError:

@@ -24,7 +24,7 @@ from calbench.facts.frames import read_csv
 from calbench.facts.storage import SPOOL
 from calbench.files import check_no_link_out, printable, write_atomically
 from calbench.runs.results import TABLES_FOLDER, of_jobs, rows_of, swept_keys
-from calbench.traces.catalog import LOCK, TRACES_FOLDER
+from calbench.traces.catalog import CODE_NOTE, LOCK, TRACES_FOLDER
 from calbench.traces.shards import EARLIER_GLOB, SHARD_GLOB
 
 JOB = text("job", "folder of the run: the settings that distinguish it from the others")
@@ -173,11 +173,19 @@ def _names(folder: Path) -> set[str]:
 
 
 def check_run(out: Path) -> None:
-    """Refuse the folder of a run if it has tables or games that no run wrote.
+    """Refuse the folder of a run if it has tables or games that no run wrote, or is among some.
 
     Raises:
-        OutputError: naming the first such file, or a link.
+        OutputError: naming the first such file, a link, a sweep, or the run whose files these are.
     """
+    for above in (out.resolve(), *out.resolve().parents):
+        if above.name in {TRACES_FOLDER, TABLES_FOLDER} and (above.parent / CODE_NOTE).is_file():
+            raise OutputError(
+                f"{out}: is among the {above.name} of the run {above.parent}; choose another folder"
+            )
+    table = out / SWEEP_TABLE
+    if table.exists() and not (out / TRACES_FOLDER).exists() and has_columns(table, SWEEP_KEY):
+        raise OutputError(f"{out}: holds a sweep, which -m resumes; choose another folder, out=DIR")
     for path in sorted(out.iterdir()):
         check_no_link_out(path)
     instead = f"{out}-2"

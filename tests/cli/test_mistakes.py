@@ -52,6 +52,8 @@ MISTAKES: list[tuple[str, str]] = [
     ("audit messages.jsonl MODEL", "replies.path=FILE is missing"),
     ("matchmake RUN out=teams/next.txt", "out: a team file is DIR/teams/NAME.yaml"),
     ("matchmake RUN out=next.yaml", "out: a team file is DIR/teams/NAME.yaml"),
+    ("matchmake RUN out=own/teams/imap.yaml", "is not read, since conf/ has a file teams/imap"),
+    ("focal player=guarded base=candid partners=[]", "partners=: names no team"),
     ("matchmake RUN teams=0", "teams: a whole number from 1 to 100, got '0'"),
     ("matchmake RUN setting=nowhere", "is not one of"),
     ("matchmake RUN pool=everybody", "is not one of models, scripted"),

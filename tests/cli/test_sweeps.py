@@ -7,12 +7,14 @@ import pytest
 
 from calbench.cli.jobs import sweep_of
 from calbench.cli.run import SHOWN
+from calbench.config.composition import compose, for_hydra
 from calbench.errors import ConfigError
-from calbench.runs.folder import job_folders
+from calbench.runs.folder import SWEEP_KEY, job_folders
+from calbench.terminal import new_table, print_tables
 from calbench.traces.storage import read_trace
 from calbench.tree import DATA
 from tests.cli.conftest import Command
-from tests.cli.runs import SMALL, calbench, files, rows
+from tests.cli.runs import REPO, SMALL, calbench, files, rows
 
 
 def names(*overrides: str) -> list[str]:
@@ -187,6 +189,59 @@ def test_sweep_into_the_folder_of_a_run_is_refused(command: Command, finished: P
     assert ended.status == 2
     assert "holds a run; choose another folder for a sweep" in ended.err
     assert files(finished) == before
+
+
+@pytest.mark.parametrize("name", ["run/traces/inner", "run/tables", "sweep"])
+def test_run_among_the_files_of_another_or_in_a_sweep_is_refused(
+    command: Command, tmp_path: Path, name: str
+) -> None:
+    for folder in ("run/traces", "run/tables", "sweep"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "run/code.json").write_text("{}")
+    (tmp_path / "sweep/leaderboard.csv").write_text(f"{','.join(SWEEP_KEY)}\n")
+    before = files(tmp_path)
+    ended = command(*SMALL, f"out={tmp_path / name}")
+    assert ended.status == 2
+    (line,) = ended.error_lines
+    said = "holds a sweep" if name == "sweep" else f"is among the {name.split('/')[1]} of the run"
+    assert f"{tmp_path / name}: {said}" in line
+    assert files(tmp_path) == before
+
+
+def test_long_names_leave_room_for_numbers(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    table = new_table(None, ("Job", "Team", "Coord %", "Excess", "Messages"), left=2)
+    table.add_row(
+        "scenario=density-090,max_turns_per_round=4", "dsm-welfare", "100.00", "0.80", "2.00"
+    )
+    print_tables(table)
+    said = capsys.readouterr().out
+    assert "…" not in said
+    assert {"100.00", "0.80", "2.00", "Messages"} <= set(said.split())
+
+
+def test_sweep_over_lists_of_teams() -> None:
+    runs = sweep_of(for_hydra(["teams=[imap],[silent,imap]"])).runs
+    found = [[team.team_id for team in run.teams] for run in runs]
+    assert found == [["imap"], ["silent", "imap"]]
+    with pytest.raises(ConfigError, match="teams: imap is chosen twice"):
+        for_hydra(["teams=[silent],[imap,imap]"])
+
+
+@pytest.mark.parametrize("name", ["model/gpt-5.4-mini.yaml", "teams/imap.yaml", "prices.yaml"])
+def test_file_of_ones_own_with_the_name_of_ours_is_refused(
+    command: Command, tmp_path: Path, name: str
+) -> None:
+    own = tmp_path / "conf" / name
+    own.parent.mkdir(parents=True)
+    own.write_bytes((REPO / "conf" / name).read_bytes())
+    compose(["teams=imap"], tmp_path / "conf")  # a copy says the same
+    own.write_text("temperature: 1\n")
+    ended = command("--config-dir", str(tmp_path / "conf"), *SMALL, f"out={tmp_path / 'out'}")
+    line = f"error: {own}: is not read, since conf/ has a file {name}; give yours another name"
+    assert (ended.status, ended.error_lines) == (2, [line])
 
 
 def test_folder_of_ones_own_is_refused_in_one_line(command: Command, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from calbench.cli.jobs import sweep_of
+from calbench.cli.main import answer
 from calbench.config.composition import compose, open_seats, with_players
 from calbench.report.pages import PAGES, navigation
 from tests.report.samples import SOURCES
@@ -62,6 +63,23 @@ def test_every_command_to_evaluate_a_model_composes(
         assert [team.team_id for team in spec.teams] == [name]
     else:
         assert compose(overrides).teams
+
+
+def test_swept_teams_play_the_scenarios_with_which_they_are_compared() -> None:
+    """The page compares a job of this sweep with the published games of `varied`."""
+    (swept,) = (words for _, words in COMMANDS if "out=runs/theta" in words)
+    assert "calbench compare runs/theta published:varied" in PAGE
+    runs = sweep_of(with_players(swept, open_seats)).runs
+    assert {name for run in runs for name, _ in run.suites} == {"varied"}
+
+
+@pytest.mark.heavy
+def test_estimate_of_the_page_is_what_the_command_says(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert answer(["-q", "estimate", "suite=varied", "model=gpt-5.4-mini"]) == 0
+    assert f"`{capsys.readouterr().out.strip()}`" in PAGE
 
 
 @pytest.mark.parametrize("team", TEAM_FILES)
