@@ -13,8 +13,9 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from calbench.endings import undone
 from calbench.errors import FileError, OutputError, among
@@ -140,7 +141,7 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def opened(path: Path, most: int = MOST_BYTES, *, is_found: bool = False) -> BinaryIO:
+def opened(path: Path, most: int = MOST_BYTES, *, is_found: bool = False) -> BufferedReader:
     """Open a file to read it: no pipe, which may never end, and of at most so many bytes.
 
     Args:

@@ -35,11 +35,12 @@ def is_own(folder: Path) -> bool:
 
 
 def check_new(folder: Path) -> None:
-    """Refuse a folder in which something is.
+    """Refuse a folder in which something is, and the current one.
 
     Raises:
         OutputError: naming it.
     """
+    check_not_here(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(
             f"{printable(str(folder))}: is there already, and is not empty; name a new folder"

@@ -12,7 +12,7 @@ from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException
+from hydra.errors import HydraException, OverrideParseException
 from hydra.version import VersionBase
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -367,7 +367,11 @@ def refusal(
         shown = printable(found[1])
         return ConfigError(f"{shown}: a list is written key=[a,b]; a,b are two runs of --multirun")
     lines = [line for line in message.splitlines() if line and not line.startswith("See http")]
-    return ConfigError(f"configuration: {printable(': '.join(lines[:2]))}")
+    problem = f"configuration: {printable(': '.join(lines[:2]))}"
+    if isinstance(error, OverrideParseException):
+        shown = shorten(printable(error.override))
+        problem = f"{shown}: has an open bracket or quotation mark, or a sign too many"
+    return ConfigError(problem)
 
 
 def unknown_key(key: str, overrides: Sequence[str], config_dir: Path | None = None) -> str:

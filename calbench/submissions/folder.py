@@ -11,7 +11,7 @@ file of another name in it, and sizes are within bounds.
 import re
 from collections.abc import Iterator
 from datetime import date
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from calbench.code import files_digest
 from calbench.domain.canonical import first_difference
 from calbench.errors import FileError
-from calbench.files import PIECE, check_no_link, first_problem, opened, printable, read_bytes
+from calbench.files import check_no_link, first_problem, opened, printable, read_bytes
 from calbench.llm.completion import AddressKind
 from calbench.llm.replies.record import Digest
 from calbench.scenarios.models import ID_PATTERN
@@ -133,7 +133,7 @@ class Authorship(BaseModel):
 
 
 class Submission(Authorship):
-    """What ``submission.json`` says: beside its author's words what follows from the other files.
+    """What ``submission.json`` says: its author's words, and what follows from the other files.
 
     Attributes:
         suites: what was played, by setting.
@@ -225,11 +225,8 @@ def read_submission(folder: Path) -> Read:
 
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file that was found in a folder."""
-    total = sha256()
     with opened(path, MOST_BYTES, is_found=True) as file:
-        while piece := file.read(PIECE):
-            total.update(piece)
-    return total.hexdigest()
+        return file_digest(file, "sha256").hexdigest()
 
 
 Kind = TypeVar("Kind", bound=BaseModel)

@@ -1,20 +1,19 @@
 """Makes the folder of a submission from a run."""
 
 import platform
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
 from shutil import copyfile
-from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from calbench.code import LIBRARIES, PACKAGE, PACKAGE_VERSION, versions_of
 from calbench.console import progress
 from calbench.errors import ConfigError, FileError
 from calbench.files import STORE, check_no_link, first_problem, printable, shorten
-from calbench.folders import check_new, check_not_here, replaced
+from calbench.folders import check_new, replaced
 from calbench.runs.folder import job_folders
 from calbench.runs.seats import closure, modules_of, read_note
 from calbench.submissions.check import derived
@@ -27,6 +26,7 @@ from calbench.submissions.folder import (
     SUBMISSION,
     Authorship,
     Environment,
+    Kind,
     Submission,
     digest_of,
     document_bytes,
@@ -35,8 +35,6 @@ from calbench.submissions.folder import (
 )
 from calbench.traces.catalog import TRACES_FOLDER, trace_paths
 from calbench.traces.store import write_packed_games
-
-T = TypeVar("T", bound=BaseModel)
 
 ASKING = ("litellm", "ortools", "pydantic")
 """Libraries beside those that compute, whose versions an environment names if they are here."""
@@ -75,32 +73,29 @@ def prepare(
         OutputError: the folder is not new, or cannot be written.
     """
     check_new(out)
-    check_not_here(out)
     said = {"name": out.resolve().name, "date": f"{date.today()}", **said}  # noqa: DTZ011
-    author = _authorship(said)
+    author = _read(Authorship.model_validate_strings, said)
     paths = _games(run, teams)
-    store = run / STORE if replies is None else replies
     if replies is None:
-        check_no_link(store)
-    has_models = replies is not None or store.is_file()
-    found = examine(paths, store if has_models else None)
+        check_no_link(run / STORE)
+        replies = run / STORE if (run / STORE).is_file() else None
+    found = examine(paths, replies)
     parts = parts_of(found)
     if found.problems:
         raise FileError(f"{run}: {found.problems[0]}; nothing was written")
-    follows = derived(found, parts, paths)
     code = {team: note for team, note in read_note(run).items() if team in found.configs}
+    follows = {**derived(found, parts, paths), "code": code}
     with replaced(out, is_marked=False, check=partial(check_new, out)) as beside:
         _write_games(paths, beside)
-        if has_models and found.teams_by_key:
-            write_replies(store, found, beside / REPLIES_FOLDER)
+        if replies is not None and found.teams_by_key:
+            write_replies(replies, found, beside / REPLIES_FOLDER)
         if with_source:
             _write_source(found, code, beside)
         (beside / ENVIRONMENT).write_bytes(document_bytes(environment()))
         found_files = files_of(beside).items()
         names = {name: digest_of(path) for name, path in found_files if PLACES.fullmatch(name)}
-        derived_fields = {**follows, "code": code, "files": names}
-        submission = _validated(Submission, {**author.model_dump(), **derived_fields})
-        (beside / SUBMISSION).write_bytes(document_bytes(submission))
+        made = _read(Submission.model_validate, {**author.model_dump(), **follows, "files": names})
+        (beside / SUBMISSION).write_bytes(document_bytes(made))
     return digest_of(out / SUBMISSION)
 
 
@@ -114,25 +109,14 @@ def _games(run: Path, teams: Collection[str]) -> list[Path]:
     return paths
 
 
-def _authorship(said: Mapping[str, str]) -> Authorship:
+def _read(read: Callable[[Mapping[str, object]], Kind], values: Mapping[str, object]) -> Kind:
     try:
-        day = date.fromisoformat(said["date"])
-    except ValueError as error:
-        raise ConfigError(_refusal("date", said)) from error
-    return _validated(Authorship, {**said, "date": day})
-
-
-def _validated(kind: type[T], values: Mapping[str, object]) -> T:
-    try:
-        return kind.model_validate(values)
+        return read(values)
     except ValidationError as error:
-        key = str(error.errors()[0]["loc"][0])
-        known = key in ALLOWED
-        raise ConfigError(_refusal(key, values) if known else first_problem(error)) from error
-
-
-def _refusal(key: str, values: Mapping[str, object]) -> str:
-    return f"{ALLOWED[key]}, got {shorten(ascii(values.get(key, '')))}"
+        key, problem = str(error.errors()[0]["loc"][0]), first_problem(error)
+        if key in ALLOWED:
+            problem = f"{ALLOWED[key]}, got {shorten(ascii(values.get(key, '')))}"
+        raise ConfigError(problem) from error
 
 
 def environment() -> Environment:

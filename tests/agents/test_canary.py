@@ -97,7 +97,15 @@ def test_recording_is_replayed_as_it_was_made(
 
 
 @pytest.mark.parametrize(
-    "name", ["smollm2", "smollm2-v1", "smollm2-everyone", "delegates", "delegates-paper"]
+    "name",
+    [
+        "smollm2",
+        "smollm2-v1",
+        "smollm2-everyone",
+        "delegates",
+        "delegates-paper",
+        "delegates-everyone",
+    ],
 )
 def test_recorded_experiments_say_that_they_are_without(name: str) -> None:
     spec = compose([f"+experiment={name}", "replies.path=/nowhere"])

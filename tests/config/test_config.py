@@ -40,8 +40,8 @@ CHANNEL_BY_EXPERIMENT = {
     ),
     **dict.fromkeys(("delegates", "delegates-paper", "smollm2", "smollm2-v1"), "dm"),
     "language-everyone": "all_agent_groupchat",
-    "smollm2-everyone": "all_agent_groupchat",
-    "smollm2-participants": "participant_groupchat",
+    **dict.fromkeys(("delegates-everyone", "smollm2-everyone"), "all_agent_groupchat"),
+    **dict.fromkeys(("delegates-participants", "smollm2-participants"), "participant_groupchat"),
 }
 
 

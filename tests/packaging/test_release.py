@@ -31,7 +31,7 @@ from tests.cli.runs import REPO, files
 
 RELEASE = REPO / "data" / "release"
 
-MOST_BYTES = 6_600_000
+MOST_BYTES = 7_000_000
 """What a clone should not have to carry more of; a raise is written into CHANGELOG, too."""
 
 

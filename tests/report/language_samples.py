@@ -103,6 +103,7 @@ def make_cohort(
     name: str = "smollm2",
     player: str = "my-model",
     everywhere: bool = True,
+    channels: str = "dm",
 ) -> Experiment:
     """Play a few scenarios with :class:`Tiny` in every seat, if wanted, beside further teams.
 
@@ -112,7 +113,7 @@ def make_cohort(
     spec = compose(
         [
             f"name={name}",
-            "channels=dm",
+            f"channels={channels}",
             "limits=paper",
             "suite=former-uniform",
             "suite.setting=smollm2",

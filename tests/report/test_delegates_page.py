@@ -153,6 +153,26 @@ def test_suite_without_a_model_in_every_seat_shows_all_its_teams_together(
     assert f"traces.html#{name}/{AMONG}/" in section(text, "examples")
 
 
+def test_same_games_in_another_channel_stand_beside_each_other(
+    tmp_path: Path, delegates: Experiment
+) -> None:
+    name = "delegates-everyone"
+    shared = make_cohort(
+        tmp_path, 2, "candid", name=name, player=MODEL, channels="all_agent_groupchat"
+    )
+    write_pages([delegates, shared], tmp_path / "src", PUBLISHED)
+    text = page(tmp_path / "src" / "docs", "delegates")
+    assert section(text, "sizes").count("<table") == 1
+    rows = section(text, "channels")
+    assert "silent" not in rows
+    for team in ("candid", MODEL):
+        lines = re.findall(rf">{team}[ <].*", rows)
+        for each, line in zip((delegates, shared), lines, strict=True):
+            (row,) = text_rows(each.tables, "leaderboard.csv", team=team)
+            assert escape(each.title) in line
+            assert f'<data value="{row["messages"]}">' in line
+
+
 @pytest.fixture(scope="module")
 def asked_again(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Experiment]:
     """Return the page of one model by two prompts, and in one seat among two kinds of partners."""

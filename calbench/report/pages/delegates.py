@@ -5,7 +5,7 @@ from typing import Any
 
 from calbench.metrics.speech.cases import EXAMPLE_REPEATED, OTHER_SLOT, UNAGREED
 from calbench.report.experiment import Experiment, Setting, confidence_of
-from calbench.report.pages.language import recorded
+from calbench.report.pages.language import channel_of, recorded
 from calbench.report.pages.page import Content
 from calbench.report.site import Site, settings_of
 from calbench.report.tables import Row
@@ -31,12 +31,16 @@ def content(site: Site) -> Content | None:
     suites = settings_of(shown)
     players = {row["player"] for each in suites for row in each.rows("players.csv")}
     models = [row for row in site.published.optional("models.csv") if players & {*row["players"]}]
-    played = [_played(site, each, models) for each in suites]
+    heard = list(_by_suite(suites))
+    played = [
+        _played(site, each, models) for channels in heard for each in next(iter(channels.values()))
+    ]
     return Content(
         {
             **recorded(site, shown),
             "played": played,
             "asked_again": any(each["asked"] for each in played),
+            "heard": [row for channels in heard for row in _heard(site, channels)],
             "confidence": confidence_of(shown),
             "models": models,
             "failures": list(_failures(site, shown)),
@@ -84,6 +88,26 @@ def _played(site: Site, setting: Setting, models: Sequence[Row]) -> dict[str, An
         "meetings": list(_meetings(setting, seated)),
         "examples": list(_examples(site, setting, sized or seated)),
     }
+
+
+def _by_suite(suites: Sequence[Setting]) -> Iterator[dict[str, list[Setting]]]:
+    """Yield the settings of each suite by their channel, the first first."""
+    found: dict[str, dict[str, list[Setting]]] = {}
+    for each in suites:
+        channels = found.setdefault(each.suite_digest, {})
+        channels.setdefault(channel_of(each.experiment), []).append(each)
+    yield from found.values()
+
+
+def _heard(site: Site, channels: Mapping[str, Sequence[Setting]]) -> Iterator[Row]:
+    """Yield the rows of teams that played one suite in several channels, by channel."""
+    settings = [settings[0] for settings in channels.values()]
+    boards = [{row["team"] for row in each.leaderboard} for each in settings]
+    teams = boards[0].intersection(*boards[1:]) if len(boards) > 1 else set()
+    for each in settings:
+        rows = [row for row in site.with_kinds(each.counted) if row["team"] in teams]
+        for row in _by_size(each, rows, site.parameters):
+            yield {**row, "title": each.experiment.title}
 
 
 def _by_size(
