@@ -42,6 +42,9 @@ SEATED = {
 _ELEMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^,\[\]{}()'\"]+")
 """One element of a value: quoted, or up to the next separator."""
 
+# e.g. the brackets in "[imap]", "[imap],[silent,imap]"; not in "a[31mb"
+_ENDS = re.compile(r"(?:^|(?<=,))\[|\](?=,|$)")
+
 # e.g. whole "protocol=dsm-private"; not "protocol=imap,dsm", "+protocol=imap"
 _PROTOCOL = re.compile(r"protocol=([\w.-]+)")
 """A choice of one protocol."""
@@ -319,7 +322,7 @@ def _names(choice: str) -> list[str]:
     """Return the names in a choice, ``a``, ``[a,b]`` or a sweep; functions of Hydra's have none."""
     if choice == "[]" or re.fullmatch(r"\w+\(.*\)", choice):
         return []
-    return [name.strip().strip("'\"") for name in re.sub(r"[][]", "", choice).split(",")]
+    return [name.strip().strip("'\"") for name in _ENDS.sub("", choice).split(",")]
 
 
 def _no_choice(group: str, choice: str, config_dir: Path | None = None) -> ConfigError:
@@ -367,11 +370,9 @@ def refusal(
         shown = printable(found[1])
         return ConfigError(f"{shown}: a list is written key=[a,b]; a,b are two runs of --multirun")
     lines = [line for line in message.splitlines() if line and not line.startswith("See http")]
-    problem = f"configuration: {printable(': '.join(lines[:2]))}"
     if isinstance(error, OverrideParseException):
-        shown = shorten(printable(error.override))
-        problem = f"{shown}: has an open bracket or quotation mark, or a sign too many"
-    return ConfigError(problem)
+        lines = [f"{shorten(error.override)}: a bracket or quote is open, or out of place"]
+    return ConfigError(f"configuration: {printable(': '.join(lines[:2]))}")
 
 
 def unknown_key(key: str, overrides: Sequence[str], config_dir: Path | None = None) -> str:

@@ -152,8 +152,14 @@ REFUSED_BY_HYDRA: dict[str, tuple[str, str]] = {
         "suite: there is no '../unifrm'; did you mean uniform?",
     ),
     "sweep": ("jobs=1,2", "jobs=1,2: a list is written key=[a,b]; a,b are two runs of --multirun"),
-    "broken list": ("teams=[imap", "teams=[imap: has an open bracket or quotation mark, or a sign"),
-    "open quotation": ("out=it's", "out=it's: has an open bracket or quotation mark, or a sign"),
+    "broken list": (
+        "teams=[imap",
+        "configuration: teams=[imap: a bracket or quote is open, or out of place",
+    ),
+    "open quotation": (
+        "out=it's",
+        "configuration: out=it's: a bracket or quote is open, or out of place",
+    ),
     "near model": ("model.nme=x", "model.nme: is not a known key; did you mean model.name?"),
 }
 """What is refused when the configuration is composed, and the line that says so."""

@@ -100,11 +100,11 @@ def _by_suite(suites: Sequence[Setting]) -> Iterator[dict[str, list[Setting]]]:
 
 
 def _heard(site: Site, channels: Mapping[str, Sequence[Setting]]) -> Iterator[Row]:
-    """Yield the rows of teams that played one suite in several channels, by channel."""
+    """Yield the rows of models that played one suite in several channels, by channel."""
     settings = [settings[0] for settings in channels.values()]
     boards = [{row["team"] for row in each.leaderboard} for each in settings]
-    teams = boards[0].intersection(*boards[1:]) if len(boards) > 1 else set()
-    for each in settings:
+    teams = site.parameters.keys() & boards[0].intersection(*boards[1:])
+    for each in settings if len(settings) > 1 else ():
         rows = [row for row in site.with_kinds(each.counted) if row["team"] in teams]
         for row in _by_size(each, rows, site.parameters):
             yield {**row, "title": each.experiment.title}
