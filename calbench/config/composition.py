@@ -42,7 +42,7 @@ SEATED = {
 _ELEMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^,\[\]{}()'\"]+")
 """One element of a value: quoted, or up to the next separator."""
 
-# e.g. the brackets in "[imap]", "[imap],[silent,imap]"; not in "a[31mb"
+# e.g. "[imap]", "[imap],[silent,imap]"; not "a[31mb"
 _ENDS = re.compile(r"(?:^|(?<=,))\[|\](?=,|$)")
 
 # e.g. whole "protocol=dsm-private"; not "protocol=imap,dsm", "+protocol=imap"
