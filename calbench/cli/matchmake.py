@@ -200,9 +200,9 @@ def main(words: Words) -> int:
     out = words.options.get("out")
     if out is not None and not (out.endswith(".yaml") and Path(out).parent.name == "teams"):
         raise ConfigError("out: a team file is DIR/teams/NAME.yaml")
-    if out is not None and not _is_proposed(Path(out)):
-        raise OutputError(f"{out}: is there already, and was not proposed; name another file")
     if out is not None:
+        if not _is_proposed(Path(out)):
+            raise OutputError(f"{out}: is there already, and was not proposed; name another file")
         check_not_ours(Path(out), Path(out).parent.parent)
     roster = Roster(_config_dir(words.options))
     record = _read([path for folder in words.paths for path in trace_paths(folder)])

@@ -383,7 +383,7 @@ def _overrides(given: tuple[str, ...]) -> list[str]:
     known = {name: name for name in program.commands if name != RUN}
     known |= {name: f"+experiment={name}" for name in known_names("experiment")}
     for word in given:
-        if word in known and known[word] == word:
+        if known.get(word) == word:
             raise ConfigError(f"{word}: is a subcommand; write it first, calbench {word} ...")
         if "=" not in word and not word.startswith("~"):
             meant = [known[name] for name in nearest(word, list(known))]
