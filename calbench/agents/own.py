@@ -1,4 +1,4 @@
-"""Policies as agents; a user's own object or function as one, with its answers checked.
+"""Policies as agents; a user's own object or function as one.
 
 What may be said to such code it says that it takes, by the names of its parameters: an object's
 ``prompt``, a function's ``site``.
@@ -16,22 +16,18 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
-import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from calbench.agents.base import Agent, CallSite, place_of
+from calbench.agents.answers import checked_completion, checked_reply
+from calbench.agents.base import CallSite, place_of
 from calbench.agents.language import Questions, replied
 from calbench.agents.prompts import Prompts
-from calbench.agents.reflection import MOST_CHANGE
-from calbench.domain.actions import RecordedAction, Turn
+from calbench.domain.actions import Turn
 from calbench.domain.observations import Briefing, Observation
-from calbench.domain.replies import CERTAIN, Beliefs, Reply, Unreadable
-from calbench.domain.usage import Usage
+from calbench.domain.replies import Reply
 from calbench.errors import AgentError, ConfigError, StoppedError, UnavailableError
-from calbench.files import first_problem, printable, shorten
-from calbench.llm.completion import Completion, ModelSpec, Request, TokenLogprob
+from calbench.files import printable, shorten
+from calbench.llm.completion import Completion, ModelSpec, Request
 from calbench.llm.prices import estimated_usage
 from calbench.protocols.base import Policy
 
@@ -227,28 +223,6 @@ class PolicyAgent:
 
 
 @dataclass(frozen=True, slots=True)
-class StoppableAgent:
-    """Asks an agent until the game is stopped; who is being asked may answer."""
-
-    agent: Agent
-    is_stopping: Callable[[], bool]
-
-    def introduce(self, briefing: Briefing) -> str | None:
-        """Introduce the agent."""
-        return self.agent.introduce(briefing)
-
-    async def act(self, observation: Observation) -> Reply:
-        """Ask the agent.
-
-        Raises:
-            StoppedError: the game is stopped.
-        """
-        if self.is_stopping():
-            raise StoppedError("stopped")
-        return await self.agent.act(observation)
-
-
-@dataclass(frozen=True, slots=True)
 class OwnPolicy:
     """A policy that is not this package's: its answers are checked as those of an agent."""
 
@@ -264,64 +238,6 @@ class OwnPolicy:
         with blaming(place_of(observation), f"{name}.act"):
             answer: object = self.policy.act(observation)
         return checked_reply(answer, observation, f"{name}.act returned", "return").turn
-
-
-def checked_reply(answer: object, observation: Observation, given: str, give: str) -> Reply:
-    """Return an answer of the user's own code as a reply that can be played and recorded.
-
-    It is as it would be read from the trace, so what the code does with its own later, such as
-    filling a list again, changes nothing.
-
-    Args:
-        answer: what the code returned or sent.
-        observation: what it answers.
-        given: who gave it, in words, such as ``Mine.act returned``.
-        give: what to do instead, ``return`` or ``send``.
-
-    Raises:
-        AgentError: if it is neither a turn nor a reply, or what no trace could hold.
-    """
-    place = place_of(observation)
-    reply = Reply(answer) if isinstance(answer, Turn) else answer
-    if not isinstance(reply, Reply):
-        raise AgentError(place, f"{given} {type(answer).__name__}; {give} a Turn or a Reply")
-    turn = _recorded(reply.turn)
-    if isinstance(turn, str):
-        raise AgentError(place, f"{given} a misfit Turn: {turn}")
-    if answer is not reply:
-        return Reply(turn)
-    beside = _as_read(_Beside, reply)
-    problem = beside if isinstance(beside, str) else _misfit(beside.beliefs, observation)
-    if isinstance(beside, str) or problem is not None:
-        raise AgentError(place, f"{given} a misfit Reply: {problem}")
-    return Reply(turn, **{name: getattr(beside, name) for name in _Beside.model_fields})
-
-
-def checked_completion(answer: str | Completion, place: str, given: str) -> Completion:
-    """Return a text or a completion of the user's own code as one that can be read and recorded.
-
-    Args:
-        answer: what the code returned.
-        place: where in the game.
-        given: who gave it, in words.
-
-    Raises:
-        AgentError: if one of its fields is not what it should be.
-    """
-    if isinstance(answer, str):
-        return Completion(text=answer)
-    said = _as_read(_Said, answer)
-    text: Any = answer.text
-    if not isinstance(text, str | None):
-        said = f"text: is {type(text).__name__}, should be str"
-    if isinstance(said, str):
-        raise AgentError(place, f"{given} a misfit Completion: {said}")
-    try:
-        logprobs = _Logprobs(logprobs=answer.logprobs).logprobs
-    except ValidationError as error:
-        raise AgentError(place, f"{given} a misfit Completion: {first_problem(error)}") from None
-    fields: dict[str, Any] = {name: getattr(said, name) for name in _Said.model_fields}
-    return Completion(text=text, logprobs=logprobs, **fields)
 
 
 def name_of(own: object) -> str:
@@ -351,106 +267,6 @@ def _said(own: object, name: str) -> str | None:
         return given
     within = own.func if isinstance(own, functools.partial) else getattr(own, "__self__", None)
     return None if within is None else _said(within, name)
-
-
-_STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class _Recorded(BaseModel):
-    """A turn as a trace holds it."""
-
-    model_config = _STRICT
-    actions: tuple[RecordedAction, ...]
-    thinking: str | None
-
-
-class _Beside(BaseModel):
-    """What a reply holds beside the turn, as a trace holds it."""
-
-    model_config = _STRICT
-    prompt: str | None
-    usage: Usage | None
-    reply_keys: tuple[str, ...]
-    unreadable: Unreadable | None
-    recovered: str | None
-    beliefs: Beliefs | None
-
-
-class _Said(BaseModel):
-    """What a completion holds beside the text, which may be any."""
-
-    model_config = _STRICT
-    finish_reason: str | None
-    refusal: str | None
-    usage: Usage | None
-
-
-class _Logprobs(BaseModel):
-    """Those of a completion, which no trace holds: numbers that JSON lacks are among them."""
-
-    logprobs: tuple[TokenLogprob, ...] | None
-
-
-M = TypeVar("M", bound=BaseModel)
-
-
-def _as_read(model: type[M], given: object) -> M | str:
-    """Return what a file would hold of an object's attributes, or why it could not.
-
-    Values are not checked where they are made, and a wrong one would fail far from there, or in
-    code that reads the trace.
-    """
-    try:
-        fields = {name: getattr(given, name) for name in model.model_fields}
-        return model.model_validate_json(orjson.dumps(fields, default=_plain))
-    except ValidationError as error:
-        return first_problem(error)
-    except orjson.JSONEncodeError as error:
-        return printable(str(error))
-
-
-def _plain(value: object) -> dict[str, Any]:
-    if isinstance(value, Beliefs | Unreadable):
-        return value._asdict()
-    raise TypeError
-
-
-def _recorded(turn: object) -> Turn | str:
-    """Return a turn as it is read back, or what keeps it from being played and recorded.
-
-    What is merely not allowed, such as a slot that does not exist, is left to the rules.
-    """
-    if not isinstance(turn, Turn):
-        return f"it is of type {type(turn).__name__}"
-    recorded = _as_read(_Recorded, turn)
-    if isinstance(recorded, str):
-        return recorded
-    for index, (given, read) in enumerate(zip(turn.actions, recorded.actions, strict=True)):
-        # A mapping with the right keys reads like what it describes, but is none.
-        for name, mine, meant in (
-            ("", given, read),
-            (".content", getattr(given, "content", None), getattr(read, "content", None)),
-        ):
-            if type(mine) is not type(meant):
-                wanted = type(meant).__name__
-                return f"actions.{index}{name}: is {type(mine).__name__}, should be {wanted}"
-    return Turn(recorded.actions, recorded.thinking)
-
-
-def _misfit(beliefs: Beliefs | None, observation: Observation) -> str | None:
-    """Return what of beliefs does not fit the game, if anything does not."""
-    slots = len(observation.calendar)
-    others = {str(agent) for agent in observation.agent_ids if agent != observation.agent_id}
-    for name, lists in ({} if beliefs is None else beliefs._asdict()).items():
-        low, high = (0, CERTAIN) if name == "occupied" else (-MOST_CHANGE, MOST_CHANGE)
-        for target, numbers in (lists or {}).items():
-            fits = target in others and len(numbers) == slots
-            if not fits or not all(low <= number <= high for number in numbers):
-                return (
-                    f"beliefs.{name}: give {slots} numbers from {low} to {high} by other agents' "
-                    f"ids, {', '.join(sorted(others))}"
-                )
-    return None
 
 
 FUNCTION_SPEC: Final = ModelSpec(model="completion-function")

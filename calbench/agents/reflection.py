@@ -23,6 +23,7 @@ MOST_CHANGE = 3
 """Changes of belief run from -3 to 3 [P]."""
 
 CHANGES = range(-MOST_CHANGE, MOST_CHANGE + 1)
+CHANCES = range(CERTAIN + 1)
 
 KEYS = frozenset({"beliefs"})
 """What an answer cannot do without."""
@@ -79,6 +80,21 @@ def reflection_parser(edition: int) -> Parser:
     """Return how answers to reflections of an edition of the prompts are read."""
     parsers = (parse_reflection, parse_partial_reflection, parse_reflection_with_chances)
     return parsers[edition - 1]
+
+
+def misfit(beliefs: Beliefs, targets: Sequence[str], num_slots: int) -> str | None:
+    """Return what of beliefs is no answer about these agents and slots, if anything is not."""
+    for name, lists in beliefs._asdict().items():
+        within = CHANCES if name == "occupied" else CHANGES
+        first, last = within[0], within[-1]
+        for target, numbers in (lists or {}).items():
+            fits = target in targets and len(numbers) == num_slots
+            if not fits or not all(first <= number <= last for number in numbers):
+                return (
+                    f"beliefs.{name}: give {num_slots} numbers from {first} to {last} by other "
+                    f"agents' ids, {', '.join(targets)}"
+                )
+    return None
 
 
 def _read_as(
@@ -146,7 +162,7 @@ def _with_chances(
     occupied: dict[str, tuple[int, ...]] = {}
     is_surplus = False
     if isinstance(chances, dict):
-        kept = [each for each in targets if _is_list(chances, each, num_slots, range(CERTAIN + 1))]
+        kept = [each for each in targets if _is_list(chances, each, num_slots, CHANCES)]
         occupied = {target: tuple(chances[target]) for target in kept}
         is_surplus = not chances.keys() <= set(targets)
     applies = {PARTIAL: len(occupied) < len(targets), SURPLUS: is_surplus}

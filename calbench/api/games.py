@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from calbench.agents.base import Agent
-from calbench.agents.own import PolicyAgent, StoppableAgent
+from calbench.agents.own import PolicyAgent
 from calbench.agents.prompts import PROMPT_VERSION
 from calbench.api.arguments import checked
 from calbench.api.players import Player, named_team, own_agents, team_of_players
@@ -254,8 +254,7 @@ def play_configured(
     agents = seat_agents(
         scenario, config, own=own_agents(dict(enumerate(players)), scenario, config)
     )
-    asked = [StoppableAgent(agent, stopping.is_set) for agent in agents]
-    return _finished(run_async(scenario, config, asked), stopping)
+    return _finished(run_async(scenario, config, agents, stopping.is_set), stopping)
 
 
 def _by_agent(team: Sequence[Player] | Mapping[int, Player]) -> Sequence[Player]:

@@ -292,7 +292,8 @@ def _print_estimate(spec: RunSpec, given: float | None = None) -> int:
     tell(f"{missing} games with models to play, {finished} are in {spec.out}/traces already.")
     tell("Repeated: input of the call before, which a cache may hold (Cached: its price then).")
     tell("Prices: conf/prices.yaml (? where it has none), each with its source: check them.")
-    tell("Set a cap with budget.max_usd=N; what the run has recorded is never paid for again.")
+    cap = "Set a cap with budget.max_usd=N; what" if spec.budget.max_usd is None else "What"
+    tell(f"{cap} the run has recorded is never paid for again.")
     if set(seconds) >= set(take_by_player):
         needed = minutes(spec, take_by_player, seconds, missing)
         where = "recorded replies" if given is None else "seconds_per_call"

@@ -253,7 +253,8 @@ def _read(paths: Sequence[Path]) -> Record:
             score = game.score
             named = (score.setting, score.scenario_id, score.team_id, score.game_id)
             if named in agents:
-                raise FileError(f"{path}: two games are called {named}; name each game once")
+                called = f"scenario {score.scenario_id} of {score.team_id}"
+                raise FileError(f"{path}: this game, {called}, was named before; name it once")
             agents[named] = _agents(game).assign(**dict(zip(GAME_COLUMNS, named, strict=True)))
             for agent, player in enumerate(game.players):
                 seat_by_player[player] = trace.config.team.seat_of(AgentId(agent))

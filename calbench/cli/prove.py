@@ -17,7 +17,7 @@ from calbench.console import progress, tell, verdict
 from calbench.errors import ConfigError, FileError
 from calbench.facts.frames import header_of
 from calbench.files import read_bytes
-from calbench.release.copies import read_suite_copy, read_table_copy, row_key
+from calbench.release.copies import Copies, row_key
 from calbench.release.differences import (
     Difference,
     file_differences,
@@ -91,7 +91,7 @@ def prove(data: Path, release: Path, paths: Sequence[Path] = ()) -> Proof:
         FileError: the release is broken.
     """
     published = read_manifest(release)
-    comparing = _Comparing(data, release, published.contents, _wanted(data, paths))
+    comparing = _Comparing(data, Copies(release), published.contents, _wanted(data, paths))
     proof = comparing.proof
     proof.suites = _same(*comparing.compared(SUITES, published.suites, published.suites))
     games = read_games(release)
@@ -128,12 +128,13 @@ class _Comparing:
     """Compares files below ``data`` with a release, and notes in ``proof`` what differs.
 
     Attributes:
+        copies: of suites and tables, in the release.
         values: of published Parquet files.
         wanted: paths below ``data``, of which alone files are compared; none: all are.
     """
 
     data: Path
-    release: Path
+    copies: Copies
     values: Mapping[str, Values]
     wanted: Sequence[Path]
     proof: Proof = field(default_factory=Proof)
@@ -199,8 +200,7 @@ class _Comparing:
         """Yield the differences of a file of which the release has a copy, or of the copy."""
         file = f"{folder}/{name}"
         try:
-            read_copy = read_suite_copy if folder == SUITES else read_table_copy
-            copy = read_copy(self.release, name)
+            copy = (self.copies.suite if folder == SUITES else self.copies.table)(name)
         except FileError as error:
             yield Difference(file, "release", note=str(error))
             return

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from calbench.agents.base import CallSite, Completer
+from calbench.agents.base import Completer
 from calbench.agents.prompts.folder import use_folder, used_folders
 from calbench.engine.drivers import run, run_async, run_at_once
 from calbench.engine.game import game_id
@@ -18,7 +18,6 @@ from calbench.engine.plan import Task, parts_of, planned
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, StoppedError
 from calbench.files import no_collection
-from calbench.llm.completion import Completion, Request
 from calbench.llm.replies.games import BegunGame
 from calbench.pool import Pool, mapped
 from calbench.scenarios.models import Scenario
@@ -191,7 +190,7 @@ async def _play_waiting(
             if keeper is not None and any(seat.kind == "model" for seat in job.config.team.seats):
                 keeper.begin(begun_game(job.scenario, job.config))
             try:
-                trace = await run_async(job.scenario, job.config, agents)
+                trace = await run_async(job.scenario, job.config, agents, is_stopping)
             except StoppedError:
                 return
             store.commit(store.prepare([(job.path, trace)]))
@@ -200,10 +199,9 @@ async def _play_waiting(
     opened = nullcontext() if source is None else source()
     try:
         async with opened as completer, asyncio.TaskGroup() as group:
-            stoppable = None if completer is None else Stoppable(completer, is_stopping)
             keeper = completer if isinstance(completer, Keeper) else None
             for _ in range(min(at_once, len(jobs))):
-                group.create_task(take_games(stoppable, keeper))
+                group.create_task(take_games(completer, keeper))
     except* CalbenchError as failures:
         first = first_leaf(failures)
         raise first from first.__cause__
@@ -212,20 +210,6 @@ async def _play_waiting(
 def begun_game(scenario: Scenario, config: GameConfig) -> BegunGame:
     """Return a game as a reply store notes it."""
     return BegunGame(game_id(scenario, config), scenario.written.decode(), config.written.decode())
-
-
-@dataclass(frozen=True, slots=True)
-class Stoppable:
-    """Asks no model once the run is stopping; calls already made finish and are recorded."""
-
-    completer: Completer
-    is_stopping: Callable[[], bool]
-
-    async def complete(self, request: Request, site: CallSite) -> Completion:
-        """Ask the model, unless the run is stopping."""
-        if self.is_stopping():
-            raise StoppedError("stopped")
-        return await self.completer.complete(request, site)
 
 
 def first_leaf(group: BaseExceptionGroup[CalbenchError]) -> CalbenchError:

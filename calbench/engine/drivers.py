@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from threading import Event
 from typing import Any, TypeVar
 
+from calbench.agents.answers import checked_reply
 from calbench.agents.base import Agent, place_of
-from calbench.agents.own import checked_reply
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import PASSED, Reply
 from calbench.engine.game import HaltedError, briefings, play
 from calbench.engine.talk import Asks
-from calbench.errors import AgentError, UnavailableError
+from calbench.errors import AgentError, StoppedError, UnavailableError
 from calbench.files import no_collection, printable, shorten
 from calbench.protocols.base import Policy, first_of
 from calbench.scenarios.models import Scenario
@@ -90,27 +90,46 @@ def _at_once(answer: Coroutine[Any, Any, Reply]) -> Reply:
     raise RuntimeError("an agent waits that should answer at once; play it with run_async")
 
 
-async def run_async(scenario: Scenario, config: GameConfig, agents: Sequence[Agent]) -> Trace:
+async def run_async(
+    scenario: Scenario,
+    config: GameConfig,
+    agents: Sequence[Agent],
+    is_stopping: Callable[[], bool] = lambda: False,
+) -> Trace:
     """Play a game of agents that may wait; those asked together answer concurrently.
 
     An unavailable agent (:class:`UnavailableError`) ends the game, which is recorded. Any other
     exception is raised, and nothing of the game is kept.
 
+    Args:
+        scenario: of the game.
+        config: of the game.
+        agents: who plays, by agent id.
+        is_stopping: asked before every turn; once it is true, nobody is asked any more.
+
     Raises:
         AgentError: the user's own code raised, or returned something that is not an answer.
+        StoppedError: the game is stopped.
     """
     try:
-        return await _played(scenario, config, agents)
+        return await _played(scenario, config, agents, is_stopping)
     except AgentError as error:
         place = f"team {config.team.team_id}, scenario {scenario.scenario_id}"
         raise error.within(place) from error.__cause__
 
 
-async def _played(scenario: Scenario, config: GameConfig, agents: Sequence[Agent]) -> Trace:
+async def _played(
+    scenario: Scenario,
+    config: GameConfig,
+    agents: Sequence[Agent],
+    is_stopping: Callable[[], bool],
+) -> Trace:
     game = play(scenario, config, system_prompts=_introduced(scenario, config, agents))
     try:
         asks = next(game)
         while True:
+            if is_stopping():
+                raise StoppedError("stopped")
             answers = await _answers(agents, asks)
             asks = game.throw(answers) if isinstance(answers, HaltedError) else game.send(answers)
     except StopIteration as end:

@@ -151,14 +151,13 @@ def _is_finished(job: Job, catalog: Catalog) -> bool:
     try:
         found = catalog.outline(job.path)
     except CalbenchError as error:
-        raise OutputError(_taken(job.path, f"is not a complete trace ({error})")) from error
+        raise OutputError(
+            f"{job.path} is not a complete trace ({error}); nothing was written: move it away, and "
+            "the game is played anew, from the replies that are recorded"
+        ) from error
     if found.game_id != job.game_id:
         raise OutputError(
-            _taken(job.path, f"holds another game ({found.game_id}, not {job.game_id})")
+            f"{job.path} holds another game ({found.game_id}, not {job.game_id}); nothing was "
+            f"written: choose another folder, e.g. out={job.path.parents[2]}-2"
         )
     return not found.is_halted  # a game ended by a provider or the budget is resumed
-
-
-def _taken(path: Path, what: str) -> str:
-    folder = path.parents[2]
-    return f"{path} {what}; nothing was written: choose another folder, e.g. out={folder}-2"

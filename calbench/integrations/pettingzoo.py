@@ -110,7 +110,13 @@ class CalendarEnv(AECEnv):
         return unasked
 
     def step(self, action: Action) -> None:
-        """Take the answer of ``agent_selection``; when all who were asked answered, go on."""
+        """Take the answer of ``agent_selection``; when all who were asked answered, go on.
+
+        Raises:
+            ConfigError: no game was begun.
+        """
+        if self._game is None:
+            raise ConfigError("step: no game was begun; call reset first")
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)

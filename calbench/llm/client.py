@@ -231,7 +231,10 @@ class ModelClient:
         Raises:
             UnavailableError: if there is none to be had.
             ReplayMissError: in ``replay``, if it is not recorded.
+            StoppedError: if the run is ending; calls already made finish and are recorded.
         """
+        if self.source.is_stopping():
+            raise StoppedError("stopped")
         request = _sendable(request)
         asked = named(request)
         if self.store is None:

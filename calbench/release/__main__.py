@@ -16,7 +16,7 @@ from calbench.files import write_atomically
 from calbench.folders import replaced
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.release.changes import changes, numbers
-from calbench.release.copies import is_copied, write_suite_copy, write_table_copy
+from calbench.release.copies import is_copied, write_suite_copy, write_table_copies
 from calbench.release.manifest import (
     GAMES,
     MANIFEST,
@@ -54,7 +54,7 @@ def write_release(data: Path, release: Path) -> Manifest:
 
     Raises:
         ConfigError: suites, traces or tables are missing.
-        FileError: a table is not as declared.
+        FileError: a suite or a table cannot be read.
         OutputError: the folder cannot be written.
     """
     for name in (SUITES, TRACES, TABLES):
@@ -79,8 +79,7 @@ def _write(data: Path, release: Path) -> Manifest:
     for name in suites:
         write_suite_copy(release, name, data / SUITES / name)
     copied = {name: found for name, found in tables.items() if is_copied(name)}
-    for name in copied:
-        write_table_copy(release, name, data / TABLES / name)
+    write_table_copies(release, copied, data / TABLES)
     write_atomically(release / GAMES, games_bytes(traces))
     manifest = Manifest(
         versions=versions(),

@@ -10,7 +10,7 @@ import pandas as pd
 from calbench.console import progress
 from calbench.errors import ConfigError, FileError
 from calbench.files import read_bytes
-from calbench.release.copies import read_table_copy, row_key
+from calbench.release.copies import Copies, row_key
 from calbench.release.differences import Difference, parsed, table_differences
 from calbench.release.manifest import MANIFEST, Manifest, digests, read_manifest
 
@@ -64,13 +64,11 @@ class Numbers:
         Raises:
             FileError: it cannot be read.
         """
-        return read_bytes(self.folder / name) if self.manifest is None else self._copy(name)
+        return read_bytes(self.folder / name) if self.manifest is None else self._copies.table(name)
 
-    def _copy(self, name: str) -> bytes:
-        try:
-            return read_table_copy(self.folder, name)
-        except (KeyError, TypeError, ValueError) as error:
-            raise FileError(f"{name}: its copy does not fit the present columns") from error
+    @cached_property
+    def _copies(self) -> Copies:
+        return Copies(self.folder)
 
 
 def _is_table(name: str) -> bool:

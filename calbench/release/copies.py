@@ -1,36 +1,23 @@
-"""Copies of suites and tables in a release, which restore the computed files to the byte.
+"""Copies of suites and tables in a release: the computed files, byte for byte.
 
-A table is kept as Parquet with the declared types of its columns: it has a tenth of the size of the
-CSV file. Tables that people compare by eye are kept as CSV.
+The tables of an experiment are one archive, a tenth of their size. Those that people compare by eye
+are files of their own.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
+from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Any
-
-from pyarrow import parquet
 
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.registry import Declared
 from calbench.analysis.summary import SUMMARY
 from calbench.analysis.tables import TABLES
 from calbench.errors import FileError
-from calbench.facts.columns import Column, text
-from calbench.facts.frames import PARQUET_VERSION, arrow_table, csv_text, header, read_csv
-from calbench.facts.frames import read_parquet as read_frame
+from calbench.facts.columns import Column
 from calbench.files import read_bytes
 from calbench.release import manifest
+from calbench.release.archives import SUFFIX, archived, read_archive
 from calbench.release.manifest import packed, unpacked
-
-COMPACT: Mapping[str, Any] = {
-    "version": PARQUET_VERSION,
-    "compression": "zstd",
-    "compression_level": 19,
-    "use_dictionary": False,
-    "write_statistics": False,
-    "store_schema": False,
-}
-"""Options of Parquet files, for half of the usual size [C]."""
 
 SUMMARY_FOLDER = "summary"
 """Folder of tables over several experiments, in that of tables."""
@@ -78,10 +65,16 @@ def row_key(name: str, written: Container[str] = ()) -> tuple[str, ...]:
     return tuple(column.name for column in kept_columns(name, written) if column.is_key)
 
 
+def experiment_of(name: str) -> str:
+    """Return the first folder of a table's path: its experiment, or the summary."""
+    return name.partition("/")[0]
+
+
 def table_copy(release: Path, name: str) -> Path:
-    """Return the path of the copy of a table."""
-    path = release / manifest.TABLES / name
-    return path if path.name in READ_BY_PEOPLE else path.with_suffix(".parquet")
+    """Return the path of what holds the copy of a table: itself, or its experiment's archive."""
+    tables = release / manifest.TABLES
+    is_apart = PurePosixPath(name).name in READ_BY_PEOPLE
+    return tables / (name if is_apart else f"{experiment_of(name)}{SUFFIX}")
 
 
 def suite_copy(release: Path, name: str) -> Path:
@@ -100,45 +93,54 @@ def write_suite_copy(release: Path, name: str, computed: Path) -> None:
     path.write_bytes(packed(read_bytes(computed)))
 
 
-def write_table_copy(release: Path, name: str, computed: Path) -> None:
-    """Write the copy of a table.
+def write_table_copies(release: Path, names: Collection[str], computed: Path) -> None:
+    """Write the copies of tables.
+
+    Args:
+        release: its folder.
+        names: of the tables, as paths below the folder that holds them.
+        computed: that folder.
 
     Raises:
-        FileError: it is not as declared, or cannot be restored to the byte.
+        FileError: one cannot be read.
     """
-    path, data = table_copy(release, name), read_bytes(computed)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix == ".csv":
-        path.write_bytes(data)
-        return
-    columns = kept_columns(name, header(computed))
-    rows = arrow_table(read_csv(computed, columns), columns)
-    parquet.write_table(rows.replace_schema_metadata(None), path, **COMPACT)
-    if read_table_copy(release, name) != data:
-        raise FileError(
-            f"{computed}: is not written as its columns are declared; make the table again"
-        )
+    for path, held in groupby(sorted(names, key=_place), lambda name: table_copy(release, name)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files = [(name, read_bytes(computed / name)) for name in held]
+        path.write_bytes(archived(files) if path.name.endswith(SUFFIX) else files[0][1])
 
 
-def read_suite_copy(release: Path, name: str) -> bytes:
-    """Return the published bytes of a suite.
-
-    Raises:
-        FileError: the copy is missing or broken.
-    """
-    return unpacked(suite_copy(release, name))
+def _place(name: str) -> tuple[str, str]:
+    return str(table_copy(Path(), name)), name
 
 
-def read_table_copy(release: Path, name: str) -> bytes:
-    """Return the published bytes of a table.
+class Copies:
+    """The copies of a release; tables of one experiment after the other are read fastest."""
 
-    Raises:
-        FileError: the copy is missing or broken.
-    """
-    path = table_copy(release, name)
-    if path.suffix == ".csv":
-        return read_bytes(path)
-    frame = read_frame(path)
-    known = {column.name: column for column in kept_columns(name, frame.columns)}
-    columns = [known.get(column, text(column, "declared no more")) for column in frame.columns]
-    return "".join(csv_text([frame], columns)).encode()
+    def __init__(self, release: Path) -> None:
+        self._release = release
+        self._opened: tuple[Path, Mapping[str, bytes]] | None = None
+
+    def suite(self, name: str) -> bytes:
+        """Return the published bytes of a suite.
+
+        Raises:
+            FileError: the copy is missing or broken.
+        """
+        return unpacked(suite_copy(self._release, name))
+
+    def table(self, name: str) -> bytes:
+        """Return the published bytes of a table.
+
+        Raises:
+            FileError: the copy is missing or broken.
+        """
+        path = table_copy(self._release, name)
+        if not path.name.endswith(SUFFIX):
+            return read_bytes(path)
+        if self._opened is None or self._opened[0] != path:
+            self._opened = path, read_archive(path)
+        try:
+            return self._opened[1][name]
+        except KeyError:
+            raise FileError(f"{path}: holds no {name}; get it again with git") from None

@@ -6,8 +6,6 @@ follow from suites and teams, and would be a sixth of the file.
 """
 
 import io
-import lzma
-import tarfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,7 +18,8 @@ from calbench.errors import FileError
 from calbench.facts.columns import GAME_ID
 from calbench.facts.frames import PARQUET_VERSION, read_arrow, read_text
 from calbench.facts.games import GAMES, SCORES
-from calbench.files import read_bytes, unpacked_lzma, write_atomically
+from calbench.files import read_bytes, write_atomically
+from calbench.release.archives import archived, read_archive
 from calbench.release.copies import SUMMARY_FOLDER
 
 PACK = "board.tar.xz"
@@ -106,14 +105,7 @@ def write_pack(data: Path, path: Path) -> None:
     """
     board = data / TABLES / SUMMARY_FOLDER / "leaderboard.csv"
     ranked = frozenset(read_text(board)["experiment"].dropna())
-    held = io.BytesIO()
-    with tarfile.open(fileobj=held, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for name, content in _contents(data, ranked):
-            about = tarfile.TarInfo(name)
-            about.size = len(content)
-            archive.addfile(about, io.BytesIO(content))
-    preset = 9 | lzma.PRESET_EXTREME
-    write_atomically(path, lzma.compress(held.getvalue(), preset=preset))
+    write_atomically(path, archived(_contents(data, ranked)))
 
 
 def _contents(data: Path, ranked: Collection[str]) -> Iterator[tuple[str, bytes]]:
@@ -172,24 +164,13 @@ def fill_ids(facts: Path, ids: Mapping[tuple[str, str, str, int], str]) -> None:
     parquet.write_table(_with_ids(table, found), path, **PLAIN)
 
 
-def _check_members(archive: tarfile.TarFile) -> None:
-    """Refuse what is larger unpacked than in its archive, or leads elsewhere."""
-    for each in archive:
-        if each.issparse() or not (each.isreg() or each.isdir()):
-            raise tarfile.TarError(f"{each.name} is neither a file nor a folder")
-
-
 def unpack(path: Path, folder: Path) -> None:
     """Write the contents of the file into a folder.
 
     Raises:
         FileError: the file is missing or broken.
     """
-    try:
-        with tarfile.open(fileobj=io.BytesIO(unpacked_lzma(read_bytes(path)))) as archive:
-            _check_members(archive)
-            # Python 3.11.4 has the filter; the archive is our own.
-            safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
-            archive.extractall(folder, **safely)  # noqa: S202
-    except (lzma.LZMAError, tarfile.TarError) as error:
-        raise FileError(f"{path}: cannot be unpacked; get it again") from error
+    for name, content in read_archive(path).items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)

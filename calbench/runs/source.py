@@ -16,7 +16,7 @@ from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import progress, say
 from calbench.domain.ids import AgentId
-from calbench.engine.batch import Halted, Stoppable, first_leaf
+from calbench.engine.batch import Halted, first_leaf
 from calbench.engine.batch import Source as Opener
 from calbench.engine.jobs import Job
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
@@ -219,9 +219,8 @@ class ModelAudit(Generic[T]):
         try:
             source = replace(source, is_stopping=self._is_ending)
             async with open_models(self.spec, source) as client, asyncio.TaskGroup() as group:
-                asked = Stoppable(client, self._is_ending)
                 for _ in range(min(self.spec.games_at_once, len(queue))):
-                    group.create_task(self._take(queue, asked, tick))
+                    group.create_task(self._take(queue, client, tick))
         except* CalbenchError as failures:
             raise first_leaf(failures) from None
 

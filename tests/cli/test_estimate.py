@@ -230,6 +230,8 @@ def test_minutes_are_said_by_the_time_that_is_given(command: Command, tmp_path: 
     ended = command("estimate", *few)
     calls = int(ended.out.split(", about ")[1].split(" calls")[0])
     assert f"About {calls / 2:,.0f} minutes, by the time of a call in seconds_per_call" in ended.out
+    assert "Set a cap with budget.max_usd=N; what the run has recorded is never" in ended.out
+    assert "Set a cap" not in command("estimate", *few, CAPPED).out
     wrong = command("estimate", *few, "seconds_per_call=0")
     assert (wrong.status, wrong.out) == (2, "")
     assert "seconds_per_call=0: expected seconds, more than 0" in wrong.err

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,10 @@ def test_the_same_game_named_twice_is_refused(
     mixed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert answer(["matchmake", str(mixed), str(mixed)]) == 2
-    assert "name each game once" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert re.search(
+        r"\.json: this game, scenario \S+ of \S+, was named before; name it once", said
+    )
 
 
 @pytest.mark.slow

@@ -104,8 +104,11 @@ def test_run_stops_before_it_writes_when_a_foreign_file_stands_at_a_traces_place
         assert message.endswith(
             "is a link, and nothing is written there; move it away, or choose another folder"
         )
-    else:
+    elif kind == "other game":
         assert message.endswith(f"nothing was written: choose another folder, e.g. out={run}-2")
+    else:
+        anew = "the game is played anew, from the replies that are recorded"
+        assert message.endswith(f"nothing was written: move it away, and {anew}")
     assert message.isprintable()
     assert files(run) == before
 

@@ -15,7 +15,7 @@ from calbench.domain.usage import Usage
 from calbench.engine.drivers import run, run_async, run_at_once
 from calbench.engine.replay import compare_events, replay
 from calbench.engine.seating import seat_policies
-from calbench.errors import ReplayError
+from calbench.errors import ReplayError, StoppedError
 from calbench.protocols.base import Policy
 from calbench.protocols.imap import Imap
 from calbench.traces.events import BatchApplied, DecideEnd, DmSent, Event, Resolution, TurnEnd
@@ -93,6 +93,14 @@ def test_agents_that_answer_at_once_need_no_event_loop() -> None:
     assert trace_bytes(run_at_once(SCENARIO, CONFIG, agents)) == trace_bytes(played())
     with pytest.raises(RuntimeError, match="an agent waits that should answer at once"):
         run_at_once(SCENARIO, CONFIG, [Waiting(Imap(), []) for _ in agents])
+
+
+def test_nobody_is_asked_once_the_game_is_stopped() -> None:
+    log: list[tuple[Phase, AgentId]] = []
+    agents = [Waiting(Imap(), log) for _ in range(SCENARIO.num_agents)]
+    with pytest.raises(StoppedError):
+        asyncio.run(run_async(SCENARIO, CONFIG, agents, is_stopping=lambda: len(log) >= 3))
+    assert 3 <= len(log) < 3 + SCENARIO.num_agents
 
 
 def test_replies_stand_in_the_trace_with_their_provenance() -> None:

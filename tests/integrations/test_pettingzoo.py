@@ -192,9 +192,11 @@ def test_mistake_is_told_in_one_line(suite: Path, arguments: Any, said: str) -> 
         CalendarEnv(suite, **arguments).reset()
 
 
-def test_unknown_scenario_and_two_free_seats_are_refused(suite: Path) -> None:
+def test_unknown_scenario_no_game_and_two_free_seats_are_refused(suite: Path) -> None:
     with pytest.raises(ConfigError, match="scenario: the suite has no 'x'"):
         CalendarEnv(suite).reset(options={"scenario": "x"})
+    with pytest.raises(ConfigError, match="step: no game was begun; call reset first"):
+        CalendarEnv(suite).step(0)
     with pytest.raises(ConfigError, match="they leave agent_0, agent_1; leave one seat"):
         SeatEnv(suite, partners={2: "imap"})
 

@@ -13,7 +13,13 @@ from typing import Any, TypeVar
 import pytest
 
 from calbench.agents.base import Completer
-from calbench.errors import ConfigError, FileError, ReplayMissError, UnavailableError
+from calbench.errors import (
+    ConfigError,
+    FileError,
+    ReplayMissError,
+    StoppedError,
+    UnavailableError,
+)
 from calbench.llm.client import Source, Totals, open_completer
 from calbench.llm.completion import Completion, Provenance, Request
 from calbench.llm.model import Endpoint, ModelConfig
@@ -117,6 +123,14 @@ def test_game_that_is_stopped_takes_no_reply_from_another(tmp_path: Path) -> Non
 
     assert within(source(tmp_path / "r.sqlite", script), work).text == "fine"
     assert len(script.asked) == 1
+
+
+def test_recorded_reply_is_not_handed_out_once_the_run_is_stopping(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    within(source(path, Script()), asking(request("a")))
+    stopping = source(path, Script(), is_stopping=lambda: True)
+    with pytest.raises(StoppedError):
+        within(stopping, asking(request("a")))
 
 
 def test_reply_under_way_when_the_run_ends_is_kept(tmp_path: Path) -> None:

@@ -8,13 +8,8 @@ import pytest
 from calbench.analysis.versions import versions
 from calbench.config.groups import known_names
 from calbench.release.__main__ import CHANGES, README
-from calbench.release.copies import (
-    is_copied,
-    read_suite_copy,
-    read_table_copy,
-    suite_copy,
-    table_copy,
-)
+from calbench.release.archives import read_archive
+from calbench.release.copies import Copies, is_copied, suite_copy, table_copy
 from calbench.release.manifest import (
     GAMES,
     MANIFEST,
@@ -42,10 +37,9 @@ def manifest() -> Manifest:
 
 @pytest.mark.heavy
 def test_every_copy_is_what_the_manifest_says(manifest: Manifest) -> None:
-    suites = {name: digest(read_suite_copy(RELEASE, name)) for name in manifest.suites}
-    assert suites == manifest.suites
-    tables = {name: digest(read_table_copy(RELEASE, name)) for name in manifest.tables}
-    assert tables == manifest.tables
+    copies = Copies(RELEASE)
+    assert {name: digest(copies.suite(name)) for name in manifest.suites} == manifest.suites
+    assert {name: digest(copies.table(name)) for name in manifest.tables} == manifest.tables
     assert {name: len(games) for name, games in by_experiment(read_games(RELEASE)).items()} == {
         name: traces.games for name, traces in manifest.traces.items()
     }
@@ -53,11 +47,16 @@ def test_every_copy_is_what_the_manifest_says(manifest: Manifest) -> None:
 
 
 def test_release_holds_what_the_manifest_names_and_nothing_else(manifest: Manifest) -> None:
-    paths = [
+    tables = {name: table_copy(RELEASE, name) for name in manifest.tables}
+    paths = {
         *(RELEASE / name for name in (README, MANIFEST, GAMES, PACK)),
         *(suite_copy(RELEASE, name) for name in manifest.suites),
-        *(table_copy(RELEASE, name) for name in manifest.tables),
-    ]
+        *tables.values(),
+    }
+    packed = {
+        name for path in {*tables.values()} if path.suffix == ".xz" for name in read_archive(path)
+    }
+    assert packed == {name for name, path in tables.items() if path.suffix == ".xz"}
     held = [name for name in files(RELEASE) if not name.startswith(f"{CHANGES}/")]
     assert sorted(path.relative_to(RELEASE).as_posix() for path in paths) == sorted(held)
     assert (RELEASE / MANIFEST).read_bytes() == manifest_bytes(manifest)

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from calbench.errors import FileError
-from calbench.release.copies import read_table_copy
+from calbench.release.copies import Copies
 from calbench.report.experiment import Setting
 from calbench.report.kind import DEGENERATE, PROTOCOL
 from calbench.report.kind import PUBLISHED as THEIRS
@@ -104,7 +104,7 @@ def test_no_panel_of_privacy_has_two_settings_or_instruments(release: Site) -> N
 def test_protocols_and_the_papers_models_share_a_plane_on_its_tasks_without_a_front(
     tmp_path: Path,
 ) -> None:
-    text = read_table_copy(SOURCES.parent / "data" / "release", "summary/same_tasks.csv").decode()
+    text = Copies(SOURCES.parent / "data/release").table("summary/same_tasks.csv").decode()
     rows = {"summary/same_tasks.csv": list(csv.DictReader(text.splitlines()))}
     found = panels(site(tmp_path, BOARD, rows, published=PUBLISHED))
     (panel,) = [each for each in found if each.across == "coordination"]
