@@ -26,7 +26,7 @@ from calbench.metrics.speech.audit_lines import (
     written_line,
 )
 from calbench.metrics.speech.patterns import message_patterns
-from calbench.runs.source import ModelAudit, auditing_spec, money, reply_source
+from calbench.runs.source import ModelAudit, auditing_source, auditing_spec, money
 
 
 def main(words: Words) -> int:
@@ -116,9 +116,7 @@ def judged(
         kept = spec.replies.model_copy(update={"path": f"{out}.replies.sqlite"})
         spec = spec.model_copy(update={"replies": kept})
     lines = [Line(*read_line(line, place), place) for line, place, _ in placed(messages)]
-    source = reply_source(spec, transport=transport)
-    if source is None:
-        raise ConfigError("no model is named: model=ID or model.name=NAME")
+    source = auditing_source(spec, transport)
     ((name, model),) = spec.models.items()
     findings: dict[str, Finding | Unreadable] = {}
 

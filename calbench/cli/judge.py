@@ -40,7 +40,7 @@ from calbench.report.tables import read_table
 from calbench.runs.folder import check_folder, locked
 from calbench.runs.recorded import RecordedGame, read_games, team_rank
 from calbench.runs.slices import told_apart
-from calbench.runs.source import ModelAudit, auditing_spec, money, reply_source
+from calbench.runs.source import ModelAudit, auditing_source, auditing_spec, money
 from calbench.terminal import new_table
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
@@ -138,6 +138,8 @@ def _judge_games(
     """Judge games in which every name of a team means one team."""
     teams = sorted({game.team_id for game in games}, key=team_rank())
     name = next(iter(spec.models), SCRIPTED_JUDGE)
+    here = spec.model_copy(update={"out": str(out)})
+    source = auditing_source(here, transport) if spec.models else None
     with (
         locked(out),
         claimed(out),
@@ -149,7 +151,6 @@ def _judge_games(
         def take(trace: Trace, verdicts: Sequence[Verdict]) -> None:
             facts.add(judged_batch(trace, verdicts, name, spec.measure))
 
-        source = reply_source(spec.model_copy(update={"out": str(out)}), transport=transport)
         if source is None:
             _judge_by_rules(games, spec, facts, is_stopping)
         else:

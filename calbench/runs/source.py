@@ -21,7 +21,7 @@ from calbench.engine.batch import Source as Opener
 from calbench.engine.jobs import Job
 from calbench.errors import CalbenchError, ConfigError, StoppedError, UnavailableError
 from calbench.files import printable, shorten
-from calbench.llm.client import ModelClient, Source, open_completer
+from calbench.llm.client import ModelClient, Source, check_source, open_completer
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.model import ModelConfig
 from calbench.llm.preflight import address
@@ -173,6 +173,19 @@ def auditing_spec(settings: Sequence[str]) -> RunSpec:
             "replies.mode=live: an audit keeps every reply; use record, or replay to ask nobody"
         )
     return spec
+
+
+def auditing_source(spec: RunSpec, transport: Transport) -> Source:
+    """Return how an audit gets the replies of its model.
+
+    Raises:
+        CalbenchError: no model is named, or it cannot be asked; nothing was made.
+    """
+    source = reply_source(spec, transport=transport)
+    if source is None:
+        raise ConfigError("no model is named: model=ID or model.name=NAME")
+    check_source(spec.models, source)
+    return source
 
 
 @dataclass(slots=True)

@@ -6,11 +6,10 @@ money is capped, replies are on disk before they are used, and the same command 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from math import ceil, log
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, cast
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -21,13 +20,12 @@ from calbench.domain.ids import AgentId
 from calbench.domain.observations import Phase
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import first_problem, printable, read_bytes, write_atomically
-from calbench.llm.client import Source
 from calbench.llm.completion import Completion, Request, TokenLogprob
 from calbench.llm.litellm_transport import ask_litellm
 from calbench.llm.replies.record import Digest, Record
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.transport import Transport
-from calbench.runs.source import ModelAudit, auditing_spec, reply_source
+from calbench.runs.source import ModelAudit, auditing_source, auditing_spec
 from calbench.stats.proportions import wilson
 from calbench.submissions.check import Checked, check
 from calbench.submissions.folder import REPLIES_FOLDER, SUBMISSION, document_bytes
@@ -160,8 +158,8 @@ def ask_again(
         site = CallSite(player, place, AgentId(0), 0, Phase.CHEAP_TALK, 0, 0)
         replies[asked.record.key] = await completer.complete(asked.request, site)
 
-    source = cast(Source, reply_source(spec, transport=transport))  # a model sits in the team
-    source = replace(source, store=out / ANSWERS)
+    kept = spec.replies.model_copy(update={"path": str(out / ANSWERS)})
+    source = auditing_source(spec.model_copy(update={"replies": kept}), transport)
     with noting_interrupt(lambda: f"Stopped; replies that came are in {out}") as is_stopping:
         ModelAudit(sample, "replies are there", ask, spec, is_stopping).run(source, "asked")
     pairs = [(asked.record, replies[asked.record.key]) for asked in sample]

@@ -193,6 +193,16 @@ def test_fault_says_how_many_games_are_judged(
     assert f": 0 of {len(list(trace_paths(speakers)))} games are judged; " in error(capsys)
 
 
+def test_a_model_without_its_key_is_refused_before_anything_is_made(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    keyed = ("model=gpt-5.4-mini", "model.api_key_env=OPENAI_API_KEY")
+    assert judged(tmp_path / "out", run, *keyed) == 2
+    assert "the environment variable OPENAI_API_KEY is not set" in error(capsys)
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_budget_holds(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[Request] = []
     out = tmp_path / "out"
