@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom bundle validate-bundle oldest lock-local lock-cluster lock-pettingzoo lock-mcp lock-inspect coverage changes predictive record-local local-llm detectors clean
+.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom bundle validate-bundle oldest lock-local lock-cluster lock-pettingzoo lock-mcp lock-inspect coverage changes predictive record-local local-llm detectors judge clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -118,6 +118,9 @@ local-llm:  ## play a game with the small model itself
 
 detectors:  ## train the detectors of language on data/audit_sample
 	python -m tests.studies.detectors
+
+judge:  ## what a small model answers to the judge's prompt, beside the rules: make judge FILE=model.gguf; without, from its recorded replies
+	python -m tests.studies.judge $(if $(FILE),--file "$(FILE)")
 
 clean:  ## remove what can be rebuilt
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

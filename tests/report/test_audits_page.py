@@ -1,5 +1,6 @@
 """Audits of language: from a rate to the sentence, on tables checked by hand and small games."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -263,6 +264,28 @@ def test_sum_of_typed_loss_is_shown_by_draw_with_the_papers(tmp_path: Path) -> N
         ("0", "863.8182"), ("mean", "863.5818"),
     ]  # fmt: skip
     assert str(found["published"]) == "863.64"
+
+
+def test_model_as_judge_is_shown_once_it_was_asked_and_ranks_nothing(tmp_path: Path) -> None:
+    run = [results(tmp_path / "uniform")]
+    table(run[0].folder / "audit_patterns.csv", "setting team player pattern count\ns duo . . 1")
+    for name in ("audit_own_slot", "audit_honesty", "audit_leaks", "leaderboard"):
+        table(run[0].folder / f"{name}.csv", "setting team player tier label")
+    header = (PUBLISHED / "judge.csv").read_text().splitlines()[0]
+    for name in ("columns.yaml", "tables.yaml"):
+        shutil.copy(PUBLISHED / name, tmp_path)
+    (tmp_path / "judge.csv").write_text(f"{header}\n")
+    assert "judge-model" not in page_of(site_with(run, published=tmp_path), PAGE)
+
+    cells = ["0.5"] * (header.count(",") - 5)
+    rows = [["all", "others", "38", "150", "4", "4768", *cells],
+            ["model", "senders", "20", "110", "0", "1180", *cells[:-1], ""]]  # fmt: skip
+    (tmp_path / "judge.csv").write_text("\n".join([header, *map(",".join, rows)]))
+    shown = section(page_of(site_with(run, published=tmp_path), PAGE), "judge-model")
+    assert "**Nothing is ranked by what this model answers" in shown
+    assert values_of(shown)[:5] == ["150", "38", "150", "4", "150"]
+    assert "recorded models" in shown
+    assert 'data-table="published/judge.csv"' in shown
 
 
 @pytest.mark.heavy
