@@ -283,7 +283,7 @@ def test_model_as_judge_is_shown_once_it_was_asked_and_ranks_nothing(tmp_path: P
     (tmp_path / "judge.csv").write_text("\n".join([header, *map(",".join, rows)]))
     shown = section(page_of(site_with(run, published=tmp_path), PAGE), "judge-model")
     assert "**Nothing is ranked by what this model answers" in shown
-    assert values_of(shown)[:5] == ["150", "38", "150", "4", "150"]
+    assert values_of(shown)[:7] == ["150", "0.5", "0.5", "38", "150", "4", "150"]
     assert "recorded models" in shown
     assert 'data-table="published/judge.csv"' in shown
 

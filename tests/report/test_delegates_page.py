@@ -132,6 +132,16 @@ def test_labels_told_are_those_of_the_table(text: str, delegates: Experiment) ->
         assert re.search(".*of ".join(told), line)
 
 
+def test_stated_chances_are_those_of_the_table(text: str, delegates: Experiment) -> None:
+    rows = section(text, "chances")
+    found = text_rows(delegates.tables, "privacy/stated_chances.csv")
+    assert {row["team"] for row in found} >= {MODEL, AMONG}
+    for row in found:
+        (line,) = re.findall(rf">{row['team']}[ <].*", rows)
+        for name in ("answers", "occupied", "brier", "brier_base"):
+            assert f'<data value="{row[name]}"' in line
+
+
 def test_best_typical_and_worst_game_are_opened(text: str) -> None:
     rows = section(text, "examples")
     for which in ("best", "worst"):

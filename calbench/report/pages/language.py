@@ -18,6 +18,7 @@ from calbench.report.tables import Row
 
 CASES = "audit_first_cases.csv"
 CALIBRATION = "privacy/reflection_calibration.csv"
+CHANCES = "privacy/stated_chances.csv"
 
 
 TITLES: Mapping[str, str] = {
@@ -108,6 +109,7 @@ def spoken(site: Site, shown: Sequence[Experiment]) -> dict[str, Any]:
         "channels": channels,
         "calibration": _of_games(shown, CALIBRATION),
         "baselines": _of_games(shown, BASELINES),
+        "chances": list(_rows(shown, CHANCES)),
         "magnitudes": MAGNITUDES,
         "replies": list(_rows(shown, "reply_outcomes.csv")),
         "reply_counts": ["replies", "read", "recovered", *PROBLEMS],
@@ -147,7 +149,7 @@ def _players(experiment: Experiment) -> list[Row]:
 
 def _tables(experiment: Experiment) -> list[str]:
     """Return the tables of an experiment that the site has."""
-    below = (CALIBRATION, BASELINES)
+    below = (CALIBRATION, BASELINES, CHANCES)
     found = [name for name in below if experiment.tables.optional(name)]
     return [*experiment.tables.names, *found]
 
