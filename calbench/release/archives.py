@@ -42,9 +42,21 @@ def read_archive(path: Path) -> dict[str, bytes]:
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     name = PurePosixPath(member.name)
-    if name.is_absolute() or ".." in name.parts or "\\" in member.name or ":" in member.name:
-        raise tarfile.TarError(f"{member.name} leads elsewhere")
-    file = None if member.issparse() or not member.isreg() else archive.extractfile(member)
+    is_within = not (name.is_absolute() or ".." in name.parts or {"\\", ":"} & {*member.name})
+    is_file = is_within and member.isreg() and not member.issparse()
+    file = archive.extractfile(member) if is_file else None
     if file is None:
-        raise tarfile.TarError(f"{member.name} is neither a file nor a folder")
+        raise tarfile.TarError(f"{member.name} is neither a file nor a folder, or leads elsewhere")
     return file.read()
+
+
+def unpack(path: Path, folder: Path) -> None:
+    """Write the files of an archive into a folder.
+
+    Raises:
+        FileError: it is missing or broken.
+    """
+    for name, content in read_archive(path).items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)

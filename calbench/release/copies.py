@@ -5,7 +5,6 @@ are files of their own.
 """
 
 from collections.abc import Collection, Container, Mapping
-from itertools import groupby
 from pathlib import Path, PurePosixPath
 
 from calbench.analysis.audit_sample import SAMPLE
@@ -16,7 +15,7 @@ from calbench.errors import FileError
 from calbench.facts.columns import Column
 from calbench.files import read_bytes
 from calbench.release import manifest
-from calbench.release.archives import SUFFIX, archived, read_archive
+from calbench.release.archives import SUFFIX, archived, read_archive, unpack
 from calbench.release.manifest import packed, unpacked
 
 SUMMARY_FOLDER = "summary"
@@ -104,14 +103,29 @@ def write_table_copies(release: Path, names: Collection[str], computed: Path) ->
     Raises:
         FileError: one cannot be read.
     """
-    for path, held in groupby(sorted(names, key=_place), lambda name: table_copy(release, name)):
+    by_path: dict[Path, list[str]] = {}
+    for name in sorted(names):
+        by_path.setdefault(table_copy(release, name), []).append(name)
+    for path, held in by_path.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         files = [(name, read_bytes(computed / name)) for name in held]
         path.write_bytes(archived(files) if path.name.endswith(SUFFIX) else files[0][1])
 
 
-def _place(name: str) -> tuple[str, str]:
-    return str(table_copy(Path(), name)), name
+def unpack_table(release: Path, name: str, folder: Path) -> None:
+    """Write the copy of a table into a folder, with what is in its archive, unless it is there.
+
+    Raises:
+        FileError: the copy is missing or broken.
+    """
+    path, file = table_copy(release, name), folder / name
+    if file.is_file():
+        return
+    if path.name.endswith(SUFFIX):
+        unpack(path, folder)
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(read_bytes(path))
 
 
 class Copies:

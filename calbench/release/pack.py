@@ -19,7 +19,7 @@ from calbench.facts.columns import GAME_ID
 from calbench.facts.frames import PARQUET_VERSION, read_arrow, read_text
 from calbench.facts.games import GAMES, SCORES
 from calbench.files import read_bytes, write_atomically
-from calbench.release.archives import archived, read_archive
+from calbench.release.archives import archived
 from calbench.release.copies import SUMMARY_FOLDER
 
 PACK = "board.tar.xz"
@@ -162,15 +162,3 @@ def fill_ids(facts: Path, ids: Mapping[tuple[str, str, str, int], str]) -> None:
     except KeyError as error:
         raise FileError(f"{path}: holds a game of {error}, which was not published") from error
     parquet.write_table(_with_ids(table, found), path, **PLAIN)
-
-
-def unpack(path: Path, folder: Path) -> None:
-    """Write the contents of the file into a folder.
-
-    Raises:
-        FileError: the file is missing or broken.
-    """
-    for name, content in read_archive(path).items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)

@@ -27,7 +27,8 @@ from calbench.facts.storage import Facts
 from calbench.files import printable, shorten
 from calbench.llm.prices import read_prices
 from calbench.pool import Pool, mapped
-from calbench.release.pack import FACTS, PACK, TABLES, fill_ids, unpack
+from calbench.release.archives import unpack
+from calbench.release.pack import FACTS, PACK, TABLES, fill_ids
 from calbench.report.role import SETTINGS, Role
 from calbench.runs.entries import PLACE, Entry, Place, Run
 from calbench.scenarios.storage import published_suite

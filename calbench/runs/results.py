@@ -270,11 +270,13 @@ def read_results(data: str | os.PathLike[str] = DATA) -> Results:
         experiment, _, inner = path.partition("/")
         name = _name(path if experiment == SUMMARY_FOLDER or not inner else inner)
         by_name.setdefault(name, []).append(path)
+    folder = Path(mkdtemp(prefix="calbench-published-"))
     readers = {
-        name: partial(_published, data / "release", tuple(paths))
+        name: partial(_published, data / "release", folder, tuple(paths))
         for name, paths in sorted(by_name.items())
     }
-    return Results(readers, [data / TRACES_FOLDER / name for name in manifest.traces])
+    traces = [data / TRACES_FOLDER / name for name in manifest.traces]
+    return temporary(Results(readers, traces), folder)
 
 
 def _packed() -> Results:
@@ -315,23 +317,21 @@ def _concatenated(folders: Mapping[str, Path], table: "Declared") -> "pd.DataFra
     return _described(together, columns, table.about, (EXPERIMENT.name, *table.key))
 
 
-def _published(release: Path, paths: Sequence[str]) -> "pd.DataFrame":
-    """Return a published table, concatenated over experiments."""
-    from calbench.release.copies import declared
+def _published(release: Path, folder: Path, paths: Sequence[str]) -> "pd.DataFrame":
+    """Return a published table, concatenated over experiments; it is unpacked into a folder."""
+    from calbench.release.copies import declared, experiment_of, unpack_table
 
     first = paths[0]
     table = declared(first)
     if table is None:
         raise FileError(f"{release}: no table of this version is called {first}")
-    if first.startswith(f"{SUMMARY_FOLDER}/") or "/" not in first:
-        return _read(_folder(release, first), table)
-    folders = {path.partition("/")[0]: _folder(release, path) for path in paths}
-    return _concatenated(folders, table)
-
-
-def _folder(release: Path, path: str) -> Path:
-    """Return the folder below which a release has a table as it is declared."""
-    return release / TABLES_FOLDER / path.rpartition("/")[0].partition("/")[0]
+    for path in paths:
+        unpack_table(release, path, folder)
+    if "/" not in first:
+        return _read(folder, table)
+    if first.startswith(f"{SUMMARY_FOLDER}/"):
+        return _read(folder / SUMMARY_FOLDER, table)
+    return _concatenated({name: folder / name for name in map(experiment_of, paths)}, table)
 
 
 def _name(path: str) -> str:

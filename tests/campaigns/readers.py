@@ -16,8 +16,8 @@ from calbench.llm.prices import read_prices
 from calbench.llm.replies.shards import read_shards, write_shards
 from calbench.llm.replies.store import ReplyStore
 from calbench.metrics.speech.sample import read_sample
+from calbench.release.archives import unpack
 from calbench.release.manifest import read_games, read_manifest
-from calbench.release.pack import unpack
 from calbench.report.tables import published_columns, read_table
 from calbench.runs.play import execute
 from calbench.runs.recorded import head_of, recorded_games

@@ -252,8 +252,8 @@ def test_release_without_games_or_broken_says_what_to_do(data: Path, tmp_path: P
     shutil.copytree(data / "release", tmp_path / "release")
     with pytest.raises(FileError, match=r"there are no games; play them \(`dvc repro`\)"):
         read_results(tmp_path).messages()
-    (tmp_path / "release" / "tables" / "first" / "players.parquet").unlink()
-    with pytest.raises(FileError, match=r"players\.csv") as found:
+    (tmp_path / "release" / "tables" / "first.tar.xz").unlink()
+    with pytest.raises(FileError, match=r"first\.tar\.xz") as found:
         read_results(tmp_path).table("players")
     message(found)
     (tmp_path / "release" / "manifest.json").write_text("{}")

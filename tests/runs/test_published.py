@@ -12,8 +12,9 @@ from calbench.domain.messages import CHANNELS
 from calbench.errors import FileError
 from calbench.facts.storage import Facts
 from calbench.pool import workers
+from calbench.release.archives import unpack
 from calbench.release.manifest import digest, read_manifest
-from calbench.release.pack import PACK, unpack, write_pack
+from calbench.release.pack import PACK, write_pack
 from calbench.report.role import Role
 from calbench.runs.entries import Entry, Place, Run
 from calbench.runs.published import Results, View, read_published, views_of
