@@ -183,6 +183,21 @@ def test_bits_of_messages_add_up_to_those_of_the_game(
         assert len([each for each in told if each]) >= 5
 
 
+def test_link_that_is_followed_at_once_is_not_written_over(visit: Visit) -> None:
+    """The address follows the game a little later, and the browser says later that it changed."""
+    page = visit("traces.html#varied/imap/varied-001/0")
+    opened(page, "varied/imap/varied-001", 0)
+    go_to(page, 3)
+    page.evaluate(
+        """new Promise(done => {
+            history.pushState(null, "", "#uniform/mediator/uniform-000/5");
+            setTimeout(() => { dispatchEvent(new HashChangeEvent("hashchange")); done(); }, 500);
+        })"""
+    )
+
+    opened(page, "uniform/mediator/uniform-000", 5)
+
+
 def test_beliefs_move_with_the_game(visit: Visit) -> None:
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)

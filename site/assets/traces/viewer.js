@@ -67,10 +67,12 @@
   function keepAddress() {
     if (!current) { return; }
     var view = current;
+    var before = location.hash;
     part.permalink.href = addressOf(view, view.at);
     clearTimeout(addressTimer);
     addressTimer = setTimeout(function () {
-      if (current === view && (!calbench.finder.owns(location.hash) || isAnchor(location.hash))) {
+      /* Another address by now: somebody followed a link, and its event is on the way. */
+      if (current === view && location.hash === before && (!calbench.finder.owns(before) || isAnchor(before))) {
         history.replaceState(null, "", addressOf(view, view.at));
       }
     }, 120);
