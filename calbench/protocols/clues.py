@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from calbench.domain.calendars import all_slots
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Message
 
@@ -145,8 +146,11 @@ class View(NamedTuple):
 
     def heard(self, sender: AgentId | None, kind: type[C]) -> list[C]:
         """Return what an agent said about this meeting before, of one kind."""
-        said = [each.content for each in self.messages if each.sender == sender]
-        return [content for content in said if isinstance(content, kind)]
+        return [
+            each.content
+            for each in self.messages
+            if each.sender == sender and isinstance(each.content, kind)
+        ]
 
 
 @lru_cache(maxsize=256)
@@ -171,5 +175,4 @@ class Telling(Protocol):
 
 def cheapest_of_all(view: View, slot: Slot) -> Best:
     """Return what IMAP's choice tells: the least sum of all participants' costs."""
-    slots = tuple([Slot(each) for each in range(view.num_slots)])
-    return Best(view.participants, slot, slots, view.cells)
+    return Best(view.participants, slot, all_slots(view.num_slots), view.cells)

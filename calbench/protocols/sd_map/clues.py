@@ -5,7 +5,7 @@ the last one has no room for it, and that somebody refused the last one: whoever
 one other agent could.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import (
@@ -17,7 +17,7 @@ from calbench.domain.messages import (
     ProposeReschedule,
     RescheduleReply,
 )
-from calbench.protocols.clues import Told, View
+from calbench.protocols.clues import Told, View, Weights
 
 
 def told(message: Message, view: View) -> Iterator[Told]:
@@ -27,10 +27,10 @@ def told(message: Message, view: View) -> Iterator[Told]:
         return
     match content:
         case Propose():
-            yield from _passed_over(sender, content.slot, view)
-            yield Told(sender, {content.slot: view.possible(can_meet=True)})
+            proposed = {content.slot: view.possible(can_meet=True)}
+            yield from _passed_over(sender, content.slot, view, proposed)
         case Fail():
-            yield from _passed_over(sender, Slot(view.num_slots), view)
+            yield from _passed_over(sender, Slot(view.num_slots), view, {})
         case ProposeReply():
             can_meet = content.status == "PENDING"
             yield Told(sender, {content.slot: view.possible(can_meet=can_meet)})
@@ -44,14 +44,17 @@ def told(message: Message, view: View) -> Iterator[Told]:
             yield Told(sender, {content.target: view.possible(can_meet=True)})
 
 
-def _passed_over(sender: AgentId, slot: Slot, view: View) -> Iterator[Told]:
+def _passed_over(
+    sender: AgentId, slot: Slot, view: View, proposed: Mapping[Slot, Weights]
+) -> Iterator[Told]:
     """Yield that slots between two proposals are impossible, and that one refused the first."""
-    before = [each.slot for each in view.heard(sender, Propose)]
-    last = max(before, default=None)
+    last = max([each.slot for each in view.heard(sender, Propose)], default=None)
     none = view.possible(can_meet=False)
-    first = 0 if last is None else max(0, last + 1)
-    yield Told(sender, {Slot(each): none for each in range(first, min(slot, view.num_slots))})
+    passed = range(0 if last is None else max(0, last + 1), min(slot, view.num_slots))
+    yield Told(sender, {**dict.fromkeys(map(Slot, passed), none), **proposed})
     others = [agent for agent in view.participants if agent not in (sender, view.observer)]
+    if last is None or len(others) != 1:
+        return
     replies = {each.slot: each.status for each in view.heard(view.observer, ProposeReply)}
-    if last is not None and replies.get(last) == "PENDING" and len(others) == 1:
+    if replies.get(last) == "PENDING":
         yield Told(others[0], {last: none})

@@ -177,17 +177,27 @@ def outcome_bits(prior: Prior, shared: int, blocked: int) -> float:
     return _log(*[each[None] for each in found])[0]
 
 
-def bands_of(stated: Array, has_room: NDArray[np.bool_]) -> Iterator[Band]:
-    """Yield the bands that have slots.
+def bands_of(
+    stated: Array, has_room: NDArray[np.bool_], games: NDArray[np.intp], num_games: int
+) -> Iterator[list[Band]]:
+    """Yield by game the bands that have slots.
 
     Args:
-        stated: chances of room, which are rounded, so that machines agree on them.
+        stated: chances of room, which are rounded, so that machines agree on them, of shape
+            (calendars, slots).
         has_room: whether each slot has room.
+        games: of the calendars.
+        num_games: how many there are.
     """
     stated = stated.round(DIGITS)
-    place = np.minimum((stated * 100).round(2) // WIDTH, len(BANDS) - 1).astype(int)
-    weights = None, stated, has_room
-    counted = (np.bincount(place, each, len(BANDS)).tolist() for each in weights)
-    for band, slots, total, found in zip(BANDS, *counted, strict=True):
-        if slots:
-            yield Band(band, int(slots), round(total, DIGITS), int(found))
+    band = np.minimum((stated * 100).round(2) // WIDTH, len(BANDS) - 1).astype(int)
+    place = (band + games[:, None] * len(BANDS)).ravel()
+    of_all = [None, stated.ravel(), has_room.ravel()]
+    counted = [np.bincount(place, each, num_games * len(BANDS)).tolist() for each in of_all]
+    for start in range(0, num_games * len(BANDS), len(BANDS)):
+        own = [each[start : start + len(BANDS)] for each in counted]
+        yield [
+            Band(band, int(slots), round(total, DIGITS), int(found))
+            for band, slots, total, found in zip(BANDS, *own, strict=True)
+            if slots
+        ]

@@ -28,6 +28,7 @@ from calbench.domain.messages import (
 from calbench.metrics.privacy.inference.bits import (
     NOTHING,
     UNKNOWN,
+    Band,
     Learnt,
     Pair,
     PairBits,
@@ -118,8 +119,19 @@ def _results(games: Sequence["_Game"], prior: Prior, lessons: Lessons) -> Iterat
     first, after = chances[: len(begun)][places], chances[len(begun) :]
     truths = np.concatenate([game.truths[[target for target, _ in game.pairs]] for game in games])
     found = [*bits_of(truths[moved.rows], first, after)]
+    room = 1 - after[:, :, -1]
+    last = np.full(len(before), -1)
+    last[moved.rows] = np.arange(len(moved.rows))  # of equal rows the last one counts
+    heard = np.flatnonzero(last >= 0)
+    starts = [game.first for game in games]
+    bands = bands_of(
+        room[last[heard]],
+        truths[heard] < len(prior.cells) - 1,
+        np.searchsorted(starts, heard, side="right") - 1,
+        len(games),
+    )
     ends = np.searchsorted(moved.numbers, [game.end for game in games]).tolist()
-    for game, start, end in zip(games, [0, *ends], ends, strict=False):
+    for game, own, start, end in zip(games, bands, [0, *ends], ends, strict=False):
         steps = [
             Step(game.heard_in[number], game.pairs[row - game.first], *found[at])
             for at, number, row in zip(
@@ -129,7 +141,7 @@ def _results(games: Sequence["_Game"], prior: Prior, lessons: Lessons) -> Iterat
                 strict=True,
             )
         ]
-        yield game.learnt(steps, 1 - after[start:end, :, -1])
+        yield game.learnt(steps, room[start:end], own)
 
 
 def _policies(trace: Trace, events: Events) -> list[Telling | None]:
@@ -205,15 +217,16 @@ class _Game:
         self.policies, self.lessons = policies, lessons
         self.agents = [AgentId(agent) for agent in range(self.scenario.num_agents)]
         self.there = frozenset(self.agents)
-        self.costs: dict[int, int | None] = {
+        self.costs: dict[int | None, int | None] = {
             errand.errand_id: None if errand.blocked else errand.shown_cost
             for _, _, errand in self.scenario.errands
-        }
+        } | {None: 0}
         self.calendars = [
             [None if entry is None else _item(entry) for entry in scenario.calendars[agent]]
             for agent in self.agents
         ]
-        self.truths = np.array([self._truth(ids) for ids in self.calendars])
+        place = {cost: at for at, cost in enumerate(prior.cells)}
+        self.truths = np.array([[place[self.costs.get(i)] for i in ids] for ids in self.calendars])
         last_by_pair = _pairs_of(self.agents, events, policies)
         self.pairs, self.last = [*last_by_pair], [*last_by_pair.values()]
         self.first = lessons.begin(len(self.pairs))
@@ -226,14 +239,10 @@ class _Game:
             rows[me][target] = row
         self.observers = [self._observer(agent, rows[agent]) for agent in self.agents]
         self.agreed: Agreed = {}
+        self.said: dict[object, list[object]] = {}
         self.told: set[int] = set()
         self.heard_in: dict[int, int] = {}
         self.end = 0
-
-    def _truth(self, ids: Iterable[int | None]) -> list[int]:
-        """Return the place in the cells of each slot of a calendar."""
-        cells, costs = self.prior.cells, self.costs
-        return [cells.index(0 if each is None else costs.get(each)) for each in ids]
 
     def read(self, rounds: int | None) -> None:
         """Read all events in order, and note what they teach."""
@@ -250,6 +259,8 @@ class _Game:
                 if event.round == rounds:
                     break
                 participants = event.participants
+                self.lessons.begin_round(event.round)
+                self.said = {}
                 for observer in self.observers:
                     observer.messages = []
 
@@ -292,9 +303,8 @@ class _Game:
 
     def _costs(self, ids: Iterable[int | None]) -> tuple[int | None, ...]:
         """Return local costs from the ids on a calendar; all ``None`` if no slot is free."""
-        costs = self.costs
-        cells = [0 if each is None else costs.get(each) for each in ids]
-        return tuple(cells) if 0 in cells else (None,) * len(cells)
+        cells = tuple(map(self.costs.get, ids))
+        return cells if 0 in cells else (None,) * len(cells)
 
     def _hear(self, index: int, event: Any, participants: tuple[AgentId, ...]) -> None:
         """Let all who hear a message learn from it; the sender remembers it, too.
@@ -303,16 +313,19 @@ class _Game:
         """
         is_mediator = isinstance(event, AnnouncementSent)
         sender = None if is_mediator else event.from_agent
-        route: Route = "sealed" if is_mediator else "dm"
-        message = Message(sender, event.to_agents, route, event.meeting_id, event.content)
         if sender is not None and sender not in self.there:
             return
+        route: Route = "sealed" if is_mediator else "dm"
+        message = Message(sender, event.to_agents, route, event.meeting_id, event.content)
+        before = self.said.setdefault((sender, event.to_agents, event.meeting_id), [])
+        is_new = event.content not in before
+        before.append(event.content)
         for agent in self.there.intersection(event.to_agents):
             observer = self.observers[agent]
             policy = self.policies[agent if sender is None else sender]
             if policy is not None:
                 self.told.add(index)
-                if message not in observer.messages:
+                if is_new:
                     seen = participants if agent in participants else ()
                     self._teach(index, observer, policy, message, seen)
             observer.messages.append(message)
@@ -394,12 +407,13 @@ class _Game:
         booked = Booked(rows, chance, common, apart, everywhere, size, is_first)
         self.lessons.add(booked)
 
-    def learnt(self, steps: Sequence[Step], room: Array) -> Learnt:
+    def learnt(self, steps: Sequence[Step], room: Array, bands: Sequence[Band]) -> Learnt:
         """Return the bits of all pairs, those of which nothing was heard among them.
 
         Args:
             steps: what was known, in order.
             room: the chances of room of each.
+            bands: how right these are.
         """
         prior, pairs = self.prior, []
         last = {step.pair: step for step in steps}
@@ -414,10 +428,6 @@ class _Game:
         added = by_event(steps)
         told = {index: added.get(index, 0.0) for index in sorted(self.told)}
         chances = {step.pair: own for step, own in zip(steps, room, strict=True)}
-        if not chances:
-            return Learnt(tuple(pairs), {}, (), told)
-        truths = self.truths[[target for target, _ in chances]].ravel()
-        bands = bands_of(np.concatenate([*chances.values()]), truths < len(prior.cells) - 1)
         return Learnt(tuple(pairs), chances, tuple(bands), told)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from calbench.metrics.privacy.inference.calendars import LEAST, Array, Prior
+from calbench.metrics.privacy.inference.calendars import LEAST, Array, Prior, over_cells
 
 Rows = Sequence[int] | NDArray[np.intp]
 """Places of pairs of an observer and a target."""
@@ -37,11 +37,10 @@ class Knowledge:
         left: how likely a slot could be another meeting's, for those that the observer holds.
     """
 
-    __slots__ = ("_can_be", "_shares", "cells", "held", "landed", "left", "open")
+    __slots__ = ("_shares", "cells", "held", "landed", "left", "open")
 
     def __init__(self, prior: Prior, before: Array) -> None:
         self.cells, self._shares = prior.cells, prior.chances
-        self._can_be = (prior.chances > 0).astype(float)
         self.open = before.copy()
         self.held = np.zeros_like(before)
         self.landed = np.zeros(before.shape[:2])
@@ -63,8 +62,9 @@ class Knowledge:
         at = np.asarray(rows), np.asarray(slots)
         is_open, is_held = self.open[at] * told, self.held[at] * held[:, None]
         landed = self.landed[at] * _of_errands(told)
-        states = (np.maximum(is_open, is_held) * self._can_be).max(axis=-1)
-        most = np.maximum(states, landed)
+        most = landed
+        for cell in np.flatnonzero(self._shares > 0).tolist():  # few: faster than over an axis
+            most = np.maximum(most, np.maximum(is_open[:, cell], is_held[:, cell]))
         is_possible = most > 0
         if not is_possible.all():  # a contradiction, by a broken rule, tells nothing
             most = np.where(is_possible, most, 1.0)
@@ -80,14 +80,14 @@ class Knowledge:
         now = self.open[rows] * self._shares
         landed = self.landed[rows] * self._shares[0]
         now[..., 1:-1] += (landed / max(1, now.shape[-1] - 2))[..., None]
-        now[..., -1] += self.held[rows] @ self._shares
-        found: Array = now / now.sum(axis=-1, keepdims=True)
+        now[..., -1] += over_cells(self.held[rows], self._shares)
+        found: Array = now / over_cells(now, np.ones(now.shape[-1]))[..., None]
         return found
 
     def chance_held(self, rows: Rows) -> Array:
         """Return by slot the chance that a meeting holds it now, each by itself."""
-        of_all = np.maximum(self.weights(rows) @ self._shares, LEAST)
-        found: Array = (self.held[rows] @ self._shares) / of_all
+        of_all = np.maximum(over_cells(self.weights(rows), self._shares), LEAST)
+        found: Array = over_cells(self.held[rows], self._shares) / of_all
         return found
 
     def book(self, rows: Rows, slots: Rows) -> Array:
@@ -142,8 +142,8 @@ class Knowledge:
     def _room(self, at: Rows | tuple[Rows, Rows]) -> Array:
         """Return the chance of slots to have room now, each by itself."""
         open_, landed = self.open[at], self.landed[at]
-        room = (open_[..., :-1] * self._shares[:-1]).sum(axis=-1) + landed * self._shares[0]
-        of_all = (_weights(open_, self.held[at], landed) * self._shares).sum(axis=-1)
+        room = over_cells(open_[..., :-1], self._shares[:-1]) + landed * self._shares[0]
+        of_all = over_cells(_weights(open_, self.held[at], landed), self._shares)
         found: Array = room / np.maximum(of_all, LEAST)
         return found
 
@@ -154,7 +154,7 @@ class Knowledge:
         held[..., 0] += landed * chance
         open_[..., :-1] *= 1 - chance[..., None]
         landed *= 1 - chance
-        of_all = _weights(open_, held, landed) @ self._shares
+        of_all = over_cells(_weights(open_, held, landed), self._shares)
         free = open_[..., 0] * self._shares[0] / np.maximum(of_all, LEAST)
         lands = gave_way[:, None] * _none_before(free)
         landed += open_[..., 0] * lands
@@ -184,7 +184,6 @@ def _not_0(sums: Array) -> Array:
 
 def _of_errands(told: Array) -> Array:
     """Return the mean weight of all costs of errands."""
-    found: Array = (
-        told[..., 1:-1].mean(axis=-1) if told.shape[-1] > 2 else np.zeros(told.shape[:-1])
-    )
-    return found
+    of_errands = told[..., 1:-1]
+    number = of_errands.shape[-1]
+    return over_cells(of_errands, np.ones(number)) / number if number else np.zeros(len(told))

@@ -1,9 +1,9 @@
 """What observers are told and book, in an order in which much of it is taken in at once [C].
 
-Lessons about different pairs do not touch each other. So each stands in the first stage behind all
-earlier ones about its pairs, and those of a stage, of many games, are a few calls of NumPy on all
-of them: for one message alone they would take as long as for hundreds. The stages of a game are
-about as many as its rounds times what a pair hears in one of them.
+Lessons about different pairs do not touch each other. So each stands in the first stage of its
+round behind all earlier ones about its pairs, bookings in the round's last, and those of a stage,
+of many games, are a few calls of NumPy on all of them: for one message alone they would take as
+long as for hundreds. The stages are about as many as the rounds times what a pair hears in one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,16 +32,14 @@ class Heard(NamedTuple):
     Attributes:
         number: of what was heard, by whom, in the order of the game.
         row: the pair of target and observer.
-        slots: that it was about.
-        told: of each of them, the weights of its cells.
-        held: of each, the weight if a meeting holds it.
+        told: by slot, the weights of its cells.
+        held: of some, the weight if a meeting holds it; else that of no room.
     """
 
     number: int
     row: int
-    slots: Sequence[int]
-    told: Sequence[Weights]
-    held: Sequence[float]
+    told: Mapping[Slot, Weights]
+    held: Mapping[Slot, float] = NO_HELD
 
 
 class Chosen(NamedTuple):
@@ -51,17 +49,6 @@ class Chosen(NamedTuple):
     rows: Sequence[int]
     clue: Best
     own: Sequence[int | None] | None
-
-
-def heard(
-    number: int, row: int, told: Mapping[Slot, Weights], held: Mapping[Slot, float] = NO_HELD
-) -> Heard:
-    """Return a lesson of slots; one that a meeting holds weighs as one without room, else said."""
-    weights = [*told.values()]
-    by_meeting = [each[-1] for each in weights]
-    if held:
-        by_meeting = [held.get(*each) for each in zip(told, by_meeting, strict=True)]
-    return Heard(number, row, [*told], weights, by_meeting)
 
 
 class Mixed(NamedTuple):
@@ -121,19 +108,28 @@ Given = Heard | Mixed | Chosen | Summed | Booked
 Lesson = Given | Asked
 
 
+STAGES = 2**32
+"""Of each round, more than anybody hears in one; in the last all games' bookings are taken in."""
+
+
 class Lessons:
     """Lessons about the pairs of some games, by the stage in which they are taken in."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self._count, self._round = 0, 0
         self._next: list[int] = []
-        self._stages: list[list[Lesson]] = []
+        self._stages: dict[int, list[Lesson]] = {}
 
     def begin(self, num_rows: int) -> int:
         """Make room for the pairs of a game; return the row of the first."""
         first = len(self._next)
         self._next += [0] * num_rows
+        self.begin_round(0)
         return first
+
+    def begin_round(self, number: int) -> None:
+        """Let the next lessons belong to this round of the game."""
+        self._round = number * STAGES
 
     def number(self) -> int:
         """Return the next number of what is heard, of all games."""
@@ -142,18 +138,23 @@ class Lessons:
 
     def add(self, lesson: Lesson) -> None:
         """Put a lesson behind all earlier ones about its pairs."""
-        rows = (lesson.row,) if isinstance(lesson, (Heard, Mixed)) else lesson.rows
-        stage = max([self._next[row] for row in rows], default=0)
-        if stage == len(self._stages):
-            self._stages.append([])
-        self._stages[stage].append(lesson)
+        after, stage = self._next, self._round
+        if isinstance(lesson, (Heard, Mixed)):
+            rows: Sequence[int] = (lesson.row,)
+            stage = max(stage, after[lesson.row])
+        else:
+            rows = lesson.rows
+            stage = max([stage, *[after[row] for row in rows]])
+            if isinstance(lesson, Booked):
+                stage += STAGES - 1 - stage % STAGES
+        self._stages.setdefault(stage, []).append(lesson)
         for row in rows:
-            self._next[row] = stage + 1
+            after[row] = stage + 1
 
     def take_in(self, known: Knowledge) -> "Steps":
         """Take in all of them; before, nothing is known but what each observer begins with."""
         moved: list[Steps] = []
-        for lessons in self._stages:
+        for _, lessons in sorted(self._stages.items()):
             asked = [each for each in lessons if isinstance(each, Asked)]
             given = [each for each in lessons if not isinstance(each, Asked)]
             answers = [*zip_longest(*_answered(asked, known))] if asked else []
@@ -236,15 +237,19 @@ def _answered(asked: Sequence[Asked], known: Knowledge) -> Iterator[Iterable[Giv
 
 def _of_slots(lessons: Sequence[Heard]) -> _Entries:
     """Return what was heard of single agents."""
-    numbers, rows, slots, told, held = zip(*lessons, strict=True)
-    cells = [*chain.from_iterable(told)]
+    numbers, rows, by_slot, _ = zip(*lessons, strict=True)
+    cells = [*chain.from_iterable(told.values() for told in by_slot)]
+    weights = np.fromiter(chain.from_iterable(cells), float).reshape(len(cells), -1)
+    slots = [*chain.from_iterable(by_slot)]
+    by_meeting = weights[:, -1].copy()
+    at = 0
+    for each in lessons:
+        for place, slot in enumerate(each.told if each.held else (), at):
+            by_meeting[place] = each.held.get(slot, by_meeting[place])
+        at += len(each.told)
+    counts = [len(told) for told in by_slot]
     return _Entries(
-        numbers,
-        rows,
-        np.repeat(rows, [len(each) for each in slots]),
-        np.array([*chain.from_iterable(slots)], dtype=int),
-        np.fromiter(chain.from_iterable(cells), float).reshape(len(cells), -1),
-        np.array([*chain.from_iterable(held)], dtype=float),
+        numbers, rows, np.repeat(rows, counts), np.array(slots, dtype=int), weights, by_meeting
     )
 
 
@@ -274,7 +279,7 @@ def _of_ways(lessons: Sequence[Mixed], known: Knowledge) -> Iterator[_Entries]:
             yield _of_all(numbers, rows[:, None], slots[can_be], told[:, None], held[:, None])
         others = [own[place] for place in np.flatnonzero(whole <= 0) if own[place].clue.otherwise]
         if others:
-            yield _of_slots([heard(each.number, each.row, each.clue.otherwise) for each in others])
+            yield _of_slots([Heard(each.number, each.row, each.clue.otherwise) for each in others])
 
 
 def _of_choices(lessons: Sequence[Chosen], known: Knowledge) -> Iterator[_Entries]:

@@ -14,7 +14,7 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.metrics.privacy.inference.knowledge import HELD
-from calbench.metrics.privacy.inference.lessons import Chosen, Given, Heard, Mixed, Summed, heard
+from calbench.metrics.privacy.inference.lessons import Chosen, Given, Heard, Mixed, Summed
 from calbench.metrics.privacy.inference.literal import agreed_in
 from calbench.protocols.clues import Best, Cells, Clue, OneOf, Told, Total, Weights
 from calbench.traces.events import Resolution
@@ -65,38 +65,33 @@ class Observer:
             elif isinstance(each.content, Text):
                 yield from sorted(agreed_in(each))
 
-    def lessons(self, clue: Clue, number: int) -> Iterator[Given]:
-        """Yield what a clue of a message with this number teaches."""
+    def lessons(self, clue: Clue, number: int) -> Sequence[Given]:
+        """Return what a clue of a message with this number teaches."""
         if isinstance(clue, Told):
-            if clue.agent != self.me and clue.slots:
-                yield heard(number, self.rows[clue.agent], clue.slots, clue.held)
-            return
+            is_new = clue.agent != self.me and clue.slots
+            return [Heard(number, self.rows[clue.agent], clue.slots, clue.held)] if is_new else ()
         if isinstance(clue, OneOf):
-            if clue.agent != self.me:
-                yield Mixed(number, self.rows[clue.agent], clue)
-            return
+            return [Mixed(number, self.rows[clue.agent], clue)] if clue.agent != self.me else ()
         rows = [self.rows[agent] for agent in clue.agents if agent != self.me]
         if len(rows) > MOST_JOINT:
-            yield from self._of_many(clue, rows, number)
-        elif rows and isinstance(clue, Total):
-            yield Summed(number, rows, clue, min(1.0, len(rows) / max(1, self.num_agents - 2)))
-        elif rows and isinstance(clue, Best):
-            yield Chosen(number, rows, clue, self.costs if self.me in clue.agents else None)
+            return self._of_many(clue, rows, number)
+        if not rows:
+            return ()
+        if isinstance(clue, Total):
+            return [Summed(number, rows, clue, min(1.0, len(rows) / max(1, self.num_agents - 2)))]
+        return [Chosen(number, rows, clue, self.costs if self.me in clue.agents else None)]
 
-    def _of_many(self, clue: Best | Total, rows: Sequence[int], number: int) -> Iterator[Heard]:
-        """Yield what a sum over many calendars tells of each: where all have room, or none."""
+    def _of_many(self, clue: Best | Total, rows: Sequence[int], number: int) -> Sequence[Heard]:
+        """Return what a sum over many calendars tells of each: where all have room, or none."""
         room = (*[1.0] * (len(self.cells) - 1), 0.0)
         none = tuple([1 - each for each in room])
-        slots: dict[int, Weights] = {}
+        slots: dict[Slot, Weights] = {}
         if isinstance(clue, Total):
             ends = {0: room, len(rows): none}
-            slots = {at: ends[bad] for at, (bad, _) in enumerate(clue.sums) if bad in ends}
+            slots = {Slot(at): ends[bad] for at, (bad, _) in enumerate(clue.sums) if bad in ends}
         elif not clue.is_forced:
             slots = {clue.slot: room}
-        if slots:
-            told = [*slots.values()]
-            held = [row[-1] for row in told]
-            yield from (Heard(number, row, [*slots], told, held) for row in rows)
+        return [Heard(number, row, slots) for row in rows] if slots else ()
 
 
 def chance_apart(num_agents: int, size: int) -> float:

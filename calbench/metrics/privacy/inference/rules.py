@@ -67,9 +67,14 @@ def clues_of(policy: Telling, message: Message, view: View, num_agents: int) -> 
         ConfigError: rules of somebody else do, or they fail, or say what is no clue.
     """
     is_ours = are_ours(type(policy))
+    agents, slots = _numbered(num_agents), _numbered(view.num_slots)
+    found: list[Clue] = []
     try:
-        found = [_fitting(clue, view, num_agents, is_ours) for clue in policy.tells(message, view)]
-        return [clue for clue in found if clue is not None]
+        for clue in policy.tells(message, view):
+            if is_ours and _is_there(clue, agents, slots):
+                found.append(clue)
+            elif (fitting := _fitting(clue, view, num_agents, is_ours)) is not None:
+                found.append(fitting)
     except Exception as error:
         kind = getattr(message.content, "name", message.content.kind)
         heard = f"{kind} of agent {message.sender} about meeting {message.meeting_id}"
@@ -77,6 +82,23 @@ def clues_of(policy: Telling, message: Message, view: View, num_agents: int) -> 
             f"{where(type(policy).tells, error)}, on a {printable(heard)}: "
             f"{failure(error)}; correct it, or remove it, and bits are unknown"
         ) from error
+    return found
+
+
+@lru_cache(maxsize=256)
+def _numbered(count: int) -> frozenset[int]:
+    """Return what agents or slots are called."""
+    return frozenset(range(count))
+
+
+def _is_there(clue: Clue, agents: frozenset[int], slots: frozenset[int]) -> bool:
+    """Whether a clue of ours, of which most need no closer look, is about what exists alone."""
+    if isinstance(clue, Told):
+        return clue.agent in agents and clue.slots.keys() <= slots
+    if isinstance(clue, Best):
+        among = clue.among
+        return agents.issuperset(clue.agents) and slots.issuperset(among) and clue.slot in among
+    return isinstance(clue, OneOf)
 
 
 def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | None:
@@ -88,7 +110,7 @@ def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | N
     if isinstance(clue, Told):
         return _told_fitting(clue, view, num_agents, is_ours)
     if isinstance(clue, OneOf):
-        return clue if is_ours else _one_of_fitting(clue, view, num_agents)
+        return _one_of_fitting(clue, view, num_agents)
     if not isinstance(clue, (Best, Total)):
         raise MisfitError(f"{clue!r} is neither Told, Best, Total nor OneOf")
     _check_agents(clue.agents, num_agents)
@@ -109,8 +131,7 @@ def _fitting(clue: Clue, view: View, num_agents: int, is_ours: bool) -> Clue | N
 def _told_fitting(clue: Told, view: View, num_agents: int, is_ours: bool) -> Told:
     """Return a clue about slots that exist; weights of our own rules fit the cells."""
     _check_agents((clue.agent,), num_agents)
-    absent = _absent(clue.slots, view, is_ours)
-    if absent:
+    if absent := _absent(clue.slots, view, is_ours):
         there = {slot: weights for slot, weights in clue.slots.items() if slot not in absent}
         clue = clue._replace(slots=there)
     if is_ours:

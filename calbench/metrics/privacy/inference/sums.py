@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from calbench.metrics.privacy.inference.calendars import Array
+from calbench.metrics.privacy.inference.calendars import Array, over_cells
 from calbench.protocols.clues import Best, Cells, Total
 
 NO_ROOM = 10.0**7
@@ -51,7 +51,7 @@ def _sums(chances: Sequence[Array], values: Array) -> tuple[Array, Array]:
     """Return the possible sums of several agents' values, and their chances by slot."""
     sums = _grid(tuple(values.tolist()), len(chances)).ravel()
     if not chances:
-        return sums, np.ones((1, 1))
+        return sums, np.ones((1, 1, 1))
     found = _joint(chances)
     return sums, found.reshape(*chances[0].shape[:-1], -1)
 
@@ -201,9 +201,11 @@ def _not_better(chances: Sequence[Array], values: Array, need: Array) -> tuple[l
     per_agent, left = [], np.ones(need.shape)
     for place, each in enumerate(chances):
         sums, found = _sums([*chances[:place], *chances[place + 1 :]], values)
-        is_kept = (sums + values[:, None]) >= need[..., None, None]
-        kept = (is_kept * found[..., None, :, None, :]).sum(axis=-1)
-        left = (kept * each[:, None]).sum(axis=-1)
+        kept = np.zeros((*need.shape, len(values)))
+        for at, total in enumerate(sums.tolist()):  # few: summing over a short axis takes longer
+            is_kept = total + values >= need[..., None]
+            kept += is_kept * found[:, None, :, None, at]
+        left = over_cells(kept, each[:, None])
         per_agent.append(kept / np.where(left > 0, left, 1.0)[..., None])
     return per_agent, left
 
