@@ -1,10 +1,10 @@
 """Every protocol against enumeration: what would each calendar of the others have said?
 
-Three agents, four slots, one meeting of all: the game is played on every pair of calendars that the
-two others can have, and those in which an observer hears the same as it did are counted.
+Three agents, four or six slots, one meeting of all: the game is played on every pair of calendars
+that the two others can have, and those in which an observer hears the same as it did are counted.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from random import Random
@@ -15,6 +15,8 @@ import pytest
 from calbench import play_game
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import PartialSum, Share
+from calbench.engine.drivers import run
+from calbench.engine.seating import seat_policies
 from calbench.metrics.privacy.inference.calendars import Array, prior_of
 from calbench.metrics.privacy.inference.game import learnt
 from calbench.scenarios.models import Scenario
@@ -25,9 +27,9 @@ from tests.metrics.inference.test_likelihoods import chance_of
 
 pytestmark = pytest.mark.heavy
 
-SLOTS = 4
 SIGNS = ".EB"
-PARAMS = {"density": 0.75, "blocked": [0, 1, 1], "force_witness_errand": False}
+BLOCKED: Mapping[int, object] = {4: [0, 1, 1], 6: 1}
+"""Blocked slots of the agents, by the length of a calendar: 48 and 192 can be drawn."""
 
 TEAMS: Mapping[str, tuple[float, float]] = {
     "imap": (0.08, 0.02),
@@ -43,18 +45,18 @@ independent costs, and calendars without a free slot, which the generator never 
 
 
 def scenario_of(rows: tuple[str, ...]) -> Scenario:
-    return make_scenario(list(rows), [(0, 1, 2)]).updated(params=PARAMS)
-
-
-PRIOR = prior_of(scenario_of((".E.B", "E.BE", "E.E.")))
+    blocked = BLOCKED[len(rows[0])]
+    params = {"density": 0.75, "blocked": blocked, "force_witness_errand": False}
+    return make_scenario(list(rows), [(0, 1, 2)]).updated(params=params)
 
 
 @cache
-def calendars() -> tuple[tuple[str, float], ...]:
-    """Return every calendar that can be drawn, with its probability."""
-    assert PRIOR is not None
-    every = product(range(3), repeat=SLOTS)
-    drawn = [("".join(SIGNS[c] for c in cells), chance_of(cells, PRIOR)) for cells in every]
+def calendars(slots: int) -> tuple[tuple[str, float], ...]:
+    """Return every calendar of so many slots that can be drawn, with its probability."""
+    prior = prior_of(scenario_of((".E.B.E"[:slots], "E.BE.E"[:slots], "EBE.EE"[:slots])))
+    assert prior is not None
+    every = product(range(3), repeat=slots)
+    drawn = [("".join(SIGNS[c] for c in cells), chance_of(cells, prior)) for cells in every]
     return tuple((row, chance) for row, chance in drawn if chance)
 
 
@@ -82,13 +84,19 @@ def _cost(entry: object) -> object:
 def enumerated(team: str, rows: tuple[str, ...], observer: int) -> dict[AgentId, Array]:
     """Return the chances of room for each other agent's slots, from all games that sound alike."""
     others = [agent for agent in range(3) if agent != observer]
-    said = heard(play_game(scenario_of(rows), team), observer)
-    found = {AgentId(agent): np.zeros(SLOTS) for agent in others}
+    config = play_game(scenario_of(rows), team).config
+
+    def heard_of(rows: Sequence[str]) -> str:
+        policies = seat_policies(config.team, 3)
+        return heard(run(scenario_of(tuple(rows)), config, policies), observer)
+
+    said = heard_of(rows)
+    slots = len(rows[observer])
+    found = {AgentId(agent): np.zeros(slots) for agent in others}
     whole = 0.0
-    for (one, first), (two, second) in product(calendars(), repeat=2):
+    for (one, first), (two, second) in product(calendars(slots), repeat=2):
         drawn = dict(zip([observer, *others], [rows[observer], one, two], strict=True))
-        trace = play_game(scenario_of(tuple(drawn[agent] for agent in range(3))), team)
-        if heard(trace, observer) == said:
+        if heard_of([drawn[agent] for agent in range(3)]) == said:
             whole += first * second
             for agent in others:
                 room = np.array([sign != "B" for sign in drawn[agent]])
@@ -96,17 +104,18 @@ def enumerated(team: str, rows: tuple[str, ...], observer: int) -> dict[AgentId,
     return {agent: chances / whole for agent, chances in found.items()}
 
 
-def truths() -> Iterator[tuple[str, ...]]:
+def truths(slots: int) -> Iterator[tuple[str, ...]]:
     chance = Random(1)
-    rows, weights = zip(*calendars(), strict=True)
-    for _ in range(2):
+    rows, weights = zip(*calendars(slots), strict=True)
+    for _ in range(2 if slots == 4 else 1):
         yield tuple(chance.choices(rows, weights, k=3))
 
 
+@pytest.mark.parametrize("slots", [4, pytest.param(6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("team", TEAMS)
-def test_engine_is_enumeration(team: str) -> None:
+def test_engine_is_enumeration(team: str, slots: int) -> None:
     distances = []
-    for rows in truths():
+    for rows in truths(slots):
         found = learnt(play_game(scenario_of(rows), team)).chances
         for observer in (0, 1):
             for agent, expected in enumerated(team, rows, observer).items():
