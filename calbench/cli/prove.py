@@ -34,6 +34,7 @@ from calbench.release.manifest import (
     by_experiment,
     digest,
     digests,
+    experiment_of,
     game_digests,
     read_games,
     read_manifest,
@@ -182,14 +183,14 @@ class _Comparing:
 
         Missing files of an experiment that was partly computed are differences.
         """
-        known, computed = ({name.partition("/")[0] for name in files} for files in (published, now))
+        known, computed = ({*map(experiment_of, files)} for files in (published, now))
         self.proof.unchecked += [f"{folder}/{name}" for name in sorted(known - computed)]
         self.proof.differences += [
             Difference(f"{folder}/{name}", "not published") for name in sorted(computed - known)
         ]
         both = known & computed
         one, other = (
-            {name: d for name, d in files.items() if name.partition("/")[0] in both}
+            {name: d for name, d in files.items() if experiment_of(name) in both}
             for files in (published, now)
         )
         return one, other
@@ -202,7 +203,11 @@ class _Comparing:
         try:
             copy = (self.copies.suite if folder == SUITES else self.copies.table)(name)
         except FileError as error:
-            yield Difference(file, "release", note=str(error))
+            note = str(error)
+            if is_other:
+                yield Difference(file, "other bytes", note=note)
+            elif all(each.note != note for each in self.proof.differences):
+                yield Difference(file, "release", note=note)  # once for all tables of an archive
             return
         if is_other and folder == SUITES:
             yield from suite_differences(file, copy, read_bytes(self.data / file))

@@ -6,7 +6,7 @@ Their bytes depend on the files, their order and liblzma alone.
 import io
 import lzma
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from calbench.errors import FileError
@@ -56,7 +56,12 @@ def unpack(path: Path, folder: Path) -> None:
     Raises:
         FileError: it is missing or broken.
     """
-    for name, content in read_archive(path).items():
+    write_files(read_archive(path), folder)
+
+
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files into a folder, by their paths below it."""
+    for name, content in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)

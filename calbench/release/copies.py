@@ -15,8 +15,8 @@ from calbench.errors import FileError
 from calbench.facts.columns import Column
 from calbench.files import read_bytes
 from calbench.release import manifest
-from calbench.release.archives import SUFFIX, archived, read_archive, unpack
-from calbench.release.manifest import packed, unpacked
+from calbench.release.archives import SUFFIX, archived, read_archive, write_files
+from calbench.release.manifest import experiment_of, packed, unpacked
 
 SUMMARY_FOLDER = "summary"
 """Folder of tables over several experiments, in that of tables."""
@@ -64,11 +64,6 @@ def row_key(name: str, written: Container[str] = ()) -> tuple[str, ...]:
     return tuple(column.name for column in kept_columns(name, written) if column.is_key)
 
 
-def experiment_of(name: str) -> str:
-    """Return the first folder of a table's path: its experiment, or the summary."""
-    return name.partition("/")[0]
-
-
 def table_copy(release: Path, name: str) -> Path:
     """Return the path of what holds the copy of a table: itself, or its experiment's archive."""
     tables = release / manifest.TABLES
@@ -112,28 +107,12 @@ def write_table_copies(release: Path, names: Collection[str], computed: Path) ->
         path.write_bytes(archived(files) if path.name.endswith(SUFFIX) else files[0][1])
 
 
-def unpack_table(release: Path, name: str, folder: Path) -> None:
-    """Write the copy of a table into a folder, with what is in its archive, unless it is there.
-
-    Raises:
-        FileError: the copy is missing or broken.
-    """
-    path, file = table_copy(release, name), folder / name
-    if file.is_file():
-        return
-    if path.name.endswith(SUFFIX):
-        unpack(path, folder)
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(read_bytes(path))
-
-
 class Copies:
     """The copies of a release; tables of one experiment after the other are read fastest."""
 
     def __init__(self, release: Path) -> None:
         self._release = release
-        self._opened: tuple[Path, Mapping[str, bytes]] | None = None
+        self._opened: tuple[Path, Mapping[str, bytes] | FileError] | None = None
 
     def suite(self, name: str) -> bytes:
         """Return the published bytes of a suite.
@@ -149,12 +128,32 @@ class Copies:
         Raises:
             FileError: the copy is missing or broken.
         """
+        try:
+            return self._beside(name)[name]
+        except KeyError:
+            path = table_copy(self._release, name)
+            raise FileError(f"{path}: holds no {name}; get it again with git") from None
+
+    def unpack(self, name: str, folder: Path) -> None:
+        """Write a table into a folder, with what is in its archive, unless it is there.
+
+        Raises:
+            FileError: the copy is missing or broken.
+        """
+        if not (folder / name).is_file():
+            write_files({name: self.table(name), **self._beside(name)}, folder)
+
+    def _beside(self, name: str) -> Mapping[str, bytes]:
+        """Return a table and what is in its archive; one that is broken is read once."""
         path = table_copy(self._release, name)
         if not path.name.endswith(SUFFIX):
-            return read_bytes(path)
+            return {name: read_bytes(path)}
         if self._opened is None or self._opened[0] != path:
-            self._opened = path, read_archive(path)
-        try:
-            return self._opened[1][name]
-        except KeyError:
-            raise FileError(f"{path}: holds no {name}; get it again with git") from None
+            try:
+                self._opened = path, read_archive(path)
+            except FileError as error:
+                self._opened = path, error
+        held = self._opened[1]
+        if isinstance(held, FileError):
+            raise held
+        return held

@@ -151,11 +151,16 @@ def _file_digest(path: Path) -> str:
         raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
+def experiment_of(name: str) -> str:
+    """Return the first folder of a path: its experiment, or of tables the summary."""
+    return name.partition("/")[0]
+
+
 def by_experiment(files: Mapping[str, str]) -> dict[str, Digests]:
     """Group files by the first folder of their path."""
     grouped: dict[str, Digests] = {}
     for name, found in files.items():
-        grouped.setdefault(name.partition("/")[0], {})[name] = found
+        grouped.setdefault(experiment_of(name), {})[name] = found
     return grouped
 
 

@@ -319,14 +319,16 @@ def _concatenated(folders: Mapping[str, Path], table: "Declared") -> "pd.DataFra
 
 def _published(release: Path, folder: Path, paths: Sequence[str]) -> "pd.DataFrame":
     """Return a published table, concatenated over experiments; it is unpacked into a folder."""
-    from calbench.release.copies import declared, experiment_of, unpack_table
+    from calbench.release.copies import Copies, declared
+    from calbench.release.manifest import experiment_of
 
     first = paths[0]
     table = declared(first)
     if table is None:
         raise FileError(f"{release}: no table of this version is called {first}")
+    copies = Copies(release)
     for path in paths:
-        unpack_table(release, path, folder)
+        copies.unpack(path, folder)
     if "/" not in first:
         return _read(folder, table)
     if first.startswith(f"{SUMMARY_FOLDER}/"):

@@ -107,10 +107,15 @@ class Catalog:
     def tell(self) -> None:
         """Warn of what stopped writers left behind in shards, and of files that are no traces."""
         if self.others:
-            count, first = len(self.others), printable(str(min(self.others)))
-            warn(f"{count} JSON files are no traces and were not read, such as {first}")
+            warn(self._passed_over())
         for shard, size in self.tails.items():
             warn(f"{shard}: its last {size} bytes, left by a run that was stopped, are not read")
+
+    def _passed_over(self) -> str:
+        count, first = len(self.others), printable(str(min(self.others)))
+        if count == 1:
+            return f"{first} is no trace and was not read"
+        return f"{count} JSON files are no traces and were not read, such as {first}"
 
     def find(self, path: Path) -> Kept | None:
         """Return where a game is, if it is in a shard.
@@ -210,6 +215,8 @@ class Catalog:
         if not found:
             is_begun = (path / STORE).is_file()
             hint = "; calbench verify --partial lists the games that were begun" if is_begun else ""
+            if self.others:
+                hint = f": {self._passed_over()}{hint}"
             raise FileError(f"{path}: holds no trace (*.json, *.jsonl.zst){hint}")
         yield from found
 

@@ -1,6 +1,6 @@
 """What speakers said they learnt: rows by hand, and how often it was the truth."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -171,7 +171,7 @@ def test_stated_chances_of_a_small_game_by_hand(tmp_path: Path) -> None:
     bins = "2,0.0250,0.0000 0,, 1,0.2000,0.0000 1,0.3000,1.0000 0,, 1,0.5000,1.0000 0,, 0,, "
     bins += "1,0.8000,1.0000 2,0.9950,0.5000"
     assert lines(tmp_path, "stated_chances", [reflecting(small_game(), STATED)]) == [
-        f"test,words,2,8,0.5000,0.2253,,,few,0.2500,,,few,{bins.replace(' ', ',')}"
+        f"test,words,talker,2,8,0.5000,0.2253,,,few,0.2500,,,few,{bins.replace(' ', ',')}"
     ]
 
 
@@ -203,17 +203,18 @@ def test_chances_of_another_agent_belong_to_no_reflection(tmp_path: Path) -> Non
     assert not facts_of(tmp_path, [trace]).has("chances")
 
 
-def cells(trace: Trace) -> Iterator[tuple[str, float, bool]]:
-    """Yield scenario, stated chance and truth of every slot that a trace has a chance of."""
+def cells(trace: Trace) -> Iterator[tuple[str, str, float, bool]]:
+    """Yield scenario, player, stated chance and truth of every slot that has a chance."""
     calendars = {}
     for event in trace.events:
         if isinstance(event, AgentRegistered | BatchApplied):
             calendars[event.agent_id] = event.calendar
         elif isinstance(event, ChancesStated):
+            player = trace.config.team.seat_of(event.agent_id).player
             for target, stated in event.occupied_by_target.items():
                 truth = [item is not None for item in calendars[int(target)]]  # type: ignore[index]
                 for chance, is_occupied in zip(stated, truth, strict=True):
-                    yield trace.scenario.scenario_id, chance / 100, is_occupied
+                    yield trace.scenario.scenario_id, player, chance / 100, is_occupied
 
 
 def test_stated_chances_are_those_of_a_plain_computation(tmp_path: Path) -> None:
@@ -224,9 +225,15 @@ def test_stated_chances_are_those_of_a_plain_computation(tmp_path: Path) -> None
         for number in range(5)
     ]
     facts = facts_of(tmp_path, traces, ["scripted"])
-    (row,) = table_rows(facts, path_of("privacy/stated_chances"), SETTINGS)
+    rows = table_rows(facts, path_of("privacy/stated_chances"), SETTINGS)
+    names = ["of", "player", "p", "is_occupied"]
+    every = pd.DataFrame([c for t in traces for c in cells(t)], columns=names)
+    assert {row["player"] for row in rows} == set(every["player"]) == {"candid", "guarded"}
+    for row in rows:
+        check_chances(row, every[every["player"] == row["player"]].copy())
 
-    found = pd.DataFrame([c for t in traces for c in cells(t)], columns=["of", "p", "is_occupied"])
+
+def check_chances(row: Mapping[str, str], found: pd.DataFrame) -> None:
     base = found["is_occupied"].mean()
     found["error"] = (found["p"] - found["is_occupied"]) ** 2
     assert int(row["slots"]) == len(found) == 16 * int(row["answers"])

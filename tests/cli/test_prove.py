@@ -8,6 +8,7 @@ import re
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -668,6 +669,23 @@ def test_archive_that_leads_elsewhere_is_not_read(proven: Proven, name: str) -> 
     line = "data/release/tables/tiny.tar.xz: cannot be unpacked; get it again"
     status, said = proven()
     assert (status, said[0]) == (1, f"tiny/of_games.csv: release: {line}")
+
+
+def test_broken_archive_is_said_once_beside_tables_that_differ(
+    proven: Proven, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, tables = here / "data/release/tables/tiny.tar.xz", here / "data/tables/tiny"
+    (tables / "copied.csv").write_bytes((tables / "of_games.csv").read_bytes())
+    copied = replace(TABLES["of_games.csv"], path="copied.csv")
+    monkeypatch.setitem(TABLES, copied.path, copied)
+    write_release(Path("data"), Path("data/release"))
+    archive.write_bytes(archive.read_bytes()[:-40])
+    line = "data/release/tables/tiny.tar.xz: cannot be unpacked; get it again"
+    status, said = proven()
+    assert (status, said[0]) == (1, f"tiny/copied.csv: release: {line}")
+    assert "1 differences" in said[-1]
+    replaced(GAMES, "imap", "imap2")
+    assert f"tiny/of_games.csv: other bytes: {line}" in proven()[1]
 
 
 def test_release_is_made_of_what_was_computed(

@@ -209,6 +209,20 @@ def test_game_of_an_unknown_player_is_replayed_from_its_turns(
     assert f"event {first(trace, 'batch_applied')} (batch_applied): cost: " in refusal(path, capsys)
 
 
+def test_folder_of_other_files_says_that_they_were_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = tmp_path / "half.json"
+    half.write_text('{"half": ')
+    line = f"error: {tmp_path}: holds no trace (*.json, *.jsonl.zst): "
+    assert answer(["verify", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"{line}{half} is no trace and was not read\n"
+    (tmp_path / "other.json").write_text("{}")
+    assert answer(["verify", str(tmp_path)]) == 2
+    line += f"2 JSON files are no traces and were not read, such as {half}\n"
+    assert capsys.readouterr().err == line
+
+
 @pytest.mark.parametrize(
     ("name", "content", "problem", "status"),
     [

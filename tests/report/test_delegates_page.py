@@ -137,7 +137,8 @@ def test_stated_chances_are_those_of_the_table(text: str, delegates: Experiment)
     found = text_rows(delegates.tables, "privacy/stated_chances.csv")
     assert {row["team"] for row in found} >= {MODEL, AMONG}
     for row in found:
-        (line,) = re.findall(rf">{row['team']}[ <].*", rows)
+        lines = re.findall(rf">{row['team']}[ <].*", rows)
+        (line,) = [each for each in lines if f'cb-word">{row["player"]}<' in each]
         for name in ("answers", "occupied", "brier", "brier_base"):
             assert f'<data value="{row[name]}"' in line
 

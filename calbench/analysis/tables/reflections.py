@@ -3,7 +3,8 @@
 The four tables of protocol-semantic evidence (appendix F.5) do not include language.
 ``reflections.parquet`` has a row for each reflection and target, also the unreadable ones, and
 ``reflection_calibration.csv`` one for each setting and team, as has ``vps_baselines.csv``, with
-what V would be without knowledge, and ``stated_chances.csv``, with how right stated chances are.
+what V would be without knowledge; ``stated_chances.csv`` has one for each player of a team, with
+how right stated chances are.
 """
 
 from collections.abc import Iterator
@@ -150,7 +151,7 @@ def _bin(least: int) -> tuple[Column, Column, Column]:
 @table(
     "privacy/stated_chances.csv",
     """
-    setting team
+    setting team player
     answers (count, lists): of chances that were read, about one target each
     slots (count, slots): in these lists
     occupied (number, share): base rate: occupied when the question was asked // slots
@@ -158,17 +159,17 @@ def _bin(least: int) -> tuple[Column, Column, Column]:
     base
     bins
     """,
-    key="setting team",
+    key="setting team player",
     needs="chances",
     score=estimated("brier", "", f"Brier score: mean {SQUARE}", LISTED),
     base=estimated("brier_base", "", "the same of whoever always states the base rate", LISTED),
     bins=(column for least in BINS for column in _bin(least)),
 )
 def stated_chances(facts: Facts, settings: Settings) -> pd.DataFrame:
-    """How right stated chances are, with which reflections since prompts v3 come."""
-    games = _chances_by_game(facts)
+    """How right stated chances are, with which reflections since prompts v3 come, by player."""
+    games, by = _chances_by_game(facts), ["team", "player"]
     counted = ["answers", "slots", "occupied", *BIN_NUMBERS]
-    teams = games.groupby(["setting", "team"], sort=False)
+    teams = games.groupby(["setting", *by], sort=False)
     rows = teams[counted].sum().reset_index()
     rows["occupied"] /= rows["slots"]
     slots, occupied = games["slots"], games["occupied"]
@@ -181,7 +182,7 @@ def stated_chances(facts: Facts, settings: Settings) -> pd.DataFrame:
     )
     found = estimated_means(
         games,
-        ["team"],
+        by,
         errors,
         settings.analysis,
         weights=pd.DataFrame(dict.fromkeys(errors, slots)),
@@ -191,7 +192,7 @@ def stated_chances(facts: Facts, settings: Settings) -> pd.DataFrame:
         own = rows[f"slots_{least}"].where(rows[f"slots_{least}"] > 0)
         rows[f"stated_{least}"] = rows[f"stated_{least}"] / own / CERTAIN
         rows[f"found_{least}"] = rows[f"found_{least}"] / own
-    return rows.merge(found, on=["setting", "team"])
+    return rows.merge(found, on=["setting", *by])
 
 
 BIN_NUMBERS = tuple(f"{name}_{least}" for least in BINS for name in NUMBERS)
@@ -199,14 +200,17 @@ BIN_NUMBERS = tuple(f"{name}_{least}" for least in BINS for name in NUMBERS)
 
 
 def _chances_by_game(facts: Facts) -> pd.DataFrame:
-    """Return what lists of chances add up to, by game."""
+    """Return what lists of chances add up to, by game and player."""
     columns = ("occupied", "squared", *BIN_NUMBERS)
+    players = facts.frame("agents").set_index([GAME, "agent_id"])["player"]
     found = []
-    for batch in facts.batches("chances", columns):
+    for batch in facts.batches("chances", ("observer_agent", *columns)):
         lists = batch[list(columns)].astype("int64")
+        seats = pd.MultiIndex.from_frame(batch[[GAME, "observer_agent"]])
         slots = lists[[f"slots_{least}" for least in BINS]].sum(axis=1)
         lists = lists.assign(answers=1, slots=slots)
-        found.append(lists.groupby(batch[GAME], sort=False).sum())
+        by = [batch[GAME], pd.Series(players.loc[seats].to_numpy(), batch.index, name="player")]
+        found.append(lists.groupby(by, sort=False).sum())
     return facts.named(pd.concat(found).reset_index())
 
 
