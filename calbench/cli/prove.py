@@ -132,6 +132,7 @@ class _Comparing:
         copies: of suites and tables, in the release.
         values: of published Parquet files.
         wanted: paths below ``data``, of which alone files are compared; none: all are.
+        broken: what is wrong with copies in the release.
     """
 
     data: Path
@@ -139,6 +140,7 @@ class _Comparing:
     values: Mapping[str, Values]
     wanted: Sequence[Path]
     proof: Proof = field(default_factory=Proof)
+    broken: set[str] = field(default_factory=set)
 
     def _is_wanted(self, name: str) -> bool:
         path = PurePosixPath(name)
@@ -203,11 +205,11 @@ class _Comparing:
         try:
             copy = (self.copies.suite if folder == SUITES else self.copies.table)(name)
         except FileError as error:
-            note = str(error)
+            if str(error) not in self.broken:  # an archive, once for all of its tables
+                self.broken.add(str(error))
+                yield Difference(file, "release", note=str(error))
             if is_other:
-                yield Difference(file, "other bytes", note=note)
-            elif all(each.note != note for each in self.proof.differences):
-                yield Difference(file, "release", note=note)  # once for all tables of an archive
+                yield Difference(file, "other bytes")
             return
         if is_other and folder == SUITES:
             yield from suite_differences(file, copy, read_bytes(self.data / file))

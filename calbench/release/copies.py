@@ -112,7 +112,7 @@ class Copies:
 
     def __init__(self, release: Path) -> None:
         self._release = release
-        self._opened: tuple[Path, Mapping[str, bytes] | FileError] | None = None
+        self._opened: tuple[Path, Mapping[str, bytes] | str] | None = None
 
     def suite(self, name: str) -> bytes:
         """Return the published bytes of a suite.
@@ -128,11 +128,7 @@ class Copies:
         Raises:
             FileError: the copy is missing or broken.
         """
-        try:
-            return self._beside(name)[name]
-        except KeyError:
-            path = table_copy(self._release, name)
-            raise FileError(f"{path}: holds no {name}; get it again with git") from None
+        return self._beside(name)[name]
 
     def unpack(self, name: str, folder: Path) -> None:
         """Write a table into a folder, with what is in its archive, unless it is there.
@@ -141,10 +137,10 @@ class Copies:
             FileError: the copy is missing or broken.
         """
         if not (folder / name).is_file():
-            write_files({name: self.table(name), **self._beside(name)}, folder)
+            write_files(self._beside(name), folder)
 
     def _beside(self, name: str) -> Mapping[str, bytes]:
-        """Return a table and what is in its archive; one that is broken is read once."""
+        """Return a table with what is in its archive; one that is broken is read once."""
         path = table_copy(self._release, name)
         if not path.name.endswith(SUFFIX):
             return {name: read_bytes(path)}
@@ -152,8 +148,10 @@ class Copies:
             try:
                 self._opened = path, read_archive(path)
             except FileError as error:
-                self._opened = path, error
+                self._opened = path, str(error)
         held = self._opened[1]
-        if isinstance(held, FileError):
-            raise held
+        if isinstance(held, str):
+            raise FileError(held)
+        if name not in held:
+            raise FileError(f"{path}: holds no {name}; get it again with git")
         return held

@@ -112,6 +112,7 @@ class Catalog:
             warn(f"{shard}: its last {size} bytes, left by a run that was stopped, are not read")
 
     def _passed_over(self) -> str:
+        """Return what ``others`` are, in words."""
         count, first = len(self.others), printable(str(min(self.others)))
         if count == 1:
             return f"{first} is no trace and was not read"

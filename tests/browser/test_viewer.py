@@ -187,9 +187,11 @@ def test_link_that_is_followed_at_once_is_not_written_over(visit: Visit) -> None
     """The address follows the game a little later, and the browser says later that it changed."""
     page = visit("traces.html#varied/imap/varied-001/0")
     opened(page, "varied/imap/varied-001", 0)
-    go_to(page, 3)
     page.evaluate(
         """new Promise(done => {
+            const slider = document.querySelector("#cb-traces input[type=range]");
+            slider.value = 3;
+            slider.dispatchEvent(new Event("input", { bubbles: true }));
             history.pushState(null, "", "#uniform/mediator/uniform-000/5");
             setTimeout(() => { dispatchEvent(new HashChangeEvent("hashchange")); done(); }, 500);
         })"""

@@ -47,7 +47,14 @@ def told(message: Message, view: View) -> Iterator[Told]:
 def _passed_over(
     sender: AgentId, slot: Slot, view: View, proposed: Mapping[Slot, Weights]
 ) -> Iterator[Told]:
-    """Yield that slots between two proposals are impossible, and that one refused the first."""
+    """Yield that slots since the last proposal are impossible, what is proposed, who refused.
+
+    Args:
+        sender: who goes through its calendar.
+        slot: up to where, without it.
+        view: of who hears it.
+        proposed: the slot that is proposed now, if any, with its weights.
+    """
     last = max([each.slot for each in view.heard(sender, Propose)], default=None)
     none = view.possible(can_meet=False)
     passed = range(0 if last is None else max(0, last + 1), min(slot, view.num_slots))

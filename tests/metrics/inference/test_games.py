@@ -58,32 +58,40 @@ def test_certain_deductions_are_true_and_chances_are_right_on_average(team: str)
 
 
 FIRST_ROUND = {
-    "tell-all": 154.8,
-    "candid": 51.5,
-    "dsm-welfare": 43.9,
-    "imap": 27.9,
-    "secure-sum": 16.2,
-    "guarded": 13.1,
-    "sd-map": 8.1,
-    "mediator": 2.9,
-    "dsm-private": 2.7,
+    "tell-all": (154.8, 0.03),
+    "dsm-welfare": (43.9, 0.03),
+    "imap": (27.9, 0.03),
+    "secure-sum": (16.2, 0.03),
+    "sd-map": (8.1, 0.15),
+    "mediator": (2.9, 0.03),
+    "dsm-private": (2.7, 0.03),
 }
 """Bits of all pairs after the first meeting, the mean over the 90 tasks of the former suites, as
-another implementation found them; of the sentences of candid and guarded it read only some."""
+another implementation found them to one decimal; beside it how far ours may be, as a share [C]."""
+
+SENTENCES = {"candid": 51.5, "guarded": 13.1}
+"""The same of speakers, of whose sentences it read some: a least number, at least half of all."""
+
+
+def first_round(team: str) -> float:
+    suites = [compose([f"suite=former-{half}"]).suites for half in ("uniform", "varied")]
+    scenarios = [each for suite in suites for each in together(build_suites(suite))]
+    found = learnt_of([play_game(scenario, team) for scenario in scenarios], 1)
+    assert len(found) == 90
+    return float(np.mean([sum(pair.bits for pair in each.pairs) for each in found]))
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("team", FIRST_ROUND)
 def test_first_meeting_tells_what_another_implementation_found(team: str) -> None:
-    suites = [compose([f"suite=former-{half}"]).suites for half in ("uniform", "varied")]
-    scenarios = [each for suite in suites for each in together(build_suites(suite))]
-    traces = [play_game(scenario, team) for scenario in scenarios]
-    bits = [sum(pair.bits for pair in each.pairs) for each in learnt_of(traces, 1)]
-    mean, error = np.mean(bits), np.std(bits, ddof=1) / np.sqrt(len(bits))
-    distance = (mean - FIRST_ROUND[team]) / (error * np.sqrt(2))
-    assert len(bits) == 90
-    assert distance > -2.8
-    assert distance < 2.8 or team in ("candid", "guarded")
+    expected, share = FIRST_ROUND[team]
+    assert first_round(team) == pytest.approx(expected, rel=share)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("team", SENTENCES)
+def test_sentences_of_the_first_meeting_tell_what_another_implementation_read(team: str) -> None:
+    assert SENTENCES[team] <= first_round(team) <= 2 * SENTENCES[team]
 
 
 def test_games_are_read_together_as_each_alone() -> None:

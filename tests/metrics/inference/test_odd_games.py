@@ -1,6 +1,6 @@
 """Games of strangers and by other limits: nothing false is certain, nothing breaks the reader."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import isfinite
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from calbench import play_game
+from calbench.domain.actions import Turn
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import (
     Announcement,
@@ -15,6 +16,7 @@ from calbench.domain.messages import (
     CostReport,
     Decision,
     Fail,
+    Message,
     OfferedPlan,
     PartialSum,
     PlanDecision,
@@ -25,11 +27,15 @@ from calbench.domain.messages import (
     Share,
     Text,
 )
+from calbench.domain.observations import Observation
+from calbench.metrics.privacy.inference.bits import told_by
 from calbench.metrics.privacy.inference.game import learnt
+from calbench.protocols.clues import Best, Told, View, Weights
 from calbench.protocols.imap import Imap
 from calbench.protocols.registry import POLICIES
-from calbench.traces.events import DmSent, Event
+from calbench.traces.events import DmSent, Event, RoundStart
 from calbench.traces.models import Limits, Trace
+from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
 from tests.metrics.inference.test_games import has_room
 
@@ -52,6 +58,9 @@ ODD = (
         Text(text="Slot 99 is easy. None of them."),
     ),
 )
+
+
+PARAMS = {"density": 0.75, "blocked": 1, "force_witness_errand": True}
 
 
 def changed(trace: Trace, contents: Iterable[Content]) -> Trace:
@@ -116,6 +125,55 @@ def test_who_plays_otherwise_is_not_read_by_inherited_rules(
     trace = play_game(canonical_scenario(0), "imap")
     monkeypatch.setitem(POLICIES, "imap", Liar)
     assert learnt(trace).pairs == ()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e308, 1e-308])
+def test_rules_of_strangers_may_fill_one_clue_again_and_weigh_by_any_scale(
+    monkeypatch: pytest.MonkeyPatch, scale: float
+) -> None:
+    noted: dict[Slot, Weights] = {}
+
+    class Stranger(Imap):
+        def act(self, observation: Observation) -> Turn:
+            return super().act(observation)
+
+        def tells(self, message: Message, view: View) -> Iterator[Told | Best]:
+            noted.clear()
+            for clue in super().tells(message, view):
+                if isinstance(clue, Told):
+                    for slot, weights in clue.slots.items():
+                        noted[slot] = tuple([scale * weight for weight in weights])
+                    yield Told(clue.agent, noted)
+                else:
+                    yield clue
+
+    trace = play_game(canonical_scenario(1), "imap")
+    expected = told_by(learnt(trace).pairs)
+    monkeypatch.setitem(POLICIES, "imap", Stranger)
+    found = told_by(learnt(trace).pairs)
+    assert found == expected
+    assert max(each["bits"] for each in found.values()) > 10
+
+
+def test_errands_that_cost_nothing_are_as_free_slots() -> None:
+    rows = ["E0.BE1.E0", "E0E0B..E1", ".E1E0BE0."]
+    first, second = (
+        learnt(play_game(make_scenario(each, [(0, 1, 2)]).updated(params=PARAMS), "tell-all"))
+        for each in (rows, [row.replace("E0", ".") for row in rows])
+    )
+    assert len(first.pairs) == 6
+    assert [pair.bits for pair in first.pairs] == [pair.bits for pair in second.pairs]
+    assert min(pair.bits for pair in first.pairs) > 0
+
+
+def test_meeting_of_nobody_is_booked_by_nobody() -> None:
+    trace = play_game(canonical_scenario(0), "imap")
+    events = tuple(
+        replace(event, participants=()) if isinstance(event, RoundStart) else event
+        for event in trace.events
+    )
+    pairs = learnt(trace.model_copy(update={"events": events})).pairs
+    assert all(isfinite(pair.bits) for pair in pairs)
 
 
 def test_who_says_it_twice_tells_nothing_new() -> None:

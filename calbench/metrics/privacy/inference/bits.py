@@ -190,8 +190,8 @@ def bands_of(
         num_games: how many there are.
     """
     stated = stated.round(DIGITS)
-    band = np.minimum((stated * 100).round(2) // WIDTH, len(BANDS) - 1).astype(int)
-    place = (band + games[:, None] * len(BANDS)).ravel()
+    number = np.minimum((stated * 100).round(2) // WIDTH, len(BANDS) - 1).astype(int)
+    place = (number + games[:, None] * len(BANDS)).ravel()
     of_all = [None, stated.ravel(), has_room.ravel()]
     counted = [np.bincount(place, each, num_games * len(BANDS)).tolist() for each in of_all]
     for start in range(0, num_games * len(BANDS), len(BANDS)):

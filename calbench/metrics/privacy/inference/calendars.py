@@ -166,9 +166,9 @@ def posterior(prior: Prior, weights: Array) -> Array:
         prior: of the calendars.
         weights: likelihood of each cell, of shape (calendars, slots, cells).
     """
-    shares = np.array(prior.shares)
+    inner = weights[:, :, :-1] * np.array(prior.shares)
     # By slot first, and by calendar last: what is read together lies together.
-    room, blocked = over_cells(weights[:, :, :-1], shares).T.copy(), weights[:, :, -1].T.copy()
+    room, blocked = over_cells(inner, np.ones(inner.shape[2])).T.copy(), weights[:, :, -1].T.copy()
     slots, num = room.shape
     size = len(prior.blocked)
     after = np.zeros((slots + 1, size + 1, num))
@@ -193,8 +193,8 @@ def posterior(prior: Prior, weights: Array) -> Array:
         before = step / np.maximum(step.sum(axis=0), LEAST)
     found = np.empty_like(weights)
     found[:, :, -1] = is_held.T
-    each = (1 - found[:, :, -1]) / np.where(room > 0, room, 1.0).T
-    found[:, :, :-1] = weights[:, :, :-1] * shares * each[:, :, None]
+    rest = np.where(room > 0, room, 1.0).T[:, :, None]
+    found[:, :, :-1] = inner / rest * (1 - found[:, :, -1:])
     return found
 
 

@@ -201,6 +201,8 @@ class _Game:
         first: row of the first of them among those of all games.
         before: what each knows by the observer's own calendar.
         truths: the place in the cells of each slot of the first calendars, by agent.
+        said: what was said in this round, by sender, recipients and meeting.
+        told: events that tell something, or may.
         heard_in: in which event something was heard that may teach, by its number.
         end: number behind the last of these.
     """
@@ -225,7 +227,8 @@ class _Game:
             [None if entry is None else _item(entry) for entry in scenario.calendars[agent]]
             for agent in self.agents
         ]
-        place = {cost: at for at, cost in enumerate(prior.cells)}
+        # An errand that costs nothing is as a free slot: of equal costs the first place counts.
+        place = {cost: at for at, cost in reversed([*enumerate(prior.cells)])}
         self.truths = np.array([[place[self.costs.get(i)] for i in ids] for ids in self.calendars])
         last_by_pair = _pairs_of(self.agents, events, policies)
         self.pairs, self.last = [*last_by_pair], [*last_by_pair.values()]
@@ -382,7 +385,7 @@ class _Game:
         pair of which nothing more is heard no booking matters.
         """
         open_ = [at for at, last in enumerate(self.last) if last > index]
-        if not open_:
+        if not open_ or not participants:
             return
         members, size = {*participants}, len(participants)
         known: dict[AgentId, tuple[Slot | None, set[AgentId]]] = {

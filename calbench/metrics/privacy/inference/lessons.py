@@ -121,7 +121,7 @@ class Lessons:
         self._stages: dict[int, list[Lesson]] = {}
 
     def begin(self, num_rows: int) -> int:
-        """Make room for the pairs of a game; return the row of the first."""
+        """Begin a game, which is read before the next; return the row of the first of its pairs."""
         first = len(self._next)
         self._next += [0] * num_rows
         self.begin_round(0)

@@ -67,11 +67,8 @@ class Observer:
 
     def lessons(self, clue: Clue, number: int) -> Sequence[Given]:
         """Return what a clue of a message with this number teaches."""
-        if isinstance(clue, Told):
-            is_new = clue.agent != self.me and clue.slots
-            return [Heard(number, self.rows[clue.agent], clue.slots, clue.held)] if is_new else ()
-        if isinstance(clue, OneOf):
-            return [Mixed(number, self.rows[clue.agent], clue)] if clue.agent != self.me else ()
+        if isinstance(clue, (Told, OneOf)):
+            return self._of_one(clue, number) if clue.agent != self.me else ()
         rows = [self.rows[agent] for agent in clue.agents if agent != self.me]
         if len(rows) > MOST_JOINT:
             return self._of_many(clue, rows, number)
@@ -80,6 +77,13 @@ class Observer:
         if isinstance(clue, Total):
             return [Summed(number, rows, clue, min(1.0, len(rows) / max(1, self.num_agents - 2)))]
         return [Chosen(number, rows, clue, self.costs if self.me in clue.agents else None)]
+
+    def _of_one(self, clue: Told | OneOf, number: int) -> Sequence[Heard | Mixed]:
+        """Return what a clue about one other agent teaches."""
+        row = self.rows[clue.agent]
+        if isinstance(clue, OneOf):
+            return [Mixed(number, row, clue)]
+        return [Heard(number, row, clue.slots, clue.held)] if clue.slots else ()
 
     def _of_many(self, clue: Best | Total, rows: Sequence[int], number: int) -> Sequence[Heard]:
         """Return what a sum over many calendars tells of each: where all have room, or none."""

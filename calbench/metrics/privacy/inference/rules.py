@@ -13,7 +13,7 @@ from calbench.errors import ConfigError
 from calbench.extensions import MisfitError, failure, where
 from calbench.files import printable
 from calbench.metrics.privacy.inference.literal import LiteralReader
-from calbench.protocols.clues import Best, Clue, OneOf, Telling, Told, Total, View
+from calbench.protocols.clues import Best, Clue, OneOf, Telling, Told, Total, View, Weights
 from calbench.protocols.registry import build_policy, is_outside
 from calbench.traces.models import Seat
 
@@ -92,7 +92,10 @@ def _numbered(count: int) -> frozenset[int]:
 
 
 def _is_there(clue: Clue, agents: frozenset[int], slots: frozenset[int]) -> bool:
-    """Whether a clue of ours, of which most need no closer look, is about what exists alone."""
+    """Whether a clue of ours needs no closer look, as most: it is about what exists alone.
+
+    Only a hostile message makes one that is not; ways of ours are about the message's own slots.
+    """
     if isinstance(clue, Told):
         return clue.agent in agents and clue.slots.keys() <= slots
     if isinstance(clue, Best):
@@ -137,16 +140,23 @@ def _told_fitting(clue: Told, view: View, num_agents: int, is_ours: bool) -> Tol
     if is_ours:
         return clue
     _check_weights(clue.held.values())
-    for weights in clue.slots.values():
+    slots: dict[Slot, Weights] = {}
+    held: dict[Slot, float] = {}
+    for slot, weights in clue.slots.items():
         _check_weights(weights)
         if len(weights) != len(view.cells):
             raise MisfitError(f"weights {weights} are not one for each of {view.cells}")
-    return clue
+        # Copied, as its author may fill them again; only ratios count, so that none is too large.
+        by_meeting = clue.held.get(slot, weights[-1])
+        most = max(*weights, by_meeting) or 1.0
+        slots[slot] = tuple([weight / most for weight in weights])
+        held[slot] = by_meeting / most
+    return clue._replace(slots=slots, held=held)
 
 
 def _one_of_fitting(clue: OneOf, view: View, num_agents: int) -> OneOf:
     """Return a clue of somebody else whose ways fit its slots, and these the calendar."""
-    _told_fitting(Told(clue.agent, clue.otherwise), view, num_agents, is_ours=False)
+    otherwise = _told_fitting(Told(clue.agent, clue.otherwise), view, num_agents, is_ours=False)
     _absent(clue.slots, view, is_ours=False)
     try:
         ways = np.array([*clue.ways], dtype=float)
@@ -158,7 +168,7 @@ def _one_of_fitting(clue: OneOf, view: View, num_agents: int) -> OneOf:
     if ways.ndim != 3 or not len(ways) or ways.shape[1:] != shape:
         raise MisfitError(f"ways of shape {ways.shape} are not (ways, {shape[0]}, {shape[1]})")
     _check_weights(ways[~((ways >= 0) & (ways < inf))][:1].tolist())
-    return clue._replace(ways=ways)
+    return clue._replace(slots=tuple(clue.slots), ways=ways, otherwise=otherwise.slots)
 
 
 def _check_agents(agents: Collection[AgentId], num_agents: int) -> None:

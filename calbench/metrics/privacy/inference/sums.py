@@ -18,7 +18,8 @@ NO_ROOM = 10.0**7
 """Value of a slot without room: above every sum of costs of a scenario's few errands."""
 
 MOST_AT_ONCE = 2**19
-"""Combinations of choices, sums, slots and cells that are weighed at once: some MB [C]."""
+"""Sums, slots and cells of choices that are weighed at once, or combinations of their cells: some
+MB [C]."""
 
 
 @lru_cache(maxsize=64)
@@ -54,6 +55,14 @@ def _sums(chances: Sequence[Array], values: Array) -> tuple[Array, Array]:
         return sums, np.ones((1, 1, 1))
     found = _joint(chances)
     return sums, found.reshape(*chances[0].shape[:-1], -1)
+
+
+def _by_size(sums: Array, chances: Array) -> tuple[Array, Array]:
+    """Return the different sums with their chances; those without room are all alike."""
+    sizes, places = np.unique(np.minimum(sums, NO_ROOM), return_inverse=True)
+    if len(sizes) == len(sums):
+        return sums, chances
+    return sizes, chances @ np.eye(len(sizes))[places]
 
 
 def from_total(clues: Sequence[Total], others: Sequence[Array], cells: Cells) -> Array:
@@ -99,7 +108,7 @@ def from_best(
 
     They are averaged over what the chosen slot may have cost, each with its probability that no
     other slot is better. As long as the sums of one choice times the slots it is from, times the
-    combinations of all its agents' cells.
+    cells of an agent and the different sums of the others.
 
     Args:
         clues: which slot, and from which ones; all from as many, by the same values.
@@ -114,7 +123,8 @@ def from_best(
     has_room = values < NO_ROOM
     sizes, _ = _sizes(tuple(values[has_room].tolist()), num_agents)
     slots = len(clues[0].among)
-    most = max(1, MOST_AT_ONCE // (len(sizes) * slots * len(values) ** num_agents))
+    of_one = max(len(sizes) * slots * len(values), len(values) ** num_agents)
+    most = max(1, MOST_AT_ONCE // of_one)
     found = [
         _from_best(clues[at : at + most], chances[at : at + most], own[at : at + most], cells)
         for at in range(0, len(clues), most)
@@ -200,7 +210,7 @@ def _not_better(chances: Sequence[Array], values: Array, need: Array) -> tuple[l
     """
     per_agent, left = [], np.ones(need.shape)
     for place, each in enumerate(chances):
-        sums, found = _sums([*chances[:place], *chances[place + 1 :]], values)
+        sums, found = _by_size(*_sums([*chances[:place], *chances[place + 1 :]], values))
         kept = np.zeros((*need.shape, len(values)))
         for at, total in enumerate(sums.tolist()):  # few: summing over a short axis takes longer
             is_kept = total + values >= need[..., None]
