@@ -3,8 +3,9 @@
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Executor, Future
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, CancelledError, Executor, Future
+from concurrent.futures import wait as wait_for
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 CONNECT_S = 10
 """How long a scheduler may take to answer, or to come back when it was lost, in seconds [C]."""
 
+LOOK_S = 5.0
+"""How often a local cluster is asked, while a task is waited for, whether it has workers [C]."""
+
+WORKERLESS_S = 300.0
+"""How long it may have none before it is given up, in seconds [C]."""
+
 COUNTED_S = 1.0
 """How long a count of the workers holds, which come and go, in seconds [C]."""
 
@@ -35,7 +42,7 @@ OTHER_CODE = "other code than this, or other libraries; install the same, and st
 
 GONE = "the Dask cluster is gone"
 
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "distributed.comm.timeouts.connect": CONNECT_S,
     "distributed.scheduler.allowed-failures": MOST_LOSSES - 2,
     "distributed.scheduler.work-stealing": False,  # our tasks are much alike
@@ -84,11 +91,11 @@ def cluster(count: int, address: str | None, *, is_trusted_network: bool = False
                 _local(count, has_pages=is_trusted_network) as local,
                 distributed.Client(local, set_as_default=False) as client,
             ):
-                yield _joined(client, "a local cluster", has_pages=is_trusted_network)
+                yield _named(_Local(client), "a local cluster", has_pages=is_trusted_network)
             return
         with _client(address) as client:
             _check(client, address)
-            yield _joined(client, address, has_pages=True)
+            yield _named(_Cluster(client), address, has_pages=True)
 
 
 @contextmanager
@@ -161,10 +168,10 @@ def _version() -> tuple[str, str]:
     return PACKAGE_VERSION, CODE
 
 
-def _joined(client: "Client", name: str, *, has_pages: bool) -> Pool:
-    pool = _Cluster(client)
+def _named(pool: "_Cluster", name: str, *, has_pages: bool) -> Pool:
+    """Return a cluster, and say which it is."""
     count = f"{pool.size} workers" if pool.size else "no workers yet: waiting for the first"
-    dashboard = f", dashboard {client.dashboard_link}" if has_pages else ""
+    dashboard = f", dashboard {pool.client.dashboard_link}" if has_pages else ""
     say(f"Dask: {printable(name)}, {count}{dashboard}")
     return pool
 
@@ -178,7 +185,7 @@ class _Cluster(Pool):
     losses_told = MOST_LOSSES - 1
 
     def __init__(self, client: "Client") -> None:
-        self._client = client
+        self.client = client
         self._counted_at = time.monotonic()
         super().__init__(_Placing(client.get_executor(pure=False)), self._count())
 
@@ -192,7 +199,7 @@ class _Cluster(Pool):
 
     def _count(self) -> int:
         try:
-            return sum(self._client.nthreads().values())
+            return sum(self.client.nthreads().values())
         except (OSError, RuntimeError) as error:
             raise WorkerError(GONE) from error
 
@@ -213,6 +220,39 @@ class _Cluster(Pool):
     def blamed(self, task: str) -> WorkerError:
         """Return what is said of a task whose worker was lost each time, at last with it alone."""
         return WorkerError(f"Dask workers died each time at the same task (out of memory?): {task}")
+
+
+class _Local(_Cluster):
+    """One of this machine, with as many workers as it began with.
+
+    Dask starts another worker for one that dies, but for one that dies while it starts: such a
+    place would stay empty, and without any worker tasks are waited for without an end.
+    """
+
+    def __init__(self, client: "Client") -> None:
+        super().__init__(client)
+        self._wanted = self.size
+
+    def wait(self, futures: Collection[Future[Any]], return_when: str = ALL_COMPLETED) -> None:
+        """Wait until tasks are done; meanwhile fill the places of workers that Dask gave up.
+
+        Raises:
+            WorkerError: there were none for :data:`WORKERLESS_S`.
+        """
+        seen_at = time.monotonic()
+        while True:
+            done, others = wait_for(futures, LOOK_S, return_when)
+            if not others or (done and return_when == FIRST_COMPLETED):
+                return
+            count = self._count()
+            if count < self._wanted:
+                self.client.cluster.scale(self._wanted)
+            if count:
+                seen_at = time.monotonic()
+            elif time.monotonic() - seen_at > WORKERLESS_S:
+                raise WorkerError(
+                    "all Dask workers of this machine are gone and none came back (out of memory?)"
+                )
 
 
 class _Placing(Executor):

@@ -4,8 +4,9 @@ They take about a second, and are cut by how long their items are expected to ta
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, BrokenExecutor, Executor, Future
+from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -103,6 +104,14 @@ class Pool:
     def tasks_ahead(self) -> int:
         """Most tasks that are submitted and not yet taken back."""
         return TASKS_AHEAD * max(1, self.size)
+
+    def wait(self, futures: Collection[Future[Any]], return_when: str = ALL_COMPLETED) -> None:
+        """Wait until tasks are done, or one of them: as of :mod:`concurrent.futures`.
+
+        Raises:
+            WorkerError: nobody is left to do them.
+        """
+        wait_for(futures, return_when=return_when)
 
     def renew(self) -> bool:
         """Start workers in place of lost ones, if that is left to us; return whether it was done.
@@ -209,7 +218,7 @@ class _Window(Generic[Task, Result]):
 
     def done(self) -> Iterator[tuple[Task, Result]]:
         """Wait until some are done, and take them out."""
-        wait([each.future for each in self.sent], return_when=FIRST_COMPLETED)
+        self.pool.wait([each.future for each in self.sent], FIRST_COMPLETED)
         for each in [each for each in self.sent if each.future.done()]:
             yield each.task, self.taken(each)
 
@@ -220,11 +229,12 @@ class _Window(Generic[Task, Result]):
             WorkerError: its workers were lost each time.
         """
         while True:
+            self.pool.wait([each.future])
             try:
                 result = each.future.result()
             except Exception as error:
                 if self.pool.is_loss(error) and self.pool.renew():
-                    wait([other.future for other in self.sent])
+                    self.pool.wait([other.future for other in self.sent])
                     self._send_again()
                     continue
                 outcome = self.pool.told(error)
@@ -257,7 +267,7 @@ class _Window(Generic[Task, Result]):
         for each in lost:
             if each.losses >= MOST_LOSSES - 1:
                 each.future = self._submitted(each.task)
-                wait([each.future])
+                self.pool.wait([each.future])
                 if each.is_lost(self.pool):
                     raise self.pool.blamed(_name(each.task))
         for each in lost:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from calbench.errors import ConfigError, WorkerError
-from calbench.pool import ExecutorSpec, Pool, mapped, workers
+from calbench.pool import ExecutorSpec, Pool, cluster, mapped, workers
 from tests.cli.runs import REPO, SMALL, environment, files, python
 from tests.effort import GUARD_S
 from tests.pool.test_processes import deadly, deadly_once
@@ -165,6 +165,23 @@ def test_a_scheduler_that_is_gone_is_told_in_one_line() -> None:
         started.close()
         with pytest.raises(WorkerError, match="the Dask cluster is gone"):
             list(mapped(str, range(3), pool))
+
+
+def test_places_of_workers_that_dask_gave_up_are_filled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gives up those that die while they start, and would wait for others for ever."""
+    monkeypatch.setattr(cluster, "LOOK_S", 0.2)
+    monkeypatch.setattr(cluster, "WORKERLESS_S", 1.0)
+    with workers(2, DASK) as pool:
+        assert isinstance(pool, cluster._Local)
+        started = pool.client.cluster
+        started.sync(started.scale_down, [*started.workers])
+        assert not pool._count()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(started, "scale", lambda _: None)
+            with pytest.raises(WorkerError, match="are gone and none came back"):
+                list(mapped(str, range(3), pool))
+        monkeypatch.setattr(cluster, "WORKERLESS_S", GUARD_S)
+        assert list(mapped(str, range(3), pool)) == ["0", "1", "2"]
 
 
 def _listening(process: int) -> list[int]:
