@@ -198,6 +198,7 @@ def test_link_that_is_followed_at_once_is_not_written_over(visit: Visit) -> None
     )
 
     opened(page, "uniform/mediator/uniform-000", 5)
+    assert page.url.partition("#")[2] == "uniform/mediator/uniform-000/5"
 
 
 def test_beliefs_move_with_the_game(visit: Visit) -> None:
