@@ -121,7 +121,7 @@ def _copy(top: Path, roles: Mapping[str, Role], out: Path) -> None:
             tick(name)
     for cohort in sorted((top / "data" / "cohorts").iterdir()):
         if cohort.is_dir():
-            write_archive(cohort, out / "replies" / f"{cohort.name}.tar.gz", cohort.name)
+            write_archive(cohort, out / "replies" / f"{cohort.name}.tar.bz2", cohort.name)
 
 
 def _hidden(_: str, names: list[str]) -> list[str]:

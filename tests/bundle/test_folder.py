@@ -74,9 +74,9 @@ def canary_in(path: Path) -> bool:
         return bool(parquet.read_metadata(path).metadata.get(b"canary") == CANARY.encode())
     if path.name.endswith(".csv.gz"):
         data = gzip.decompress(data)
-    if path.name.endswith(".tar.gz"):
+    if path.name.endswith(".tar.bz2"):
         with tarfile.open(path) as archive:
-            member = archive.extractfile(f"{path.name.removesuffix('.tar.gz')}/CANARY.txt")
+            member = archive.extractfile(f"{path.name.removesuffix('.tar.bz2')}/CANARY.txt")
             return member is not None and member.read().decode() == f"{CANARY}\n"
     if path.name.endswith((".csv", ".csv.gz")):
         return data.partition(b"\n")[0].endswith(f",{CANARY}".encode())

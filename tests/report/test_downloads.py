@@ -178,7 +178,7 @@ def test_tables_over_several_experiments_are_offered_likewise(packed: Path) -> N
 
 
 def test_archive_has_all_tables_and_no_hidden_file(packed: Path) -> None:
-    with tarfile.open(packed / "downloads" / "tables" / "uniform.tar.gz") as archive:
+    with tarfile.open(packed / "downloads" / "tables" / "uniform.tar.bz2") as archive:
         names = archive.getnames()
         (file,) = (archive.extractfile(name) for name in ("uniform/leaderboard.csv",))
         assert file is not None
@@ -199,18 +199,18 @@ def test_data_have_the_canary(packed: Path) -> None:
     suite = (downloads / "suites" / "uniform.jsonl.gz").read_bytes()
     assert CANARY.encode() in suite
     assert gzip.decompress(suite) == (packed.parent / "uniform" / "suite.jsonl").read_bytes()
-    with tarfile.open(downloads / "tables" / "uniform.tar.gz") as archive:
+    with tarfile.open(downloads / "tables" / "uniform.tar.bz2") as archive:
         assert archive.getnames()[0] == "uniform/CANARY.txt"
 
 
 def test_archive_does_not_depend_on_times(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.csv").write_text("a\n1\n")
-    write_archive(tmp_path / "a", tmp_path / "one.tar.gz", "a")
+    write_archive(tmp_path / "a", tmp_path / "one.tar.bz2", "a")
     os.utime(tmp_path / "a" / "x.csv", (1, 1))
-    write_archive(tmp_path / "a", tmp_path / "two.tar.gz", "a")
+    write_archive(tmp_path / "a", tmp_path / "two.tar.bz2", "a")
 
-    assert (tmp_path / "one.tar.gz").read_bytes() == (tmp_path / "two.tar.gz").read_bytes()
+    assert (tmp_path / "one.tar.bz2").read_bytes() == (tmp_path / "two.tar.bz2").read_bytes()
 
 
 def test_broken_table_is_one_clear_line(packed: Path, tmp_path: Path) -> None:
