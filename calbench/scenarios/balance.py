@@ -1,7 +1,9 @@
 """Who takes part in which meeting and who speaks first, as balanced as possible."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import comb
 
 from calbench.domain.ids import AgentId
 from calbench.domain.randomness import Stream
@@ -40,6 +42,59 @@ def balanced_participants(
             again = size - len(fresh)
             fresh, used = rest + fresh, used[:again]
     return tuple(lists)
+
+
+def balanced_sequences(
+    num_agents: int, num_meetings: int, size: int
+) -> list[tuple[Participants, ...]]:
+    """Return everything that :func:`balanced_participants` can draw; each is as likely [C].
+
+    As long as :func:`num_balanced` says: 720 of five agents in five meetings of three.
+    """
+    agents = frozenset(map(AgentId, range(num_agents)))
+    begun: list[tuple[tuple[Participants, ...], frozenset[AgentId]]] = [((), agents)]
+    for _ in range(num_meetings):
+        begun = [
+            ((*lists, chosen), left)
+            for lists, fresh in begun
+            for chosen, left in _next_lists(agents, fresh, size)
+        ]
+    return [lists for lists, _ in begun]
+
+
+def _next_lists(
+    agents: frozenset[AgentId], fresh: frozenset[AgentId], size: int
+) -> Iterator[tuple[Participants, frozenset[AgentId]]]:
+    """Yield who may take part in the next meeting, and who is then used least."""
+    if size < len(fresh):
+        for chosen in combinations(sorted(fresh), size):
+            yield chosen, fresh - {*chosen}
+        return
+    for again in combinations(sorted(agents - fresh), size - len(fresh)):
+        yield tuple(sorted((*fresh, *again))), agents - {*again}
+
+
+def is_balanced(lists: Sequence[Sequence[AgentId]], num_agents: int) -> bool:
+    """Return whether :func:`balanced_participants` can have drawn these."""
+    counts = [0] * num_agents
+    for each in lists:
+        for agent in each:
+            counts[agent] += 1
+        if not len(lists[0]) == len(each) == len({*each}) or max(counts) - min(counts) > 1:
+            return False
+    return True
+
+
+def num_balanced(num_agents: int, num_meetings: int, size: int) -> int:
+    """Return how many sequences :func:`balanced_participants` can draw."""
+    found, fresh = 1, num_agents
+    for _ in range(num_meetings):
+        if size < fresh:
+            found, fresh = found * comb(fresh, size), fresh - size
+        else:
+            again = size - fresh
+            found, fresh = found * comb(num_agents - fresh, again), num_agents - again
+    return found
 
 
 def first_speakers(

@@ -2,13 +2,23 @@
 
 import itertools
 from collections import Counter
+from collections.abc import Iterator
 
-from hypothesis import given
+import pytest
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calbench.domain.ids import AgentId
 from calbench.domain.randomness import stream
-from calbench.scenarios.balance import balanced_participants, first_speakers, speaker_order
+from calbench.scenarios.balance import (
+    balanced_participants,
+    balanced_sequences,
+    first_speakers,
+    is_balanced,
+    num_balanced,
+    speaker_order,
+)
+from calbench.scenarios.recipe import drawn, task
 from tests.strategies import seeds
 
 
@@ -45,6 +55,48 @@ def test_participants_break_ties_evenly() -> None:
     firsts = Counter(balanced_participants(5, 1, 3, stream(seed, "p"))[0] for seed in range(3000))
     assert len(firsts) == 10
     assert max(firsts.values()) - min(firsts.values()) < 110
+
+
+def test_sequences_are_what_is_drawn_each_as_likely() -> None:
+    sequences = balanced_sequences(4, 4, 3)
+    found = Counter(balanced_participants(4, 4, 3, stream(seed, "p")) for seed in range(5000))
+    assert {*found} == {*sequences}
+    assert len(sequences) == num_balanced(4, 4, 3) == 24
+    assert all(150 < count < 270 for count in found.values())
+
+
+def test_sequences_are_what_the_papers_recipe_draws_each_as_likely() -> None:
+    sequences = balanced_sequences(5, 5, 3)
+    tasks = [task(levels, suite, number) for levels in (1, 3) for suite, number in drawn_tasks()]
+    scenarios = [drawn(each, scenario_id="uniform-000", setting="uniform") for each in tasks]
+    found = Counter(tuple(each.participants for each in own.meetings) for own in scenarios)
+    assert len(sequences) == num_balanced(5, 5, 3) == 720
+    assert {*found} <= {*sequences}
+    # Of 1,200 draws of 720, 136 would be missing: e^(-1200 / 720) of them, with a deviation of 9.
+    assert 100 < 720 - len(found) < 172
+
+
+def drawn_tasks() -> Iterator[tuple[int, int]]:
+    """Yield suites by the paper's recipe and numbers of their candidates."""
+    return itertools.product((5, 6), range(300))
+
+
+@given(sizes())
+def test_sequences_are_as_many_as_counted_and_balanced(size: tuple[int, int, int]) -> None:
+    number = num_balanced(*size)
+    assume(number <= 2000)
+    sequences = balanced_sequences(*size)
+    assert len({*sequences}) == number
+    assert all(is_balanced(each, size[0]) for each in sequences)
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [[(0, 1, 2), (0, 1, 3)], [(0, 1, 2), (3, 4)], [(0, 1, 1)]],
+    ids=["not by turns", "of several sizes", "somebody twice"],
+)
+def test_lists_that_are_not_drawn(lists: list[tuple[int, ...]]) -> None:
+    assert not is_balanced([tuple(map(AgentId, each)) for each in lists], 5)
 
 
 @given(sizes(), seeds)

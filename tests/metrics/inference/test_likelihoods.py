@@ -173,8 +173,9 @@ def book(known: Knowledge, slot: Slot) -> None:
 def book_somewhere(
     known: Knowledge, rows: Sequence[int], chance: Array, is_first: Sequence[bool] = (False,)
 ) -> None:
-    """Note meetings of three at slots that nobody knows."""
-    known.book_somewhere(rows, chance, np.full(len(rows), 3), np.array(is_first))
+    """Note meetings of three at slots that nobody knows, by observers of one pair each."""
+    size, observers = np.full(len(rows), 3), np.arange(len(rows))
+    known.book_somewhere(rows, chance, size, np.array(is_first), observers)
 
 
 def hear(
@@ -221,6 +222,18 @@ def test_meeting_of_the_observer_says_where_no_earlier_one_was() -> None:
     hear(known, [0], range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
     chances = posterior(PRIOR, known.weights([0]))[0][:, -1]
     assert chances[2] > chances[3]
+
+
+def test_no_first_slot_is_where_who_may_meet_there_has_no_room() -> None:
+    """Only by what the same observer knows."""
+    one, two = (Knowledge(PRIOR, np.ones((2, 6, 3))) for _ in range(2))
+    for known, observers in ((one, [0, 0]), (two, [0, 1])):
+        hear(known, [1], [0], np.array([[0.0, 0.0, 1.0]]))
+        sizes, is_first = np.full(2, 3), np.array([True, True])
+        known.book_somewhere([0, 1], np.full(2, 0.5), sizes, is_first, np.array(observers))
+    together, apart = (known.chance_held([0])[0] for known in (one, two))
+    assert together[0] == 0
+    assert together[1] > apart[1] > 0
 
 
 def test_meetings_are_weighed_apart_from_blocked_slots() -> None:

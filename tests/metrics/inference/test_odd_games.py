@@ -33,7 +33,9 @@ from calbench.metrics.privacy.inference.game import learnt
 from calbench.protocols.clues import Best, Told, View, Weights
 from calbench.protocols.imap import Imap
 from calbench.protocols.registry import POLICIES
-from calbench.traces.events import DmSent, Event, RoundStart
+from calbench.scenarios.parameters import ScenarioParameters
+from calbench.scenarios.sampling import sample_scenario
+from calbench.traces.events import BatchApplied, DmSent, Event, RoundStart
 from calbench.traces.models import Limits, Trace
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
@@ -92,6 +94,39 @@ def test_who_is_not_in_the_game_hears_nothing() -> None:
     )
     found = learnt(trace.model_copy(update={"events": events}))
     assert [pair.bits for pair in found.pairs] == [0.0] * 20
+
+
+def test_who_takes_part_and_is_not_in_the_game_is_passed_over() -> None:
+    trace = play_game(canonical_scenario(0), "tell-all")
+    events = tuple(
+        replace(each, participants=(*each.participants, AgentId(99)))
+        if isinstance(each, RoundStart)
+        else each
+        for each in trace.events
+    )
+    found = learnt(trace.model_copy(update={"events": events}))
+    assert found.pairs
+    assert all(isfinite(pair.bits) for pair in found.pairs)
+
+
+def test_calendars_may_become_longer() -> None:
+    trace = play_game(canonical_scenario(0), "secure-sum")
+    events = tuple(
+        replace(each, calendar=(*each.calendar, None)) if isinstance(each, BatchApplied) else each
+        for each in trace.events
+    )
+    found = learnt(trace.model_copy(update={"events": events}))
+    assert found.pairs == learnt(trace).pairs
+
+
+def test_meetings_that_nobody_drew_by_turns_say_nothing_of_each_other() -> None:
+    """By turns, agent 4 would be in the second meeting, as whom the first left out."""
+    lists = ((0, 1, 2), (0, 1, 3), (2, 3, 4))
+    parameters = ScenarioParameters(**PARAMS, num_meetings=3, participant_lists=lists)
+    scenario = sample_scenario(parameters, seed=1, scenario_id="given-000", setting="given")
+    found = learnt(play_game(scenario, "secure-sum"))
+    room = np.array(has_room(scenario, 4))
+    assert found.chances[AgentId(4), AgentId(2)][room].min() > 0.2
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def posterior(prior: Prior, weights: Array) -> Array:
     """
     inner = weights[:, :, :-1] * np.array(prior.shares)
     # By slot first, and by calendar last: what is read together lies together.
-    room, blocked = over_cells(inner, np.ones(inner.shape[2])).T.copy(), weights[:, :, -1].T.copy()
+    room, blocked = over_cells(inner).T.copy(), weights[:, :, -1].T.copy()
     slots, num = room.shape
     size = len(prior.blocked)
     after = np.zeros((slots + 1, size + 1, num))
@@ -198,11 +198,12 @@ def posterior(prior: Prior, weights: Array) -> Array:
     return found
 
 
-def over_cells(states: Array, weights: Array) -> Array:
+def over_cells(states: Array, weights: Array | None = None) -> Array:
     """Return sums over the last axis: NumPy takes far longer to sum over a short one itself."""
-    found: Array = states[..., 0] * weights[..., 0]
+    by_cell = np.ones(states.shape[-1]) if weights is None else weights
+    found: Array = states[..., 0] * by_cell[..., 0]
     for cell in range(1, states.shape[-1]):
-        found += states[..., cell] * weights[..., cell]
+        found += states[..., cell] * by_cell[..., cell]
     return found
 
 

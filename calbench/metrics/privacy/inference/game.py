@@ -1,17 +1,17 @@
 """What agents learn of each other's calendars, in bits: an informed reader of all messages [C].
 
-The reader is each observer in turn. It knows its own calendar, every message that it sent and
-heard, the public rules of every seat (a protocol's method ``tells``; scripted speakers are taken at
-their word) and how calendars are drawn; nothing of this scenario beyond. ``bits`` of a pair are the
-sum over the slots of the target's first calendar of ``log2(P(x | seen) / P(x))`` at the truth x,
-where x is whether the slot has room for a meeting; ``bits_costs`` the same where x is also what its
-errand costs. P(x) is the observer's by its own calendar alone, so who tells nothing gives 0 bits.
+The reader is each observer in turn. It knows its own calendar, who takes part in its own meetings
+(looking back, so in later ones as well), every message that it sent and heard, the public rules of
+every seat (a protocol's method ``tells``; scripted speakers are taken at their word) and how
+calendars are drawn; nothing of this scenario beyond. ``bits`` of a pair are the sum over the slots
+of the target's first calendar of ``log2(P(x | seen) / P(x))`` at the truth x, where x is whether
+the slot has room for a meeting; ``bits_costs`` the same where x is also what its errand costs. P(x)
+is the observer's by its own calendar alone, so who tells nothing gives 0 bits.
 
-The cost of a game grows with its messages times the slots, and with slots times the greatest number
-of blocked ones for each pair of which something was heard.
+The cost of a game grows with its messages times the slots, and for each pair of which something was
+heard with slots times the greatest number of blocked ones and with slots times rounds.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
@@ -47,9 +47,10 @@ from calbench.metrics.privacy.inference.calendars import (
 )
 from calbench.metrics.privacy.inference.knowledge import Knowledge
 from calbench.metrics.privacy.inference.lessons import Asked, Booked, Given, Lessons
-from calbench.metrics.privacy.inference.observer import Observer, chance_apart
+from calbench.metrics.privacy.inference.observer import Observer, chance_apart, others_of
 from calbench.metrics.privacy.inference.rules import are_ours, clues_of, rules_of
 from calbench.protocols.clues import Telling, View
+from calbench.scenarios.balance import is_balanced
 from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.traces.events import (
     AllAgentGroupchatSent,
@@ -198,7 +199,9 @@ class _Game:
 
     Attributes:
         pairs: of which something may be heard, ordered.
+        last: of each, the last event after which bookings do not matter.
         first: row of the first of them among those of all games.
+        begin: by observer, the row of its first pair.
         before: what each knows by the observer's own calendar.
         truths: the place in the cells of each slot of the first calendars, by agent.
         said: what was said in this round, by sender, recipients and meeting.
@@ -234,13 +237,18 @@ class _Game:
         self.pairs, self.last = [*last_by_pair], [*last_by_pair.values()]
         self.first = lessons.begin(len(self.pairs))
         self.before = self._before()
-        self.met_apart = self._met_apart()
         books_first = [getattr(policy, "books_first", False) is True for policy in policies]
         self.is_first = [books_first[target] for target, _ in self.pairs]
+        if any(self.is_first):  # where such a meeting is depends on what is known of others, too
+            last = dict[AgentId, int]()
+            for (_, me), event in last_by_pair.items():
+                last[me] = max(event, last.get(me, event))
+            self.last = [last[me] for _, me in self.pairs]
         rows: dict[AgentId, dict[AgentId, int]] = {agent: {} for agent in self.agents}
         for row, (target, me) in enumerate(self.pairs, self.first):
             rows[me][target] = row
-        self.observers = [self._observer(agent, rows[agent]) for agent in self.agents]
+        self.begin = {agent: min(own.values()) for agent, own in rows.items() if own}
+        self.observers = [*self._observers(rows)]
         self.agreed: Agreed = {}
         self.said: dict[object, list[object]] = {}
         self.told: set[int] = set()
@@ -265,26 +273,20 @@ class _Game:
                 self.lessons.begin_round(event.round)
                 self.said = {}
                 for observer in self.observers:
-                    observer.messages = []
+                    observer.round_index, observer.messages = event.round, []
 
-    def _observer(self, me: AgentId, rows: Mapping[AgentId, int]) -> Observer:
-        """Return an agent as the game begins: it knows its own calendar."""
-        costs = self._costs(self.calendars[me])
-        return Observer(me, len(self.agents), self.prior.cells, rows, costs)
-
-    def _met_apart(self) -> list[float]:
-        """Return by pair how likely the target takes part in a meeting without the observer.
-
-        Everybody has the same number of meetings, or nearly so, and knows whom it met.
-        """
-        lists = [meeting.participants for meeting in self.scenario.meetings]
-        mean = sum(len(each) for each in lists) / len(self.agents)
-        common = Counter(pair for each in lists for pair in permutations(each, 2))
-        own = Counter(agent for each in lists for agent in each)
-        return [
-            min(1.0, max(0.0, mean - common[pair]) / max(1, len(lists) - own[pair[1]]))
-            for pair in self.pairs
+    def _observers(self, rows: Mapping[AgentId, Mapping[AgentId, int]]) -> Iterator[Observer]:
+        """Yield the agents as the game begins: each knows its own calendar."""
+        lists = [
+            tuple(sorted(map(AgentId, meeting.participants))) for meeting in self.scenario.meetings
         ]
+        num_agents, size = len(self.agents), sum(map(len, lists)) / max(1, len(lists))
+        is_drawn = is_balanced(lists, num_agents)
+        for me in self.agents:
+            seen = tuple([each if me in each else None for each in lists])
+            others = others_of(me, num_agents, size, seen, is_drawn=is_drawn)
+            costs = self._costs(self.calendars[me])
+            yield Observer(me, self.prior.cells, rows[me], costs, others)
 
     def _before(self) -> Array:
         """Return by pair the weights of the target's slots by the observer's own calendar.
@@ -351,10 +353,10 @@ class _Game:
         try:
             clues = clues_of(policy, message, view, size)
         except NotYetError:
-            view, costs = view._replace(messages=(*observer.messages,)), observer.costs
+            view = view._replace(messages=(*observer.messages,))
+            known = replace(observer, booked={*observer.booked})
 
             def answers(chances: Callable[[int], Array]) -> Iterator[Given]:
-                known = replace(observer, costs=costs)
                 of_agent = view._replace(chances=lambda agent: chances(known.rows[agent]))
                 for clue in clues_of(policy, message, of_agent, size):
                     yield from known.lessons(clue, number)
@@ -382,7 +384,7 @@ class _Game:
         """Note a round's bookings in what each observer knows.
 
         Who takes no part knows of them what it overheard: where, and of those who talked. Of a
-        pair of which nothing more is heard no booking matters.
+        pair of which nothing more is heard no booking matters, see ``last``.
         """
         open_ = [at for at, last in enumerate(self.last) if last > index]
         if not open_ or not participants:
@@ -394,20 +396,27 @@ class _Game:
             else observer.overheard()
             for observer in self.observers
         }
+        for me in self.there & members:
+            if (slot := known[me][0]) is not None:
+                self.observers[me].booked.add(slot)
         chance: list[float] = []
         common: dict[int, Slot] = {}
         apart: dict[int, Slot] = {}
         for place, at in enumerate(open_):
             target, me = self.pairs[at]
             slot, there = known[me]
-            chance.append(float(target in there) if len(there) == size else self.met_apart[at])
+            is_known, others = len(there) == size, self.observers[me].others
+            chance.append(
+                float(target in there) if is_known else others.chance(target, event.round)
+            )
             if slot is not None and target in there:
                 common[place] = slot
             elif slot is not None and me in members:
                 apart[place] = slot
         rows, is_first = [self.first + at for at in open_], [self.is_first[at] for at in open_]
+        observers = [self.begin[self.pairs[at][1]] for at in open_]
         everywhere = chance_apart(len(self.agents), size)
-        booked = Booked(rows, chance, common, apart, everywhere, size, is_first)
+        booked = Booked(rows, chance, common, apart, everywhere, size, is_first, observers)
         self.lessons.add(booked)
 
     def learnt(self, steps: Sequence[Step], room: Array, bands: Sequence[Band]) -> Learnt:

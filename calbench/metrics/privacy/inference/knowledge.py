@@ -21,6 +21,9 @@ meeting, and not another one: the target may not have heard what was agreed [C].
 MOST_ROOM = 0.9
 """Greatest probability that a slot has room for all: others may hold a meeting of their own [C]."""
 
+LEAST_OTHERS = 1e-9
+"""Fewest others of whom something is known: a sum less one of its parts is seldom 0."""
+
 
 class Knowledge:
     """What observers know of targets, a row for each pair of them.
@@ -81,7 +84,7 @@ class Knowledge:
         landed = self.landed[rows] * self._shares[0]
         now[..., 1:-1] += (landed / max(1, now.shape[-1] - 2))[..., None]
         now[..., -1] += over_cells(self.held[rows], self._shares)
-        found: Array = now / over_cells(now, np.ones(now.shape[-1]))[..., None]
+        found: Array = now / over_cells(now)[..., None]
         return found
 
     def chance_held(self, rows: Rows) -> Array:
@@ -119,7 +122,12 @@ class Knowledge:
         self.held[rows, slots] *= np.asarray(chance)[..., None]
 
     def book_somewhere(
-        self, rows: Rows, chance: Array, size: NDArray[np.intp], is_first: NDArray[np.bool_]
+        self,
+        rows: Rows,
+        chance: Array,
+        size: NDArray[np.intp],
+        is_first: NDArray[np.bool_],
+        observers: NDArray[np.intp],
     ) -> None:
         """Note that targets may hold a meeting at a slot that the observer does not know.
 
@@ -128,13 +136,15 @@ class Knowledge:
             chance: of that, by row.
             size: participants of the meeting, by row.
             is_first: by row, whether it is the first slot with room for all, else any that has.
+            observers: by row, one and the same number for all of an observer.
         """
         room = self._room(rows)
         left = room * self.left[rows]
-        of_others = (1 - self._shares[-1]) ** (size - 1)
-        all_room = np.minimum(left * of_others[:, None], MOST_ROOM)
-        first, anywhere = all_room * _none_before(all_room), left / _not_0(left.sum(axis=1))
-        where = np.where(is_first[:, None], first, anywhere)
+        where: Array = left / _not_0(left.sum(axis=1))
+        if is_first.any():
+            of_others = _of_others(left, chance, observers, 1 - self._shares[-1])
+            all_room = np.minimum(left * of_others ** (size - 1)[:, None], MOST_ROOM)
+            where = np.where(is_first[:, None], all_room * _none_before(all_room), where)
         share = self._shares[1:-1].sum() / max(LEAST, 1 - self._shares[-1])
         held = np.minimum(HELD, chance[:, None] * where / np.maximum(room, LEAST))
         self._hold(rows, held, chance * share)
@@ -176,6 +186,26 @@ def _none_before(chance: Array) -> Array:
     return found
 
 
+def _of_others(left: Array, chance: Array, observers: NDArray[np.intp], otherwise: float) -> Array:
+    """Return by row and slot how likely one other who may take part could meet there.
+
+    Args:
+        left: by row and slot, how likely the target could.
+        chance: by row, that the target takes part.
+        observers: by row, one and the same number for all of an observer.
+        otherwise: where the observer knows of no other.
+    """
+    _, group = np.unique(observers, return_inverse=True)
+    own = left * chance[:, None]
+    sums = np.zeros((len(own), own.shape[1]))  # more rows than there are observers
+    np.add.at(sums, group, own)
+    rest = (np.bincount(group, chance, len(own))[group] - chance)[:, None]
+    others: Array = np.divide(
+        sums[group] - own, rest, out=np.full_like(own, otherwise), where=rest > LEAST_OTHERS
+    )
+    return others.clip(0.0, 1.0)
+
+
 def _not_0(sums: Array) -> Array:
     """Return divisors of rows."""
     found: Array = np.maximum(sums, LEAST)[:, None]
@@ -186,4 +216,4 @@ def _of_errands(told: Array) -> Array:
     """Return the mean weight of all costs of errands."""
     of_errands = told[..., 1:-1]
     number = of_errands.shape[-1]
-    return over_cells(of_errands, np.ones(number)) / number if number else np.zeros(len(told))
+    return over_cells(of_errands) / number if number else np.zeros(len(told))

@@ -60,12 +60,12 @@ class Mixed(NamedTuple):
 
 
 class Summed(NamedTuple):
-    """A total over some targets, and how likely another's unknown meeting is also one's own."""
+    """A total over some targets, and by slot how likely another's meeting is also one's own."""
 
     number: int
     rows: Sequence[int]
     clue: Total
-    link: float
+    links: Sequence[float]
 
 
 class Asked(NamedTuple):
@@ -93,6 +93,7 @@ class Booked(NamedTuple):
         chance_apart: that nobody takes part in such a meeting and in another of the target's.
         size: participants of the meeting.
         is_first: of each row, whether it is the first slot with room for all, else any that has.
+        observers: of each row, the first row of its observer.
     """
 
     rows: Sequence[int]
@@ -102,6 +103,7 @@ class Booked(NamedTuple):
     chance_apart: float
     size: int
     is_first: Sequence[bool]
+    observers: Sequence[int]
 
 
 Given = Heard | Mixed | Chosen | Summed | Booked
@@ -302,7 +304,7 @@ def _of_totals(lessons: Sequence[Summed], known: Knowledge) -> Iterator[_Entries
     for own in _by_form(lessons, lambda each: (len(each.rows), len(each.clue.sums))):
         rows, chances = _known_of(own, known)
         held = known.chance_held(rows.ravel()).reshape(chances.shape[:3])
-        links = np.array([each.link for each in own])[:, None, None]
+        links = np.array([each.links for each in own])[:, None]
         ways = beside_meeting(chances, held, links)
         clues = [each.clue for each in own]
         among, apart = (
@@ -360,6 +362,7 @@ def _book(lessons: Sequence[Booked], known: Knowledge) -> None:
     """Note the bookings of rounds in what their observers know."""
     rows = np.array([*chain.from_iterable(each.rows for each in lessons)], dtype=int)
     chance = np.array([*chain.from_iterable(each.chance for each in lessons)], dtype=float)
+    observers = np.array([*chain.from_iterable(each.observers for each in lessons)], dtype=int)
     is_first = np.array([*chain.from_iterable(each.is_first for each in lessons)], dtype=bool)
     counts = [len(each.rows) for each in lessons]
     begin = [0, *np.cumsum(counts).tolist()]
@@ -381,4 +384,6 @@ def _book(lessons: Sequence[Booked], known: Knowledge) -> None:
         places, slots = (np.array(each) for each in zip(*common, strict=True))
         chance[places] = known.book(rows[places], slots)
     may_be = np.flatnonzero(chance)
-    known.book_somewhere(rows[may_be], chance[may_be], size[may_be], is_first[may_be])
+    known.book_somewhere(
+        rows[may_be], chance[may_be], size[may_be], is_first[may_be], observers[may_be]
+    )

@@ -1,8 +1,14 @@
 """One observer of a game: what it heard and booked, and what that teaches it [C]."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import (
@@ -13,10 +19,12 @@ from calbench.domain.messages import (
     PlanDecision,
     Text,
 )
+from calbench.metrics.privacy.inference.calendars import Array
 from calbench.metrics.privacy.inference.knowledge import HELD
 from calbench.metrics.privacy.inference.lessons import Chosen, Given, Heard, Mixed, Summed
 from calbench.metrics.privacy.inference.literal import agreed_in
 from calbench.protocols.clues import Best, Cells, Clue, OneOf, Told, Total, Weights
+from calbench.scenarios.balance import Participants, balanced_sequences, num_balanced
 from calbench.traces.events import Resolution
 
 CHOICES = (Announcement, Confirm, Decision, PlanDecision)
@@ -25,6 +33,105 @@ CHOICES = (Announcement, Confirm, Decision, PlanDecision)
 MOST_JOINT = 3
 """Greatest number of other calendars in one sum that is inferred about [C]."""
 
+MOST_DRAWN = 2**18
+"""Sequences of participants, times rounds, times pairs of agents, that are gone through at most:
+some megabytes [C]. Five agents in five meetings of three are a third of it."""
+
+
+class Others(NamedTuple):
+    """Who takes part in meetings of others, by what their common observer knows of its own.
+
+    Attributes:
+        mean: by agent, how likely it takes part in any of them.
+        hidden: rounds without the observer.
+        joint: by round and two agents, how likely both take part, of shape (rounds, agents,
+            agents); ``None`` where everybody is taken to be as likely.
+    """
+
+    mean: Sequence[float]
+    hidden: Sequence[int]
+    joint: Array | None
+
+    def chance(self, agent: AgentId, round_index: int) -> float:
+        """Return how likely an agent takes part in the meeting of a round."""
+        if self.joint is None or not 0 <= round_index < len(self.joint):
+            return self.mean[agent]
+        return float(self.joint[round_index, agent, agent])
+
+    def link(self, agents: Sequence[AgentId], round_index: int) -> float:
+        """Return how likely one of some agents took part in a meeting that another of them held.
+
+        It was before a round, and without the observer.
+        """
+        before = [each for each in self.hidden if each < round_index]
+        if not before:
+            return 0.0
+        if self.joint is None or len(agents) < 2:
+            return min(1.0, len(agents) / max(1, len(self.mean) - 2))
+        earlier = self.joint[before].sum(axis=0)
+        alone = float(earlier[agents, agents].sum())
+        together = float(earlier[np.ix_(agents, agents)].sum()) - alone
+        return together / alone / (len(agents) - 1) if alone else 0.0
+
+
+def others_of(
+    me: AgentId,
+    num_agents: int,
+    size: float,
+    seen: tuple[Participants | None, ...],
+    *,
+    is_drawn: bool,
+) -> Others:
+    """Return who takes part in the meetings of others.
+
+    All have as many meetings, or nearly so, and the generator draws who takes part by turns, which
+    everybody knows (paper, section 4.1): every sequence that fits is as likely [C]. An observer
+    that looks back knows all its own meetings.
+
+    Args:
+        me: the observer.
+        num_agents: in the game.
+        size: participants of a meeting, in the mean.
+        seen: by round who takes part, ascending; ``None`` for a meeting of others.
+        is_drawn: whether participants are drawn by turns, all meetings of as many.
+    """
+    hidden = [number for number, each in enumerate(seen) if each is None]
+    common = Counter(agent for each in seen if each is not None for agent in each)
+    left = [len(seen) * size / num_agents - common[AgentId(each)] for each in range(num_agents)]
+    mean = [min(1.0, max(0.0, each) / max(1, len(hidden))) for each in left]
+    return Others(mean, hidden, _joint_of(me, num_agents, int(size), seen) if is_drawn else None)
+
+
+@lru_cache(maxsize=2048)
+def _joint_of(
+    me: AgentId, num_agents: int, size: int, seen: tuple[Participants | None, ...]
+) -> Array | None:
+    """Return how likely two agents take part; ``None`` if no sequence fits, or too many can."""
+    number = num_balanced(num_agents, len(seen), size)
+    if not 0 < number * len(seen) * num_agents**2 <= MOST_DRAWN:
+        return None
+    known = _who_takes_part(num_agents, len(seen), size)
+    fits = np.ones(len(known), dtype=bool)
+    for place, each in enumerate(seen):
+        if each is None:
+            fits &= ~known[:, place, me]
+        else:
+            fits &= known[:, place, [*each]].all(axis=1)  # of as many: so these and no others
+    fitting = known[fits].astype(float)
+    if not len(fitting):
+        return None
+    joint: Array = fitting.transpose(1, 2, 0) @ fitting.transpose(1, 0, 2) / len(fitting)
+    return joint
+
+
+@lru_cache(maxsize=64)
+def _who_takes_part(num_agents: int, num_meetings: int, size: int) -> NDArray[np.bool_]:
+    """Return by sequence, round and agent whether it takes part."""
+    sequences = balanced_sequences(num_agents, num_meetings, size)
+    found = np.zeros((len(sequences), num_meetings, num_agents), dtype=bool)
+    np.put_along_axis(found, np.array(sequences, dtype=int).reshape(*found.shape[:2], -1), True, 2)
+    return found
+
 
 @dataclass
 class Observer:
@@ -32,18 +139,22 @@ class Observer:
 
     Attributes:
         me: whose knowledge it is.
-        num_agents: in the game.
         cells: what a slot can cost.
         rows: the place of each pair of a target and this observer among all, by target.
         costs: its own local costs now.
+        others: who takes part in the meetings of others, as far as that follows.
+        round_index: of the round that is played.
+        booked: slots of its own meetings that were agreed upon.
         messages: about this meeting, sent or heard.
     """
 
     me: AgentId
-    num_agents: int
     cells: Cells
     rows: Mapping[AgentId, int]
     costs: tuple[int | None, ...]
+    others: Others
+    round_index: int = 0
+    booked: set[Slot] = field(default_factory=set)
     messages: list[Message] = field(default_factory=list)
 
     def agreed(self, event: Resolution) -> Slot | None:
@@ -75,8 +186,19 @@ class Observer:
         if not rows:
             return ()
         if isinstance(clue, Total):
-            return [Summed(number, rows, clue, min(1.0, len(rows) / max(1, self.num_agents - 2)))]
+            return [Summed(number, rows, clue, self._links(clue))]
         return [Chosen(number, rows, clue, self.costs if self.me in clue.agents else None)]
+
+    def _links(self, clue: Total) -> Sequence[float]:
+        """Return by slot how likely an agent took part in another's meeting there, without me.
+
+        It may not have heard of it. A meeting of mine holds its slot for all who take part, and of
+        these no other meeting is there.
+        """
+        others = [agent for agent in clue.agents if agent != self.me]
+        link = HELD * self.others.link(others, self.round_index)
+        at_mine = (1 - HELD) * link
+        return [at_mine if slot in self.booked else link for slot in range(len(clue.sums))]
 
     def _of_one(self, clue: Told | OneOf, number: int) -> Sequence[Heard | Mixed]:
         """Return what a clue about one other agent teaches."""
