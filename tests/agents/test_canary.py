@@ -104,6 +104,7 @@ def test_recording_is_replayed_as_it_was_made(
         "smollm2-everyone",
         "delegates",
         "delegates-paper",
+        "delegates-paper-seats",
         "delegates-everyone",
     ],
 )

@@ -66,6 +66,7 @@ NO_PLAYERS = {
         for size in ("qwen-0_5b", "smollm2-v3")
         for other in ("imap", "speakers")
     ),
+    "qwen-1_5b-of-five",
     *(f"qwen-1_5b-among-four-{other}" for other in ("imap", "candid", "guarded")),
 }
 """Teams of models, or of several seats."""

@@ -67,7 +67,7 @@ def test_compose_stage_writes_what_the_command_composes(
     importlib.import_module("stages.compose").main()
     assert not Path("build/parts/gone.json").exists()
     found = {path.stem: read_params(path) for path in Path("build/params").iterdir()}
-    assert len(found) == 25
+    assert len(found) == 26
     for name, spec in found.items():
         assert spec == compose([f"+experiment={name}"])
         assert spec.site is not None
