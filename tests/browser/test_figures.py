@@ -98,7 +98,7 @@ def test_names_of_teams_and_axes_lie_apart_on_a_phone(visit: Visit) -> None:
             const boxes = [...plot.querySelectorAll(texts)]
                 .map(node => node.getBoundingClientRect());
             return plot.querySelector(".main-svg").getBoundingClientRect().right <= 390
-                && boxes.every(box => box.width > 0)
+                && boxes.every(box => box.width > 0 && box.right <= 390)
                 && boxes.map(box => [box.left, box.top, box.right, box.bottom]);
         }""",
         plot.element_handle(),

@@ -93,6 +93,7 @@ OPEN = {
     "my-protocol": "imap",
     "smollm2-v1": "smollm2",
     "qwen-large": "qwen-1.5b",
+    "qwen-1_5b-of-five": "qwen-1.5b",
     "qwen-small": "qwen-0.5b",
     "qwen-large-among-imap": "qwen-1.5b-among-imap",
     "qwen-large-among-speakers": "qwen-1.5b-among-speakers",

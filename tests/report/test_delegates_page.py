@@ -57,6 +57,16 @@ def test_meetings_without_agreement_are_counted_of_those_that_came_about(
     assert shown in line
 
 
+def test_meetings_that_are_moved_away_later_are_counted_once(
+    text: str, delegates: Experiment
+) -> None:
+    rounds = text_rows(delegates.tables, "meetings.csv", team=MODEL)
+    left = {(row["scenario_id"], each) for row in rounds for each in row["broken_meetings"].split()}
+    (line,) = re.findall(rf">{MODEL}[ <].*", section(text, "sizes"))
+    shown = re.findall(r'<data value="(\d+)">\d+</data><span class="cb-range">of ', line)
+    assert shown[1] == str(len(left))
+
+
 def test_differences_are_those_that_a_model_is_part_of(text: str, delegates: Experiment) -> None:
     rows = section(text, "pairs")
     for row in text_rows(delegates.tables, "comparisons.csv"):

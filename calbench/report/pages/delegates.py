@@ -118,6 +118,7 @@ def _by_size(
     rows = [
         {
             "unagreed": None,
+            "moved_away": None,
             **counts.get(row["team"], {}),
             **row,
             "parameters": sizes.get(row["team"]),
@@ -182,11 +183,20 @@ def _among_pairs(
 
 
 def _unagreed(setting: Setting, models: Collection[str]) -> Mapping[str, Row]:
-    """Return how many meetings of each model came about, and how many without agreement."""
+    """Return how many meetings of each model came about, without agreement, and for a while."""
     cases = setting.rows("audit_cases.csv", kind="failure")
     found = {row["team"]: row["found"] for row in cases if row["name"] == UNAGREED}
+    own = {row["scenario_id"] for row in setting.rows("games.csv")}
+    left: dict[str, set[tuple[str, str]]] = {team: set() for team in models}
+    for row in setting.experiment.tables.optional("meetings.csv"):
+        if row["team"] in models and row["scenario_id"] in own:
+            left[row["team"]] |= {(row["scenario_id"], each) for each in row["broken_meetings"]}
     return {
-        row["team"]: {"placed": row["scheduled"], "unagreed": found.get(row["team"], 0)}
+        row["team"]: {
+            "placed": row["scheduled"],
+            "unagreed": found.get(row["team"], 0),
+            "moved_away": len(left[row["team"]]),
+        }
         for row in setting.rows("outcomes.csv")
         if row["team"] in models
     }
