@@ -2,7 +2,6 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import assume, given
@@ -67,18 +66,13 @@ def test_sequences_are_what_is_drawn_each_as_likely() -> None:
 
 def test_sequences_are_what_the_papers_recipe_draws_each_as_likely() -> None:
     sequences = balanced_sequences(5, 5, 3)
-    tasks = [task(levels, suite, number) for levels in (1, 3) for suite, number in drawn_tasks()]
+    tasks = [task(*each) for each in itertools.product((1, 3), (5, 6), range(300))]
     scenarios = [drawn(each, scenario_id="uniform-000", setting="uniform") for each in tasks]
     found = Counter(tuple(each.participants for each in own.meetings) for own in scenarios)
     assert len(sequences) == num_balanced(5, 5, 3) == 720
     assert {*found} <= {*sequences}
     # Of 1,200 draws of 720, 136 would be missing: e^(-1200 / 720) of them, with a deviation of 9.
     assert 100 < 720 - len(found) < 172
-
-
-def drawn_tasks() -> Iterator[tuple[int, int]]:
-    """Yield suites by the paper's recipe and numbers of their candidates."""
-    return itertools.product((5, 6), range(300))
 
 
 @given(sizes())

@@ -114,7 +114,7 @@ def _by_size(
     setting: Setting, alone: Sequence[Row], sizes: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """Return rows of teams by the parameters of their model, the largest first and none last."""
-    counts = _unagreed(setting, sizes)
+    counts = _placed(setting, sizes)
     rows = [
         {
             "unagreed": None,
@@ -182,8 +182,8 @@ def _among_pairs(
     }
 
 
-def _unagreed(setting: Setting, models: Collection[str]) -> Mapping[str, Row]:
-    """Return how many meetings of each model came about, without agreement, and for a while."""
+def _placed(setting: Setting, models: Collection[str]) -> Mapping[str, Row]:
+    """Return how many meetings of models came about, without agreement, and not to stay."""
     cases = setting.rows("audit_cases.csv", kind="failure")
     found = {row["team"]: row["found"] for row in cases if row["name"] == UNAGREED}
     own = {row["scenario_id"] for row in setting.rows("games.csv")}

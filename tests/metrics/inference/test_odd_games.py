@@ -1,8 +1,9 @@
 """Games of strangers and by other limits: nothing false is certain, nothing breaks the reader."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from math import isfinite
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -62,7 +63,15 @@ ODD = (
 )
 
 
+E = TypeVar("E", bound=Event)
+
 PARAMS = {"density": 0.75, "blocked": 1, "force_witness_errand": True}
+
+
+def with_each(trace: Trace, kind: type[E], change: Callable[[E], E]) -> Trace:
+    """Return a game with all events of a kind changed."""
+    events = [change(each) if isinstance(each, kind) else each for each in trace.events]
+    return trace.model_copy(update={"events": tuple(events)})
 
 
 def changed(trace: Trace, contents: Iterable[Content]) -> Trace:
@@ -87,35 +96,29 @@ def test_whatever_is_said_is_read(team: str, shift: int) -> None:
 
 
 def test_who_is_not_in_the_game_hears_nothing() -> None:
-    trace = play_game(canonical_scenario(0), "imap")
-    events = tuple(
-        replace(each, to_agents=(AgentId(99), AgentId(-1))) if isinstance(each, DmSent) else each
-        for each in trace.events
-    )
-    found = learnt(trace.model_copy(update={"events": events}))
+    trace, strangers = play_game(canonical_scenario(0), "imap"), (AgentId(99), AgentId(-1))
+    found = learnt(with_each(trace, DmSent, lambda each: replace(each, to_agents=strangers)))
     assert [pair.bits for pair in found.pairs] == [0.0] * 20
 
 
 def test_who_takes_part_and_is_not_in_the_game_is_passed_over() -> None:
     trace = play_game(canonical_scenario(0), "tell-all")
-    events = tuple(
-        replace(each, participants=(*each.participants, AgentId(99)))
-        if isinstance(each, RoundStart)
-        else each
-        for each in trace.events
-    )
-    found = learnt(trace.model_copy(update={"events": events}))
+
+    def joined(event: RoundStart) -> RoundStart:
+        return replace(event, participants=(*event.participants, AgentId(99)))
+
+    found = learnt(with_each(trace, RoundStart, joined))
     assert found.pairs
     assert all(isfinite(pair.bits) for pair in found.pairs)
 
 
 def test_calendars_may_become_longer() -> None:
     trace = play_game(canonical_scenario(0), "secure-sum")
-    events = tuple(
-        replace(each, calendar=(*each.calendar, None)) if isinstance(each, BatchApplied) else each
-        for each in trace.events
-    )
-    found = learnt(trace.model_copy(update={"events": events}))
+
+    def longer(event: BatchApplied) -> BatchApplied:
+        return replace(event, calendar=(*event.calendar, None))
+
+    found = learnt(with_each(trace, BatchApplied, longer))
     assert found.pairs == learnt(trace).pairs
 
 

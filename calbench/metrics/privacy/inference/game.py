@@ -201,7 +201,6 @@ class _Game:
         pairs: of which something may be heard, ordered.
         last: of each, the last event after which bookings do not matter.
         first: row of the first of them among those of all games.
-        begin: by observer, the row of its first pair.
         before: what each knows by the observer's own calendar.
         truths: the place in the cells of each slot of the first calendars, by agent.
         said: what was said in this round, by sender, recipients and meeting.
@@ -247,7 +246,6 @@ class _Game:
         rows: dict[AgentId, dict[AgentId, int]] = {agent: {} for agent in self.agents}
         for row, (target, me) in enumerate(self.pairs, self.first):
             rows[me][target] = row
-        self.begin = {agent: min(own.values()) for agent, own in rows.items() if own}
         self.observers = [*self._observers(rows)]
         self.agreed: Agreed = {}
         self.said: dict[object, list[object]] = {}
@@ -405,16 +403,14 @@ class _Game:
         for place, at in enumerate(open_):
             target, me = self.pairs[at]
             slot, there = known[me]
-            is_known, others = len(there) == size, self.observers[me].others
-            chance.append(
-                float(target in there) if is_known else others.chance(target, event.round)
-            )
+            is_known, observer = len(there) == size, self.observers[me]
+            chance.append(float(target in there) if is_known else observer.chance(target))
             if slot is not None and target in there:
                 common[place] = slot
             elif slot is not None and me in members:
                 apart[place] = slot
         rows, is_first = [self.first + at for at in open_], [self.is_first[at] for at in open_]
-        observers = [self.begin[self.pairs[at][1]] for at in open_]
+        observers = [next(iter(self.observers[self.pairs[at][1]].rows.values())) for at in open_]
         everywhere = chance_apart(len(self.agents), size)
         booked = Booked(rows, chance, common, apart, everywhere, size, is_first, observers)
         self.lessons.add(booked)

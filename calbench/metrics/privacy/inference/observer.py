@@ -157,6 +157,10 @@ class Observer:
     booked: set[Slot] = field(default_factory=set)
     messages: list[Message] = field(default_factory=list)
 
+    def chance(self, target: AgentId) -> float:
+        """Return how likely another takes part in this round's meeting, if that is not known."""
+        return self.others.chance(target, self.round_index)
+
     def agreed(self, event: Resolution) -> Slot | None:
         """Return where it booked a round's meeting, if that was agreed upon."""
         slot = event.slot_by_agent.get(str(self.me))
