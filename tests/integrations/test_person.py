@@ -266,7 +266,7 @@ def test_game_in_a_browser_is_scored_as_every_team(
         found.append(server.play())
         server.leave()
 
-    beside = threading.Thread(target=serve)
+    beside = threading.Thread(target=serve, daemon=True)
     beside.start()
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -288,8 +288,10 @@ def test_game_in_a_browser_is_scored_as_every_team(
             settled = re.findall(r"agree on slot (\d+)", tab.locator("ul.said").first.inner_text())
             if book.count() and settled:
                 tab.get_by_label("Book meeting").select_option(settled[-1])
-                book.click()
-            tab.get_by_role("button", name="end the turn").click()
+                with tab.expect_navigation():  # what is asked next is asked of the next page
+                    book.click()
+            with tab.expect_navigation():
+                tab.get_by_role("button", name="end the turn").click()
         browser.close()
     beside.join(30)
     assert complaints == []
