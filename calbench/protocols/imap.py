@@ -30,6 +30,7 @@ class Imap:
 
     speaks_first: ClassVar[First] = "initiator"
     talks_on: ClassVar[tuple[Channel, ...]] = ("dm",)
+    books_together: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:
         """Request, report or decide while talking; book the agreed slot when deciding."""

@@ -75,6 +75,11 @@ class Dsm:
         self._plans = OwnPlans(self._settings.depth, self._settings.targets)
         self._purse = Purse()
 
+    @property
+    def books_together(self) -> bool:
+        """Whether all go on until a plan suits all; a single offer is announced whether or not."""
+        return self._settings.batches == "exhaustive"
+
     def act(self, observation: Observation) -> Turn:
         """Offer, score or announce while talking; afterwards carry out the announced plan."""
         meeting = own_meeting(observation)

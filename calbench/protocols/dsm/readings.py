@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Proposals
 from calbench.protocols.clues import OneOf, Told, View
-from calbench.protocols.dsm.clues import MOVED, is_plain, levels_of
+from calbench.protocols.dsm.clues import MOVED, levels_of
 from calbench.protocols.dsm.offers import joint_feasibility_of, offer_size
 from calbench.protocols.dsm.plans import Plan
 from calbench.protocols.dsm.scores import FREE, INFEASIBLE, satisfaction
@@ -18,6 +18,10 @@ from calbench.protocols.dsm.settings import DsmSettings
 
 MOST_LEVELS = 6
 """Scores of which the readings of an offer are weighed; their number grows with each [C]."""
+
+
+Plans = tuple[tuple[Slot, int], ...]
+"""Of an offer, in its order: each plan's slot, and how many meetings it moves."""
 
 
 @lru_cache(maxsize=1024)
@@ -43,17 +47,17 @@ def offer_told(
     A slot with a meeting has plans of its own, which move it, so it is left out only as an errand
     of the same cost would be.
     """
-    plain = tuple([plan.slot for plan in content.plans if is_plain(plan)])
+    plans = tuple([(plan.slot, len(plan.moves) + len(plan.vacated)) for plan in content.plans])
+    plain = tuple([slot for slot, moves in plans if not moves])
     levels = tuple(levels_of(view))
     can_meet = {slot: view.possible(can_meet=True) for slot in plain}
     ways = None
     is_first = not view.heard(sender, Proposals)
     if is_first and _is_offer(plain, view) and len({*levels}) <= MOST_LEVELS:
-        named = frozenset([plan.slot for plan in content.plans])
+        named = frozenset([slot for slot, _ in plans])
         omitted = tuple([Slot(slot) for slot in range(view.num_slots) if slot not in named])
-        num_moved, num_responders = len(content.plans) - len(plain), len(view.participants) - 1
-        shape = num_moved, view.num_slots, num_responders
-        ways = _ways(plain, omitted, levels, shape, settings)
+        num_responders = len(view.participants) - 1
+        ways = _ways(plans, omitted, levels, view.num_slots, num_responders, settings)
     if ways is None:
         yield Told(sender, can_meet)
         return
@@ -70,54 +74,61 @@ def _is_offer(plain: Sequence[Slot], view: View) -> bool:
 
 @lru_cache(maxsize=256)
 def _ways(
-    plain: tuple[Slot, ...],
+    plans: Plans,
     omitted: tuple[Slot, ...],
     levels: tuple[int, ...],
-    shape: tuple[int, int, int],
+    num_slots: int,
+    num_responders: int,
     settings: DsmSettings,
 ) -> NDArray[np.bool_] | None:
     """Return the ways in which an offer can have come about: see ``OneOf``.
 
-    Scores descend, and slots ascend among equal ones. Plans that move meetings count for the
-    length with the score of a cost of 1.
+    Scores descend, and slots ascend among equal ones. What a plan that moves meetings costs is
+    known, as each of them costs the same.
 
     Args:
-        plain: slots of the plans that move nothing, in its order.
+        plans: of the offer, in its order.
         omitted: slots that no plan is for.
         levels: the score of each cell.
-        shape: its plans that move meetings, slots of the calendar, and who is to answer it.
+        num_slots: of the calendar.
+        num_responders: who are to answer it.
         settings: of the protocol.
 
     Returns:
-        Of shape (ways, slots, cells + 1), the offered slots first; ``None`` if there is none.
+        Of shape (ways, slots, cells + 1), the slots of plans that move nothing first; ``None`` if
+        there is none.
     """
-    size, (num_moved, num_slots, num_responders) = len(plain), shape
     scale = tuple(sorted({level for level in levels if level}, reverse=True))
     # A slot with a meeting has no plan that moves nothing.
     is_score = np.array([[*[level == score for level in levels], False] for score in scale])
-    is_after = (np.array(omitted, dtype=int) > plain[-1]).astype(int)
-    can_move = bool(settings.depth) and satisfaction(MOVED) in scale
-    found = []
+    is_after = (np.array(omitted, dtype=int) > plans[-1][0]).astype(int)
+    by_meeting = satisfaction(MOVED) if settings.depth else INFEASIBLE
+    size, found = sum(not moves for _, moves in plans), []
     for ends in combinations_with_replacement(range(size + 1), len(scale) - 1):
-        groups = list(pairwise([0, *ends, size]))
-        if any(plain[at:end] != tuple(sorted(plain[at:end])) for at, end in groups):
-            continue
+        groups = pairwise([0, *ends, size])
         places = [place for place, (at, end) in enumerate(groups) for _ in range(end - at)]
-        scores = tuple([scale[place] for place in places])
-        of_offer = (num_moved, scale, len(omitted), num_slots)
-        left = _greatest_left(scores, *of_offer, num_responders, settings)
+        scores = _scores(plans, [scale[place] for place in places])
+        order = [(-score, slot) for score, (slot, _) in zip(scores, plans, strict=True)]
+        if order != sorted(order):
+            continue
+        rest = tuple(sorted({*scale, by_meeting} - {INFEASIBLE})) if omitted else ()
+        left = _greatest_left(scores, rest, len(omitted), num_slots, num_responders, settings)
         if left is not None:
-            by_meeting = satisfaction(MOVED) if can_move else INFEASIBLE
             left_out = _leaves_out((*levels, by_meeting), left, scores[-1])
             found.append(np.concatenate([is_score[places], left_out[is_after]]))
     return np.array(found) if found else None
 
 
+def _scores(plans: Plans, of_plain: Sequence[int]) -> tuple[int, ...]:
+    """Return the scores of plans, by those of the ones that move nothing."""
+    plain = iter(of_plain)
+    return tuple([satisfaction(moves * MOVED) if moves else next(plain) for _, moves in plans])
+
+
 @lru_cache(maxsize=4096)
 def _greatest_left(
     scores: tuple[int, ...],
-    num_moved: int,
-    scale: tuple[int, ...],
+    rest: tuple[int, ...],
     num_omitted: int,
     num_slots: int,
     num_responders: int,
@@ -126,19 +137,26 @@ def _greatest_left(
     """Return the greatest score with which plans may be left after such an offer; 0 for none.
 
     ``None`` if an offer of these plans would have been shorter.
+
+    Args:
+        scores: of the plans that are offered.
+        rest: that others can have, ascending.
+        num_omitted: slots that no plan is for.
+        num_slots: of the calendar.
+        num_responders: who are to answer it.
+        settings: of the protocol.
     """
-    offered = sorted([*scores, *[satisfaction(MOVED)] * num_moved], reverse=True)
     best: int | None = None
-    free = sum(score == FREE for score in offered)
-    for level in (0, *sorted(scale)):
-        rest = [level] if level and num_omitted else []
-        if level > scores[-1] or (level and not rest):
+    free = sum(score == FREE for score in scores)
+    for level in (0, *rest):
+        if level > scores[-1]:
             continue
-        plans = [Plan(Slot(0), 0, score) for score in (*offered, *rest)]
+        left = [level] if level else []
+        plans = [Plan(Slot(0), 0, score) for score in (*scores, *left)]
         # Free slots that are left out count for q; how many there are is not known.
         numbers = range(1, num_omitted + 1) if level == FREE else range(1)
         shares = [(free + number) / num_slots for number in numbers]
         qs = [joint_feasibility_of(share, num_responders) for share in shares]
-        if any(offer_size(plans, q, settings) == len(offered) for q in qs):
+        if any(offer_size(plans, q, settings) == len(scores) for q in qs):
             best = level
     return best

@@ -49,6 +49,7 @@ class SdMap:
     talks_on: ClassVar[tuple[Channel, ...]] = ("dm",)
     takes_weights: ClassVar[bool] = True
     books_first: ClassVar[bool] = True
+    books_together: ClassVar[bool] = True
 
     __slots__ = ("_cache",)
 

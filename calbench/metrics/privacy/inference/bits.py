@@ -132,6 +132,8 @@ def by_event(steps: Sequence[Step]) -> dict[int, float]:
     for step in steps:
         target, _ = step.pair
         of_pairs = bits.setdefault(target, {})
+        if of_pairs.get(step.pair) == step.bits:  # as most, once all is known
+            continue
         of_pairs[step.pair] = step.bits
         total = round(fsum(of_pairs.values()), AGENT_DIGITS)
         added = total - sums.get(target, 0.0)

@@ -1,8 +1,9 @@
 """How calendars are drawn, as everybody knows, and what follows from likelihoods of slots [C].
 
 Slots of one calendar are exchangeable. How many are blocked is drawn as the generator draws it, and
-is taken into account exactly, by a dynamic programme over the slots; whether another slot is free
-or has an errand of some cost is independent, with the generator's mean shares.
+is taken into account exactly, by a dynamic programme over the slots, and so is how many hold a
+meeting by now, where that is known; whether another slot is free or has an errand of some cost is
+independent, with the generator's mean shares.
 """
 
 from collections.abc import Mapping
@@ -20,6 +21,11 @@ from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import RECIPE
 
 Array = NDArray[np.float64]
+Counts = NDArray[np.intp]
+
+HELD = 0.98
+"""Probability that a slot with room which the observer booked with the target is held by that
+meeting, and not another one: the target may not have heard what was agreed [C]."""
 
 LEAST = 1e-300
 """Instead of 0 as a divisor."""
@@ -159,43 +165,100 @@ def _on_witness(
     ]
 
 
-def posterior(prior: Prior, weights: Array) -> Array:
+def posterior(
+    prior: Prior, weights: Array, held: Array | None = None, hidden: Counts | None = None
+) -> Array:
     """Return the probability of each cell of each slot, exactly.
 
     Args:
         prior: of the calendars.
         weights: likelihood of each cell, of shape (calendars, slots, cells).
+        held: beside it, where a meeting of which the observer knows no slot holds the slot.
+        hidden: of each calendar, how many such meetings there are; 0 where that is not known.
     """
-    inner = weights[:, :, :-1] * np.array(prior.shares)
+    if held is None or hidden is None:
+        return _posterior(prior, weights, np.zeros_like(weights), 0)[0]
+    found = np.empty_like(weights)
+    for number in np.unique(hidden).tolist():
+        at = np.flatnonzero(hidden == number)
+        if number:
+            found[at], fits = _posterior(prior, weights[at], held[at], number)
+            at = at[~fits]  # so many cannot be held: then nothing is known of their number
+        if len(at):
+            found[at] = posterior(prior, weights[at] + held[at])
+    return found
+
+
+def _posterior(
+    prior: Prior, weights: Array, held: Array, hidden: int
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the same for calendars with as many such meetings, and whether any calendar fits."""
+    shares = np.array(prior.shares)
+    by_meeting, by_room = held[:, :, :-1] * shares, weights[:, :, :-1] * shares
     # By slot first, and by calendar last: what is read together lies together.
-    room, blocked = over_cells(inner).T.copy(), weights[:, :, -1].T.copy()
+    room, meeting = over_cells(by_room).T.copy(), over_cells(by_meeting).T.copy()
+    blocked = weights[:, :, -1].T.copy()
+    chance = _by_state(prior, room, meeting, blocked, hidden)
+    is_any = chance.sum(axis=0) > 0
+    # Without any calendar that fits, by a broken rule, nothing is known of the numbers.
+    none = prior.chances[-1]
+    alone = [room * (1 - none), meeting * (1 - none), blocked * none]
+    chance = np.where(is_any, chance, alone)
+    chance /= np.maximum(chance.sum(axis=0), LEAST)
+    found = np.empty_like(weights)
+    found[:, :, -1] = chance[2].T
+    found[:, :, :-1] = by_room * _over(chance[0], room)
+    if hidden:
+        found[:, :, :-1] += by_meeting * _over(chance[1], meeting)
+    return found, is_any.all(axis=0)
+
+
+def _by_state(prior: Prior, room: Array, meeting: Array, blocked: Array, hidden: int) -> Array:
+    """Return how likely each slot has room, holds a hidden meeting or is blocked, relatively.
+
+    By how many are blocked and hold a meeting before each slot, and after it.
+
+    Args:
+        prior: of the calendars.
+        room: likelihood of each slot with room, of shape (slots, calendars).
+        meeting: of each that holds a hidden meeting.
+        blocked: of each blocked one.
+        hidden: number of these meetings.
+
+    Returns:
+        Of shape (3, slots, calendars).
+    """
     slots, num = room.shape
-    size = len(prior.blocked)
-    after = np.zeros((slots + 1, size + 1, num))
-    after[slots, :size] = prior.by_count[:, None]
+    size, most = len(prior.blocked), hidden + 1 + bool(hidden)
+    after = np.zeros((slots + 1, size + 1, most + 1, num))
+    # One that was agreed upon may be one of them, or one of them another's, if messages were lost.
+    doubt = (1 - HELD) ** np.abs(np.arange(most) - hidden)
+    after[slots, :size, :most] = prior.by_count[:, None, None] * doubt[:, None]
     for slot in range(slots - 1, -1, -1):
-        later = after[slot + 1]
-        after[slot, :size] = room[slot] * later[:size] + blocked[slot] * later[1:]
-    before = np.zeros((size, num))
-    before[0] = 1.0
-    is_held = np.empty((slots, num))
+        later, now = after[slot + 1], after[slot, :size, :most]
+        now[:] = room[slot] * later[:size, :most] + blocked[slot] * later[1:, :most]
+        if hidden:
+            now += meeting[slot] * later[:size, 1:]
+    before = np.zeros((size, most, num))
+    before[0, 0] = 1.0
+    chance = np.zeros((3, slots, num))
     for slot in range(slots):
         later = after[slot + 1]
-        has_room = room[slot] * (before * later[:size]).sum(axis=0)
-        is_blocked = blocked[slot] * (before * later[1:]).sum(axis=0)
-        whole = has_room + is_blocked
-        # Without any calendar that fits, by a broken rule, nothing is known of the number.
-        free = blocked[slot] * prior.chances[-1]
-        alone = free / np.maximum(free + room[slot] * (1 - prior.chances[-1]), LEAST)
-        is_held[slot] = np.where(whole > 0, is_blocked / np.maximum(whole, LEAST), alone)
         step = before * room[slot]
+        chance[0, slot] = (step * later[:size, :most]).sum(axis=(0, 1))
+        chance[2, slot] = blocked[slot] * (before * later[1:, :most]).sum(axis=(0, 1))
         step[1:] += before[:-1] * blocked[slot]
-        before = step / np.maximum(step.sum(axis=0), LEAST)
-    found = np.empty_like(weights)
-    found[:, :, -1] = is_held.T
-    rest = np.where(room > 0, room, 1.0).T[:, :, None]
-    found[:, :, :-1] = inner / rest * (1 - found[:, :, -1:])
-    return found
+        if hidden:
+            chance[1, slot] = meeting[slot] * (before * later[:size, 1:]).sum(axis=(0, 1))
+            step[:, 1:] += before[:, :-1] * meeting[slot]
+        before = step / np.maximum(step.sum(axis=(0, 1)), LEAST)
+    return chance
+
+
+def _over(chance: Array, weight: Array) -> Array:
+    """Return chances over weights, of shape (calendars, slots, 1); 0 where there is no weight."""
+    found: Array = np.divide(chance, weight, out=np.zeros_like(chance), where=weight > 0)
+    return found.T[:, :, None]
 
 
 def over_cells(states: Array, weights: Array | None = None) -> Array:

@@ -46,7 +46,7 @@ from calbench.metrics.privacy.inference.calendars import (
     prior_of,
 )
 from calbench.metrics.privacy.inference.knowledge import Knowledge
-from calbench.metrics.privacy.inference.lessons import Asked, Booked, Given, Lessons
+from calbench.metrics.privacy.inference.lessons import Asked, Booked, Given, Lessons, Linked
 from calbench.metrics.privacy.inference.observer import Observer, chance_apart, others_of
 from calbench.metrics.privacy.inference.rules import are_ours, clues_of, rules_of
 from calbench.protocols.clues import Telling, View
@@ -114,10 +114,11 @@ def learnt_of(traces: Sequence[Trace], rounds: int | None = None) -> list[Learnt
 def _results(games: Sequence["_Game"], prior: Prior, lessons: Lessons) -> Iterator[Learnt]:
     """Yield what was learnt in games whose calendars are drawn alike; all is computed at once."""
     before = np.concatenate([game.before for game in games])
-    moved = lessons.take_in(Knowledge(prior, before))
+    is_linked = any(game.is_linked for game in games)
+    moved = lessons.take_in(Knowledge(prior, before, is_linked=is_linked))
     begun, places = np.unique(moved.rows, return_inverse=True)
-    chances = posterior(prior, np.concatenate([before[begun], moved.weights]))
-    first, after = chances[: len(begun)][places], chances[len(begun) :]
+    first = posterior(prior, before[begun])[places]
+    after = posterior(prior, moved.weights, moved.held, moved.hidden)
     truths = np.concatenate([game.truths[[target for target, _ in game.pairs]] for game in games])
     found = [*bits_of(truths[moved.rows], first, after)]
     room = 1 - after[:, :, -1]
@@ -204,6 +205,9 @@ class _Game:
         before: what each knows by the observer's own calendar.
         truths: the place in the cells of each slot of the first calendars, by agent.
         said: what was said in this round, by sender, recipients and meeting.
+        is_linked: whether all book their meetings in the same slot, by their rules, and who takes
+            part in whose follows from how that is drawn.
+        last_heard: number of what each heard last in this round.
         told: events that tell something, or may.
         heard_in: in which event something was heard that may teach, by its number.
         end: number behind the last of these.
@@ -238,17 +242,20 @@ class _Game:
         self.before = self._before()
         books_first = [getattr(policy, "books_first", False) is True for policy in policies]
         self.is_first = [books_first[target] for target, _ in self.pairs]
-        if any(self.is_first):  # where such a meeting is depends on what is known of others, too
-            last = dict[AgentId, int]()
-            for (_, me), event in last_by_pair.items():
-                last[me] = max(event, last.get(me, event))
-            self.last = [last[me] for _, me in self.pairs]
         rows: dict[AgentId, dict[AgentId, int]] = {agent: {} for agent in self.agents}
         for row, (target, me) in enumerate(self.pairs, self.first):
             rows[me][target] = row
         self.observers = [*self._observers(rows)]
+        self.is_linked = all(getattr(each, "books_together", False) is True for each in policies)
+        self.is_linked &= any(each.others.joint is not None for each in self.observers)
+        if self.is_linked or any(self.is_first):  # what is known of others counts, too
+            last = dict[AgentId, int]()
+            for (_, me), event in last_by_pair.items():
+                last[me] = max(event, last.get(me, event))
+            self.last = [last[me] for _, me in self.pairs]
         self.agreed: Agreed = {}
         self.said: dict[object, list[object]] = {}
+        self.last_heard: dict[AgentId, int] = {}
         self.told: set[int] = set()
         self.heard_in: dict[int, int] = {}
         self.end = 0
@@ -269,7 +276,7 @@ class _Game:
                     break
                 participants = event.participants
                 self.lessons.begin_round(event.round)
-                self.said = {}
+                self.said, self.last_heard = {}, {}
                 for observer in self.observers:
                     observer.round_index, observer.messages = event.round, []
 
@@ -346,6 +353,7 @@ class _Game:
         """Note what a message teaches who hears it: now, or once it is known what it knows."""
         number = self.lessons.number()
         self.heard_in[number] = index
+        self.last_heard[observer.me] = number
         prior, size, me = self.prior, len(self.agents), observer.me
         view = View(me, participants, prior.num_slots, prior.cells, observer.messages, _not_yet)
         try:
@@ -371,12 +379,21 @@ class _Game:
 
         What happens to be scheduled without a word about it tells nobody anything.
         """
+        self._link()
         self._book(index, event, participants)
         for observer in self.observers:
             slot = event.slot_by_agent.get(str(observer.me))
             if event.coordinated and slot is not None and observer.messages:
                 for agent in participants:
                     self.agreed.setdefault((agent, observer.me), set()).add(slot)
+
+    def _link(self) -> None:
+        """Note what a round's talk tells of meetings that were held before it, and not by whom."""
+        for me, number in self.last_heard.items() if self.is_linked else ():
+            observer = self.observers[me]
+            partners = observer.others.partners([*observer.rows], observer.round_index)
+            if partners is not None:
+                self.lessons.add(Linked(number, [*observer.rows.values()], partners))
 
     def _book(self, index: int, event: Resolution, participants: tuple[AgentId, ...]) -> None:
         """Note a round's bookings in what each observer knows.

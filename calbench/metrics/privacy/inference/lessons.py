@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calbench.domain.ids import Slot
-from calbench.metrics.privacy.inference.calendars import Array
+from calbench.metrics.privacy.inference.calendars import Array, Counts
 from calbench.metrics.privacy.inference.knowledge import Knowledge
 from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
 from calbench.protocols.clues import Best, OneOf, Total, Weights
@@ -106,12 +106,27 @@ class Booked(NamedTuple):
     observers: Sequence[int]
 
 
-Given = Heard | Mixed | Chosen | Summed | Booked
+class Linked(NamedTuple):
+    """What a round's talk of some agents tells of meetings that others of them held before it.
+
+    Attributes:
+        number: of the last message that the observer heard.
+        rows: of all that the observer knows.
+        partners: how likely each takes part in a meeting that another held, of shape (rows, rows).
+    """
+
+    number: int
+    rows: Sequence[int]
+    partners: Array
+
+
+Given = Heard | Mixed | Chosen | Summed | Linked | Booked
 Lesson = Given | Asked
 
 
 STAGES = 2**32
-"""Of each round, more than anybody hears in one; in the last all games' bookings are taken in."""
+"""Of each round, more than anybody hears in one; in the last all games' bookings are taken in, in
+the one before what talk tells of earlier meetings."""
 
 
 class Lessons:
@@ -147,8 +162,8 @@ class Lessons:
         else:
             rows = lesson.rows
             stage = max([stage, *[after[row] for row in rows]])
-            if isinstance(lesson, Booked):
-                stage += STAGES - 1 - stage % STAGES
+            if isinstance(lesson, (Linked, Booked)):
+                stage += STAGES - 1 - isinstance(lesson, Linked) - stage % STAGES
         self._stages.setdefault(stage, []).append(lesson)
         for row in rows:
             after[row] = stage + 1
@@ -156,7 +171,11 @@ class Lessons:
     def take_in(self, known: Knowledge) -> "Steps":
         """Take in all of them; before, nothing is known but what each observer begins with."""
         moved: list[Steps] = []
-        for _, lessons in sorted(self._stages.items()):
+        last_round = 0
+        for stage, lessons in sorted(self._stages.items()):
+            if stage // STAGES > last_round:
+                known.begin_round()
+                last_round = stage // STAGES
             asked = [each for each in lessons if isinstance(each, Asked)]
             given = [each for each in lessons if not isinstance(each, Asked)]
             answers = [*zip_longest(*_answered(asked, known))] if asked else []
@@ -166,13 +185,13 @@ class Lessons:
                 given = []
         if not moved:
             nothing = np.zeros(0, dtype=int)
-            return Steps(nothing, nothing, known.weights(nothing))
-        numbers, rows, weights = (np.concatenate(each) for each in zip(*moved, strict=True))
+            return _steps(known, nothing, nothing)
+        found = Steps(*(np.concatenate(each) for each in zip(*moved, strict=True)))
         # What a message told in several steps counts once: as it was after the last of them.
-        order = np.lexsort((rows, numbers))
-        numbers, rows = numbers[order], rows[order]
+        order = np.lexsort((found.rows, found.numbers))
+        numbers, rows = found.numbers[order], found.rows[order]
         is_last = np.append((np.diff(numbers) != 0) | (np.diff(rows) != 0), True)
-        return Steps(numbers[is_last], rows[is_last], weights[order[is_last]])
+        return Steps(*[each[order[is_last]] for each in found])
 
 
 class Steps(NamedTuple):
@@ -181,12 +200,21 @@ class Steps(NamedTuple):
     Attributes:
         numbers: of what was heard.
         rows: which pair it moved.
-        weights: of shape (steps, slots, cells).
+        weights: where no hidden meeting holds the slot, of shape (steps, slots, cells).
+        held: where one does.
+        hidden: how many such meetings there are; 0 where that is not known.
     """
 
     numbers: Rows
     rows: Rows
     weights: Array
+    held: Array
+    hidden: Counts
+
+
+def _steps(known: Knowledge, numbers: Rows, rows: Rows) -> Steps:
+    """Return what is known of pairs after what was heard."""
+    return Steps(numbers, rows, *known.apart(rows))
 
 
 class _Entries(NamedTuple):
@@ -207,6 +235,11 @@ def _take_in(lessons: Sequence[Given], known: Knowledge) -> Iterator[Steps]:
         by_kind.setdefault(type(lesson), []).append(lesson)
     if Booked in by_kind:
         _book(by_kind[Booked], known)
+    for linked in _by_form(by_kind.get(Linked, []), lambda each: len(each.rows)):
+        rows = np.array([each.rows for each in linked])
+        at = known.link(rows, np.array([each.partners for each in linked]))
+        if len(at[0]):
+            yield _steps(known, np.array([each.number for each in linked])[at[0]], rows[at])
     found: list[_Entries] = []
     if Heard in by_kind:
         found.append(_of_slots(by_kind[Heard]))
@@ -219,8 +252,7 @@ def _take_in(lessons: Sequence[Given], known: Knowledge) -> Iterator[Steps]:
     if found:
         joined = _Entries(*(np.concatenate(each) for each in zip(*found, strict=True)))
         known.hear(joined.at, joined.slots, joined.told, joined.held)
-        rows = np.asarray(joined.rows)
-        yield Steps(np.asarray(joined.numbers), rows, known.weights(rows))
+        yield _steps(known, np.asarray(joined.numbers), np.asarray(joined.rows))
 
 
 def _answered(asked: Sequence[Asked], known: Knowledge) -> Iterator[Iterable[Given]]:

@@ -2,7 +2,12 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import product
+from typing import ClassVar
 
+import numpy as np
+
+from calbench.agents.scripted.talk import PROPOSED
 from calbench.agents.scripted.understanding import (
     IMPOSSIBLE,
     Ask,
@@ -17,7 +22,7 @@ from calbench.agents.scripted.understanding import (
 from calbench.domain.calendars import Errand
 from calbench.domain.ids import AgentId, ErrandId, Slot
 from calbench.domain.messages import Message, Text
-from calbench.protocols.clues import Cells, Told, View, Weights
+from calbench.protocols.clues import Cells, OneOf, Told, View, Weights
 
 EXAGGERATED = 0.01
 """Chance that a possible slot is called easier or harder than it is: not every speaker is exact."""
@@ -26,12 +31,15 @@ EXAGGERATED = 0.01
 class LiteralReader:
     """The rules of a speaker that says in words how hard its slots are, and means it."""
 
-    def tells(self, message: Message, view: View) -> Iterator[Told]:
-        """Yield the slots that a message says something of, each by itself."""
+    books_together: ClassVar[bool] = True
+
+    def tells(self, message: Message, view: View) -> Iterator[Told | OneOf]:
+        """Yield the slots that a message says something of, and why it asks about these."""
         sender, content = message.sender, message.content
         if sender is None or not isinstance(content, Text):
             return
         slots: dict[Slot, Weights] = {}
+        asked: tuple[Slot, ...] = ()
         for act in understood(content.text, message.meeting_id):
             if isinstance(act, Claim):
                 slots[act.slot] = _at_level(view.cells, act.level)
@@ -40,7 +48,39 @@ class LiteralReader:
                 slots |= dict.fromkeys(asked, view.possible(can_meet=False))
             elif isinstance(act, Settle | Confirm) and act.slot is not None:
                 slots.setdefault(act.slot, view.possible(can_meet=True))
-        yield Told(sender, {s: told for s, told in slots.items() if 0 <= s < view.num_slots})
+            elif isinstance(act, Ask):
+                asked = act.slots
+        there = range(view.num_slots)
+        yield Told(sender, {slot: told for slot, told in slots.items() if slot in there})
+        if asked and not slots and not view.messages and set(asked) <= set(there):
+            yield _opening(sender, tuple(sorted({*asked})), view.cells, view.num_slots)
+
+
+@lru_cache(maxsize=1024)
+def _opening(sender: AgentId, asked: tuple[Slot, ...], cells: Cells, num_slots: int) -> OneOf:
+    """Return what it tells that a speaker asks about these slots before anything was said.
+
+    They are the easiest that are possible for itself, of equal ones the first. A way is which of
+    them is the last in this order, and how hard that one is.
+    """
+    levels = [*map(_level, cells), IMPOSSIBLE]  # the last is that of a slot which a meeting holds
+    rest = tuple([Slot(slot) for slot in range(num_slots) if slot not in asked])
+    is_all = len(asked) < PROPOSED  # then no other slot is possible
+    ways = [
+        [
+            *[
+                [(level, slot) < last if slot != last[1] else level is last[0] for level in levels]
+                for slot in asked
+            ],
+            *[
+                [level is IMPOSSIBLE or ((level, slot) > last and not is_all) for level in levels]
+                for slot in rest
+            ],
+        ]
+        for last in product(sorted({*levels} - {IMPOSSIBLE}), asked)
+    ]
+    room = tuple([float(level is not IMPOSSIBLE) for level in levels[:-1]])
+    return OneOf(sender, asked + rest, np.array(ways), dict.fromkeys(asked, room))
 
 
 @lru_cache(maxsize=64)

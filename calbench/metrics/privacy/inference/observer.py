@@ -19,8 +19,7 @@ from calbench.domain.messages import (
     PlanDecision,
     Text,
 )
-from calbench.metrics.privacy.inference.calendars import Array
-from calbench.metrics.privacy.inference.knowledge import HELD
+from calbench.metrics.privacy.inference.calendars import HELD, Array
 from calbench.metrics.privacy.inference.lessons import Chosen, Given, Heard, Mixed, Summed
 from calbench.metrics.privacy.inference.literal import agreed_in
 from calbench.protocols.clues import Best, Cells, Clue, OneOf, Told, Total, Weights
@@ -38,6 +37,10 @@ MOST_DRAWN = 2**18
 some megabytes [C]. Five agents in five meetings of three are a third of it."""
 
 
+Drawn = tuple[AgentId, int, int, tuple[Participants | None, ...]]
+"""An observer, how many agents there are, how many meet, and by round who, if it takes part."""
+
+
 class Others(NamedTuple):
     """Who takes part in meetings of others, by what their common observer knows of its own.
 
@@ -46,11 +49,13 @@ class Others(NamedTuple):
         hidden: rounds without the observer.
         joint: by round and two agents, how likely both take part, of shape (rounds, agents,
             agents); ``None`` where everybody is taken to be as likely.
+        drawn: what that follows from, see :func:`_joint_of`.
     """
 
     mean: Sequence[float]
     hidden: Sequence[int]
     joint: Array | None
+    drawn: Drawn
 
     def chance(self, agent: AgentId, round_index: int) -> float:
         """Return how likely an agent takes part in the meeting of a round."""
@@ -73,7 +78,18 @@ class Others(NamedTuple):
         together = float(earlier[np.ix_(agents, agents)].sum()) - alone
         return together / alone / (len(agents) - 1) if alone else 0.0
 
+    def partners(self, agents: Sequence[AgentId], round_index: int) -> Array | None:
+        """Return how likely each takes part in a meeting that another of them held before a round.
 
+        Of shape (agents, agents), the one that held it first; ``None`` if there is no such meeting,
+        or everybody is taken to be as likely. Meetings with the observer do not count.
+        """
+        before = tuple([each for each in self.hidden if each < round_index])
+        is_known = self.joint is not None and before
+        return _partners_of(self.drawn, tuple(agents), before) if is_known else None
+
+
+@lru_cache(maxsize=2048)
 def others_of(
     me: AgentId,
     num_agents: int,
@@ -99,14 +115,29 @@ def others_of(
     common = Counter(agent for each in seen if each is not None for agent in each)
     left = [len(seen) * size / num_agents - common[AgentId(each)] for each in range(num_agents)]
     mean = [min(1.0, max(0.0, each) / max(1, len(hidden))) for each in left]
-    return Others(mean, hidden, _joint_of(me, num_agents, int(size), seen) if is_drawn else None)
+    drawn = (me, num_agents, int(size), seen)
+    return Others(mean, hidden, _joint_of(drawn) if is_drawn else None, drawn)
+
+
+@lru_cache(maxsize=8192)
+def _partners_of(
+    drawn: Drawn, agents: tuple[AgentId, ...], rounds: tuple[int, ...]
+) -> Array | None:
+    """Return how likely each takes part in a meeting that another held in one of some rounds."""
+    joint = _joint_of(drawn)
+    if joint is None:
+        return None
+    earlier = joint[[*rounds]].sum(axis=0)[np.ix_(agents, agents)]
+    own = np.diagonal(earlier)[:, None]
+    found: Array = np.divide(earlier, own, out=np.zeros_like(earlier), where=own > 0)
+    np.fill_diagonal(found, 0.0)
+    return found
 
 
 @lru_cache(maxsize=2048)
-def _joint_of(
-    me: AgentId, num_agents: int, size: int, seen: tuple[Participants | None, ...]
-) -> Array | None:
+def _joint_of(drawn: Drawn) -> Array | None:
     """Return how likely two agents take part; ``None`` if no sequence fits, or too many can."""
+    me, num_agents, size, seen = drawn
     number = num_balanced(num_agents, len(seen), size)
     if not 0 < number * len(seen) * num_agents**2 <= MOST_DRAWN:
         return None
