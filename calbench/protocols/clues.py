@@ -120,6 +120,8 @@ class View(NamedTuple):
         messages: earlier ones about this meeting that it sent or heard.
         chances: for an agent, the observer's probability of each cell of each slot now: a row for
             each slot.
+        moved: what moving a meeting costs each who takes part, which everybody sees; ``None`` if it
+            is not the same for all of them.
     """
 
     observer: AgentId
@@ -128,6 +130,7 @@ class View(NamedTuple):
     cells: Cells
     messages: Sequence[Message]
     chances: Callable[[AgentId], Iterable[Sequence[float]]]
+    moved: int | None = 1
 
     def __repr__(self) -> str:
         """Say it in one line; messages by their number."""

@@ -58,7 +58,6 @@ class TellAll:
 
     speaks_first: ClassVar[First] = "participants"
     talks_on: ClassVar[tuple[Channel, ...]] = ("dm", "all_agent_groupchat")
-    books_together: ClassVar[bool] = True
     is_degenerate: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:

@@ -194,7 +194,8 @@ class Wishes:
         if observation.phase is DECISION:
             wishes = [*observation.said(Wish), *(wish for _, wish in observation.heard(Wish))]
             return place(observation, meeting, wishes[0].slot) if wishes else PASS
-        if observation.phase is not CHEAP_TALK or not leads or observation.has_said(Wish):
+        may_speak = observation.phase is CHEAP_TALK and "dm" in observation.channels
+        if not may_speak or not leads or observation.has_said(Wish):
             return PASS
         slot = cheapest_slot([local_costs(observation.calendar)])
         listeners = () if slot is None else others(observation, meeting)

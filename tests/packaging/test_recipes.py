@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.heavy, pytest.mark.slow]
 
 CONTRIBUTING = (REPO / "CONTRIBUTING.md").read_text()
 
-DATA = ("audit_sample", "cohorts", "label_banks", "predictive", "published")
+DATA = ("audit_sample", "cohorts", "label_banks", "predictive", "published", "release")
 PARTS = ("calbench", "conf", "site", *(f"data/{name}" for name in DATA))
 FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "dvc.yaml", "requirements.lock")
 TEAMS = ("imap", "sd-map", "silent")

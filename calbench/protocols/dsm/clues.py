@@ -13,9 +13,6 @@ from calbench.protocols.clues import Best, Clue, Told, View
 from calbench.protocols.dsm.scores import FREE, INFEASIBLE, satisfaction
 from calbench.protocols.dsm.settings import DsmSettings
 
-MOVED = 1
-"""What moving a meeting costs [P]."""
-
 
 def told(message: Message, view: View, settings: DsmSettings) -> Iterator[Clue]:
     """Yield what a message tells a participant; an outsider's own meetings tell it nothing."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import Proposals
 from calbench.protocols.clues import OneOf, Told, View
-from calbench.protocols.dsm.clues import MOVED, levels_of
+from calbench.protocols.dsm.clues import levels_of
 from calbench.protocols.dsm.offers import joint_feasibility_of, offer_size
 from calbench.protocols.dsm.plans import Plan
 from calbench.protocols.dsm.scores import FREE, INFEASIBLE, satisfaction
@@ -53,18 +53,19 @@ def offer_told(
     can_meet = {slot: view.possible(can_meet=True) for slot in plain}
     ways = None
     is_first = not view.heard(sender, Proposals)
-    if is_first and _is_offer(plain, view) and len({*levels}) <= MOST_LEVELS:
+    moved = view.moved if settings.depth else 0
+    if is_first and moved is not None and _is_offer(plain, view) and len({*levels}) <= MOST_LEVELS:
         named = frozenset([slot for slot, _ in plans])
         omitted = tuple([Slot(slot) for slot in range(view.num_slots) if slot not in named])
-        num_responders = len(view.participants) - 1
-        ways = _ways(plans, omitted, levels, view.num_slots, num_responders, settings)
+        shape = view.num_slots, len(view.participants) - 1, moved
+        ways = _ways(plans, omitted, levels, shape, settings)
     if ways is None:
         yield Told(sender, can_meet)
         return
     yield OneOf(sender, plain + omitted, ways, can_meet)
     nothing = (0.0,) * len(levels)
-    moved = sorted(named.difference(plain))
-    yield Told(sender, dict.fromkeys(moved, nothing), dict.fromkeys(moved, 1.0))
+    held = sorted(named.difference(plain))
+    yield Told(sender, dict.fromkeys(held, nothing), dict.fromkeys(held, 1.0))
 
 
 def _is_offer(plain: Sequence[Slot], view: View) -> bool:
@@ -77,8 +78,7 @@ def _ways(
     plans: Plans,
     omitted: tuple[Slot, ...],
     levels: tuple[int, ...],
-    num_slots: int,
-    num_responders: int,
+    shape: tuple[int, int, int],
     settings: DsmSettings,
 ) -> NDArray[np.bool_] | None:
     """Return the ways in which an offer can have come about: see ``OneOf``.
@@ -90,24 +90,24 @@ def _ways(
         plans: of the offer, in its order.
         omitted: slots that no plan is for.
         levels: the score of each cell.
-        num_slots: of the calendar.
-        num_responders: who are to answer it.
+        shape: slots of the calendar, who are to answer the offer, and what moving a meeting costs.
         settings: of the protocol.
 
     Returns:
         Of shape (ways, slots, cells + 1), the slots of plans that move nothing first; ``None`` if
         there is none.
     """
+    num_slots, num_responders, moved = shape
     scale = tuple(sorted({level for level in levels if level}, reverse=True))
     # A slot with a meeting has no plan that moves nothing.
     is_score = np.array([[*[level == score for level in levels], False] for score in scale])
     is_after = (np.array(omitted, dtype=int) > plans[-1][0]).astype(int)
-    by_meeting = satisfaction(MOVED) if settings.depth else INFEASIBLE
+    by_meeting = satisfaction(moved) if settings.depth else INFEASIBLE
     size, found = sum(not moves for _, moves in plans), []
     for ends in combinations_with_replacement(range(size + 1), len(scale) - 1):
         groups = pairwise([0, *ends, size])
         places = [place for place, (at, end) in enumerate(groups) for _ in range(end - at)]
-        scores = _scores(plans, [scale[place] for place in places])
+        scores = _scores(plans, [scale[place] for place in places], moved)
         order = [(-score, slot) for score, (slot, _) in zip(scores, plans, strict=True)]
         if order != sorted(order):
             continue
@@ -119,10 +119,10 @@ def _ways(
     return np.array(found) if found else None
 
 
-def _scores(plans: Plans, of_plain: Sequence[int]) -> tuple[int, ...]:
+def _scores(plans: Plans, of_plain: Sequence[int], moved: int) -> tuple[int, ...]:
     """Return the scores of plans, by those of the ones that move nothing."""
     plain = iter(of_plain)
-    return tuple([satisfaction(moves * MOVED) if moves else next(plain) for _, moves in plans])
+    return tuple([satisfaction(moves * moved) if moves else next(plain) for _, moves in plans])
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,7 @@ FAILURES: Mapping[str, str] = {
     EXAMPLE_REPEATED: "A message repeats the example of its prompt, with some slot",
     OTHER_SLOT: "A batch is in another slot than its author agreed to last",
     UNAGREED: "A meeting is placed in a slot to which nobody agreed in words",
-    "unilateral_displacement": "A placed meeting is moved by some of its participants alone",
+    "unilateral_displacement": "A placed meeting is moved, not by all its participants to one slot",
     "ambiguous_consensus": "Participants end with different slots",
 }
 """Patterns of failure in talk, in words, by the name of their case."""

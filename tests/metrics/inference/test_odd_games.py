@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from math import isfinite
+from math import fsum, isfinite
 from typing import TypeVar
 
 import numpy as np
@@ -29,6 +29,7 @@ from calbench.domain.messages import (
     Text,
 )
 from calbench.domain.observations import Observation
+from calbench.metrics.privacy.inference import game
 from calbench.metrics.privacy.inference.bits import told_by
 from calbench.metrics.privacy.inference.game import learnt
 from calbench.protocols.clues import Best, Told, View, Weights
@@ -130,6 +131,53 @@ def test_meetings_that_nobody_drew_by_turns_say_nothing_of_each_other() -> None:
     found = learnt(play_game(scenario, "secure-sum"))
     room = np.array(has_room(scenario, 4))
     assert found.chances[AgentId(4), AgentId(2)][room].min() > 0.2
+
+
+@pytest.mark.parametrize(
+    ("seats", "limits", "is_linked"),
+    [
+        (["imap"] * 5, {}, True),
+        (["imap"] * 5, {"max_turns_per_round": 2}, False),
+        (["imap"] * 5, {"agent_cap": 3}, False),
+        (["dsm-private"] * 5, {}, False),
+        (["candid", "guarded", "gossip", "candid", "guarded"], {}, True),
+        (["imap", "guarded", "candid", "imap", "secure-sum"], {}, False),
+        (["dsm-welfare", "imap", "dsm-welfare", "imap", "dsm-welfare"], {}, False),
+    ],
+)
+def test_who_may_book_apart_is_not_read_as_together(
+    seats: list[str], limits: dict[str, int], is_linked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What partners say counts where all book by the same rules, with as much talk as they need."""
+    traces = [
+        play_game(scenario, seats, limits=Limits(**limits))
+        for scenario in map(canonical_scenario, range(3))
+    ]
+    found = [learnt(trace).pairs for trace in traces]
+    monkeypatch.setattr(game._Game, "_link", lambda _: None)
+    assert (found != [learnt(trace).pairs for trace in traces]) is is_linked
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"num_agents": 3, "num_slots": 8, "num_meetings": 4, "participants_per_meeting": 2},
+        {"num_agents": 5, "num_slots": 16, "num_meetings": 5, "meeting_cost_level": 3},
+    ],
+    ids=["two meet and one overhears", "meetings cost more than errands"],
+)
+def test_no_offer_makes_anything_false_certain(shape: dict[str, int]) -> None:
+    parameters = ScenarioParameters(**{**PARAMS, **shape, "density": 0.7, "blocked": 2})
+    bits = 0.0
+    for seed in range(12):
+        scenario = sample_scenario(parameters, seed=seed, scenario_id="odd-000", setting="odd")
+        found = learnt(play_game(scenario, "dsm-welfare"))
+        bits += fsum(pair.bits for pair in found.pairs)
+        for (target, _), chances in found.chances.items():
+            truth = np.array(has_room(scenario, target))
+            assert not ((chances < 0.003) & truth).any()
+            assert not ((chances > 0.997) & ~truth).any()
+    assert bits > 200
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,24 @@ def test_links_are_how_often_two_take_part_in_one_meeting() -> None:
     assert {0.0, 1.0} <= links
 
 
+def test_numbers_of_meetings_are_known_where_all_sequences_agree() -> None:
+    """A half and a half is one where it is either, and not where it may be both or none."""
+    known_of_both = 0
+    for lists in DRAWN:
+        known = known_of(lists)
+        for last, agent in np.ndindex(5, 5):
+            number = sum(known.chance(AGENTS[agent], each) for each in known.hidden if each <= last)
+            truth = sum(agent in lists[each] for each in known.hidden if each <= last)
+            if known.is_counted(AGENTS[agent], last):
+                assert number == pytest.approx(truth)
+                known_of_both += 0 < known.chance(AGENTS[agent], known.hidden[0]) < 1
+    assert known_of_both
+    many = balanced_participants(10, 20, 3, stream(0, "others"))
+    odd = others_of(ME, 10, 3, seen_by(ME, many), is_drawn=True)
+    assert odd.joint is None
+    assert not odd.is_counted(AgentId(0), 19)
+
+
 def test_many_agents_are_taken_to_be_as_likely() -> None:
     lists = balanced_participants(20, 20, 3, stream(0, "others"))
     known = others_of(ME, 20, 3, seen_by(ME, lists), is_drawn=True)

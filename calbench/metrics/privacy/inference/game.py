@@ -15,6 +15,7 @@ heard with slots times the greatest number of blocked ones and with slots times 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ from calbench.metrics.privacy.inference.observer import Observer, chance_apart, 
 from calbench.metrics.privacy.inference.rules import are_ours, clues_of, rules_of
 from calbench.protocols.clues import Telling, View
 from calbench.scenarios.balance import is_balanced
-from calbench.scenarios.models import ErrandEntry, Scenario
+from calbench.scenarios.models import ErrandEntry
 from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
@@ -61,7 +62,7 @@ from calbench.traces.events import (
     Resolution,
     RoundStart,
 )
-from calbench.traces.models import Trace
+from calbench.traces.models import Limits, Trace
 
 Agreed = dict[Pair, set[Slot]]
 """Slots of scheduled meetings of both, by target and observer."""
@@ -69,6 +70,10 @@ Agreed = dict[Pair, set[Slot]]
 _SENT = frozenset({DmSent, ParticipantGroupchatSent, AllAgentGroupchatSent})
 _HEARD = _SENT | {AnnouncementSent}
 _READ = _HEARD | {BatchApplied, Resolution, RoundStart}
+
+LEAST_SWEEPS, LEAST_CAP = 6, 100
+"""Sweeps of talk and messages of a round in the paper's adversarial games, the fewest of its games
+(appendix B) [P]."""
 
 Events = list[tuple[int, Any]]
 """Those of a game that say what was heard, booked and begun, each beside its index."""
@@ -100,7 +105,7 @@ def learnt_of(traces: Sequence[Trace], rounds: int | None = None) -> list[Learnt
         prior, policies = prior_of(trace.scenario), _policies(trace, events)
         if prior is not None and any(policies):
             lessons = lessons_of.setdefault(prior, Lessons())
-            game = _Game(trace.scenario, events, prior, policies, lessons)
+            game = _Game(trace, events, prior, policies, lessons)
             alike.setdefault(prior, {})[place] = game
             game.read(rounds)
             game.end = lessons.number()
@@ -188,6 +193,17 @@ def _pairs_of(
     return {pair: found[pair] for pair in permutations(agents, 2) if pair in found}
 
 
+def _is_together(policies: Sequence[Telling | None], limits: Limits) -> bool:
+    """Whether all who take part book the same slot, by the same rules and with talk enough.
+
+    Everybody knows both. Less talk than the tightest of the paper's games leaves may not do.
+    """
+    caps = [each for each in (limits.dm_cap, limits.agent_cap) if each is not None]
+    is_enough = limits.max_turns_per_round >= LEAST_SWEEPS and min(caps, default=inf) >= LEAST_CAP
+    says_so = all(getattr(each, "books_together", False) is True for each in policies)
+    return is_enough and says_so and len({*map(type, policies)}) == 1
+
+
 class NotYetError(BaseException):
     """Rules ask for what is known only when all earlier lessons are taken in.
 
@@ -205,8 +221,8 @@ class _Game:
         before: what each knows by the observer's own calendar.
         truths: the place in the cells of each slot of the first calendars, by agent.
         said: what was said in this round, by sender, recipients and meeting.
-        is_linked: whether all book their meetings in the same slot, by their rules, and who takes
-            part in whose follows from how that is drawn.
+        is_linked: whether all book their meetings in the same slot, by the same rules, and who
+            takes part in whose follows from how that is drawn.
         last_heard: number of what each heard last in this round.
         told: events that tell something, or may.
         heard_in: in which event something was heard that may teach, by its number.
@@ -215,16 +231,19 @@ class _Game:
 
     def __init__(
         self,
-        scenario: Scenario,
+        trace: Trace,
         events: Events,
         prior: Prior,
         policies: Sequence[Telling | None],
         lessons: Lessons,
     ) -> None:
+        scenario = trace.scenario
         self.events, self.scenario, self.prior = events, scenario, prior
         self.policies, self.lessons = policies, lessons
         self.agents = [AgentId(agent) for agent in range(self.scenario.num_agents)]
         self.there = frozenset(self.agents)
+        moved = {meeting.cost for meeting in scenario.meetings}
+        self.moved = moved.pop() if len(moved) == 1 else None
         self.costs: dict[int | None, int | None] = {
             errand.errand_id: None if errand.blocked else errand.shown_cost
             for _, _, errand in self.scenario.errands
@@ -246,8 +265,9 @@ class _Game:
         for row, (target, me) in enumerate(self.pairs, self.first):
             rows[me][target] = row
         self.observers = [*self._observers(rows)]
-        self.is_linked = all(getattr(each, "books_together", False) is True for each in policies)
-        self.is_linked &= any(each.others.joint is not None for each in self.observers)
+        self.is_linked = _is_together(policies, trace.config.limits) and any(
+            each.others.joint is not None for each in self.observers
+        )
         if self.is_linked or any(self.is_first):  # what is known of others counts, too
             last = dict[AgentId, int]()
             for (_, me), event in last_by_pair.items():
@@ -355,7 +375,8 @@ class _Game:
         self.heard_in[number] = index
         self.last_heard[observer.me] = number
         prior, size, me = self.prior, len(self.agents), observer.me
-        view = View(me, participants, prior.num_slots, prior.cells, observer.messages, _not_yet)
+        heard = observer.messages
+        view = View(me, participants, prior.num_slots, prior.cells, heard, _not_yet, self.moved)
         try:
             clues = clues_of(policy, message, view, size)
         except NotYetError:
@@ -392,7 +413,7 @@ class _Game:
         for me, number in self.last_heard.items() if self.is_linked else ():
             observer = self.observers[me]
             partners = observer.others.partners([*observer.rows], observer.round_index)
-            if partners is not None:
+            if partners is not None and observer.is_together:
                 self.lessons.add(Linked(number, [*observer.rows.values()], partners))
 
     def _book(self, index: int, event: Resolution, participants: tuple[AgentId, ...]) -> None:
@@ -415,6 +436,7 @@ class _Game:
             if (slot := known[me][0]) is not None:
                 self.observers[me].booked.add(slot)
         chance: list[float] = []
+        is_counted: list[bool] = []
         common: dict[int, Slot] = {}
         apart: dict[int, Slot] = {}
         for place, at in enumerate(open_):
@@ -422,6 +444,7 @@ class _Game:
             slot, there = known[me]
             is_known, observer = len(there) == size, self.observers[me]
             chance.append(float(target in there) if is_known else observer.chance(target))
+            is_counted.append(observer.others.is_counted(target, observer.round_index))
             if slot is not None and target in there:
                 common[place] = slot
             elif slot is not None and me in members:
@@ -429,7 +452,8 @@ class _Game:
         rows, is_first = [self.first + at for at in open_], [self.is_first[at] for at in open_]
         observers = [next(iter(self.observers[self.pairs[at][1]].rows.values())) for at in open_]
         everywhere = chance_apart(len(self.agents), size)
-        booked = Booked(rows, chance, common, apart, everywhere, size, is_first, observers)
+        known_of = (rows, chance, is_counted)
+        booked = Booked(*known_of, common, apart, everywhere, size, is_first, observers)
         self.lessons.add(booked)
 
     def learnt(self, steps: Sequence[Step], room: Array, bands: Sequence[Band]) -> Learnt:

@@ -64,6 +64,7 @@ class Knowledge:
         left: how likely a slot could be another meeting's, for those that the observer holds.
         is_common: slots of common meetings that were agreed upon, of shape (rows, slots).
         is_linked: whether what one agent says tells of another's meetings.
+        is_counted: of each row, whether it is known how many meetings of others the target holds.
         elsewhere: how many meetings each target is to hold in other slots, in the mean.
         fits: of each slot, how much likelier what was heard in this round is if a meeting holds it.
         linked: the same of what partners said of it since the last booking.
@@ -77,6 +78,7 @@ class Knowledge:
         "fits",
         "held",
         "is_common",
+        "is_counted",
         "is_heard",
         "is_linked",
         "landed",
@@ -94,6 +96,7 @@ class Knowledge:
         self.is_common = np.zeros(before.shape[:2], dtype=bool)
         self.is_linked = is_linked
         self.elsewhere = np.zeros(len(before))
+        self.is_counted = np.ones(len(before), dtype=bool)
         self.fits = np.ones(before.shape[:2])
         self.linked = np.ones(before.shape[:2])
         self.is_heard = np.zeros(len(before), dtype=bool)
@@ -179,7 +182,7 @@ class Knowledge:
 
     def _number(self, rows: Rows) -> Counts:
         number = np.rint(self.elsewhere[rows])
-        is_known = np.abs(self.elsewhere[rows] - number) < DOUBT
+        is_known = self.is_counted[rows] & (np.abs(self.elsewhere[rows] - number) < DOUBT)
         found: Counts = np.where(is_known, number, 0).astype(int)
         return found
 
@@ -189,7 +192,9 @@ class Knowledge:
         rows = rows[self._number(rows) > 0]
         weights, held, number = self.apart(rows)
         rest, by_meeting = over_cells(weights, self._shares), over_cells(held, self._shares)
-        can_be = (by_meeting > 0).sum(axis=1) >= number
+        may_hold = by_meeting > 0
+        # More of them may surely be held if a meeting is not where it was agreed upon.
+        can_be = (may_hold.sum(axis=1) >= number) & ((may_hold & (rest <= 0)).sum(axis=1) <= number)
         if not can_be.any():
             return
         rows, number = rows[can_be], number[can_be]

@@ -88,6 +88,7 @@ class Booked(NamedTuple):
     Attributes:
         rows: of pairs of which more will be heard.
         chance: of each, that the target holds the meeting.
+        is_counted: of each, whether it is known how many meetings of others it holds by now.
         common: slots of meetings of both, agreed upon, by the place in ``rows``.
         apart: slots of meetings in which the target takes no part, likewise.
         chance_apart: that nobody takes part in such a meeting and in another of the target's.
@@ -98,6 +99,7 @@ class Booked(NamedTuple):
 
     rows: Sequence[int]
     chance: Sequence[float]
+    is_counted: Sequence[bool]
     common: Mapping[int, Slot]
     apart: Mapping[int, Slot]
     chance_apart: float
@@ -394,6 +396,7 @@ def _book(lessons: Sequence[Booked], known: Knowledge) -> None:
     """Note the bookings of rounds in what their observers know."""
     rows = np.array([*chain.from_iterable(each.rows for each in lessons)], dtype=int)
     chance = np.array([*chain.from_iterable(each.chance for each in lessons)], dtype=float)
+    known.is_counted[rows] = [*chain.from_iterable(each.is_counted for each in lessons)]
     observers = np.array([*chain.from_iterable(each.observers for each in lessons)], dtype=int)
     is_first = np.array([*chain.from_iterable(each.is_first for each in lessons)], dtype=bool)
     counts = [len(each.rows) for each in lessons]

@@ -52,10 +52,17 @@ class Others(NamedTuple):
         drawn: what that follows from, see :func:`_joint_of`.
     """
 
-    mean: Sequence[float]
-    hidden: Sequence[int]
+    mean: tuple[float, ...]
+    hidden: tuple[int, ...]
     joint: Array | None
     drawn: Drawn
+
+    def is_counted(self, agent: AgentId, round_index: int) -> bool:
+        """Whether the number of its meetings up to a round, without the observer, is known."""
+        before = tuple([each for each in self.hidden if each <= round_index])
+        if self.joint is None or not before:
+            return not before or self.mean[agent] in (0.0, 1.0)
+        return _numbers_of(self.drawn, before)[agent]
 
     def chance(self, agent: AgentId, round_index: int) -> float:
         """Return how likely an agent takes part in the meeting of a round."""
@@ -111,10 +118,10 @@ def others_of(
         seen: by round who takes part, ascending; ``None`` for a meeting of others.
         is_drawn: whether participants are drawn by turns, all meetings of as many.
     """
-    hidden = [number for number, each in enumerate(seen) if each is None]
+    hidden = tuple([number for number, each in enumerate(seen) if each is None])
     common = Counter(agent for each in seen if each is not None for agent in each)
     left = [len(seen) * size / num_agents - common[AgentId(each)] for each in range(num_agents)]
-    mean = [min(1.0, max(0.0, each) / max(1, len(hidden))) for each in left]
+    mean = tuple([min(1.0, max(0.0, each) / max(1, len(hidden))) for each in left])
     drawn = (me, num_agents, int(size), seen)
     return Others(mean, hidden, _joint_of(drawn) if is_drawn else None, drawn)
 
@@ -134,13 +141,30 @@ def _partners_of(
     return found
 
 
+@lru_cache(maxsize=8192)
+def _numbers_of(drawn: Drawn, rounds: tuple[int, ...]) -> tuple[bool, ...]:
+    """Return by agent whether it takes part in as many of some rounds by all sequences that fit."""
+    numbers = _fitting(drawn)[:, [*rounds]].sum(axis=1)
+    return tuple((numbers == numbers[:1]).all(axis=0).tolist())
+
+
 @lru_cache(maxsize=2048)
 def _joint_of(drawn: Drawn) -> Array | None:
     """Return how likely two agents take part; ``None`` if no sequence fits, or too many can."""
-    me, num_agents, size, seen = drawn
+    _, num_agents, size, seen = drawn
     number = num_balanced(num_agents, len(seen), size)
     if not 0 < number * len(seen) * num_agents**2 <= MOST_DRAWN:
         return None
+    fitting = _fitting(drawn).astype(float)
+    if not len(fitting):
+        return None
+    joint: Array = fitting.transpose(1, 2, 0) @ fitting.transpose(1, 0, 2) / len(fitting)
+    return joint
+
+
+def _fitting(drawn: Drawn) -> NDArray[np.bool_]:
+    """Return by sequence, round and agent whether it takes part, of those that fit."""
+    me, num_agents, size, seen = drawn
     known = _who_takes_part(num_agents, len(seen), size)
     fits = np.ones(len(known), dtype=bool)
     for place, each in enumerate(seen):
@@ -148,11 +172,8 @@ def _joint_of(drawn: Drawn) -> Array | None:
             fits &= ~known[:, place, me]
         else:
             fits &= known[:, place, [*each]].all(axis=1)  # of as many: so these and no others
-    fitting = known[fits].astype(float)
-    if not len(fitting):
-        return None
-    joint: Array = fitting.transpose(1, 2, 0) @ fitting.transpose(1, 0, 2) / len(fitting)
-    return joint
+    found: NDArray[np.bool_] = known[fits]
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -175,6 +196,7 @@ class Observer:
         costs: its own local costs now.
         others: who takes part in the meetings of others, as far as that follows.
         round_index: of the round that is played.
+        is_together: whether all its own meetings were agreed upon, as those of others are then.
         booked: slots of its own meetings that were agreed upon.
         messages: about this meeting, sent or heard.
     """
@@ -185,6 +207,7 @@ class Observer:
     costs: tuple[int | None, ...]
     others: Others
     round_index: int = 0
+    is_together: bool = True
     booked: set[Slot] = field(default_factory=set)
     messages: list[Message] = field(default_factory=list)
 
@@ -195,13 +218,15 @@ class Observer:
     def agreed(self, event: Resolution) -> Slot | None:
         """Return where it booked a round's meeting, if that was agreed upon."""
         slot = event.slot_by_agent.get(str(self.me))
-        return slot if slot is not None and slot in self._choices() else None
+        is_agreed = slot is not None and slot in self._choices()
+        self.is_together &= is_agreed
+        return slot if is_agreed else None
 
     def overheard(self) -> tuple[Slot | None, set[AgentId]]:
         """Return where others agreed to meet, if it heard that, and whom it heard talking."""
         slots = [slot for slot in self._choices() if 0 <= slot < len(self.costs)]
-        speakers = {each.sender for each in self.messages if each.sender is not None}
-        return (slots[-1] if slots else None), speakers
+        others = [each.sender for each in self.messages if each.sender != self.me]
+        return (slots[-1] if slots else None), {each for each in others if each is not None}
 
     def _choices(self) -> Iterator[Slot]:
         """Yield the slots where the meeting is to be by what it sent or heard, in order."""
