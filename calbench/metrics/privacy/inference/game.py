@@ -436,7 +436,7 @@ class _Game:
             if (slot := known[me][0]) is not None:
                 self.observers[me].booked.add(slot)
         chance: list[float] = []
-        is_counted: list[bool] = []
+        counted = [each.others.is_counted(each.round_index) for each in self.observers]
         common: dict[int, Slot] = {}
         apart: dict[int, Slot] = {}
         for place, at in enumerate(open_):
@@ -444,7 +444,6 @@ class _Game:
             slot, there = known[me]
             is_known, observer = len(there) == size, self.observers[me]
             chance.append(float(target in there) if is_known else observer.chance(target))
-            is_counted.append(observer.others.is_counted(target, observer.round_index))
             if slot is not None and target in there:
                 common[place] = slot
             elif slot is not None and me in members:
@@ -452,6 +451,7 @@ class _Game:
         rows, is_first = [self.first + at for at in open_], [self.is_first[at] for at in open_]
         observers = [next(iter(self.observers[self.pairs[at][1]].rows.values())) for at in open_]
         everywhere = chance_apart(len(self.agents), size)
+        is_counted = [counted[me][target] for target, me in map(self.pairs.__getitem__, open_)]
         known_of = (rows, chance, is_counted)
         booked = Booked(*known_of, common, apart, everywhere, size, is_first, observers)
         self.lessons.add(booked)

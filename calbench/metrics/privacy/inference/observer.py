@@ -57,12 +57,12 @@ class Others(NamedTuple):
     joint: Array | None
     drawn: Drawn
 
-    def is_counted(self, agent: AgentId, round_index: int) -> bool:
-        """Whether the number of its meetings up to a round, without the observer, is known."""
+    def is_counted(self, round_index: int) -> tuple[bool, ...]:
+        """Return by agent whether it is known in how many hidden meetings it was by a round."""
         before = tuple([each for each in self.hidden if each <= round_index])
         if self.joint is None or not before:
-            return not before or self.mean[agent] in (0.0, 1.0)
-        return _numbers_of(self.drawn, before)[agent]
+            return tuple([not before or mean in (0.0, 1.0) for mean in self.mean])
+        return _numbers_of(self.drawn, before)
 
     def chance(self, agent: AgentId, round_index: int) -> float:
         """Return how likely an agent takes part in the meeting of a round."""
