@@ -218,7 +218,6 @@ class _Game:
         pairs: of which something may be heard, ordered.
         last: of each, the last event after which bookings do not matter.
         first: row of the first of them among those of all games.
-        size: participants of a meeting, in the mean.
         before: what each knows by the observer's own calendar.
         truths: the place in the cells of each slot of the first calendars, by agent.
         said: what was said in this round, by sender, recipients and meeting.
@@ -259,8 +258,6 @@ class _Game:
         last_by_pair = _pairs_of(self.agents, events, policies)
         self.pairs, self.last = [*last_by_pair], [*last_by_pair.values()]
         self.first = lessons.begin(len(self.pairs))
-        seats = sum(len(each.participants) for each in scenario.meetings)
-        self.size = seats / max(1, len(scenario.meetings))
         self.before = self._before()
         books_first = [getattr(policy, "books_first", False) is True for policy in policies]
         self.is_first = [books_first[target] for target, _ in self.pairs]
@@ -308,11 +305,11 @@ class _Game:
         lists = [
             tuple(sorted(map(AgentId, meeting.participants))) for meeting in self.scenario.meetings
         ]
-        num_agents = len(self.agents)
+        num_agents, size = len(self.agents), sum(map(len, lists)) / max(1, len(lists))
         is_drawn = is_balanced(lists, num_agents)
         for me in self.agents:
             seen = tuple([each if me in each else None for each in lists])
-            others = others_of(me, num_agents, self.size, seen, is_drawn=is_drawn)
+            others = others_of(me, num_agents, size, seen, is_drawn=is_drawn)
             costs = self._costs(self.calendars[me])
             yield Observer(me, self.prior.cells, rows[me], costs, others)
 
@@ -323,12 +320,13 @@ class _Game:
         that can move. Where the observer has none, another's is not due to a common meeting.
         """
         meetings, prior = self.scenario.meetings, self.prior
+        size = sum(len(each.participants) for each in meetings) / max(1, len(meetings))
         is_forced = (self.scenario.params or {}).get("force_witness_errand", True)
         is_errand = (self.truths > 0) & (self.truths < len(prior.cells) - 1)
         by_observer = []
         for me in self.agents:
             own = sum(me in each.participants for each in meetings)
-            share = own * (self.size - 1) / max(1, len(self.agents) - 1) / prior.num_slots
+            share = own * (size - 1) / max(1, len(self.agents) - 1) / prior.num_slots
             known = share if is_forced else 0.0
             by_observer.append(beside(prior, known, is_errand[me].tobytes()))
         return np.array(by_observer)[[me for _, me in self.pairs]]

@@ -66,14 +66,19 @@ def _opening(sender: AgentId, asked: tuple[Slot, ...], cells: Cells, num_slots: 
     levels = [*map(_level, cells), IMPOSSIBLE]  # the last is that of a slot which a meeting holds
     rest = tuple([Slot(slot) for slot in range(num_slots) if slot not in asked])
     is_all = len(asked) < PROPOSED  # then no other slot is possible
-    ways = []
-    for hardest, last in product(sorted({*levels} - {IMPOSSIBLE}), asked):
-        way = [[(level, slot) < (hardest, last) for level in levels] for slot in asked]
-        way[asked.index(last)] = [level is hardest for level in levels]
-        for slot in rest:
-            least = (IMPOSSIBLE, -1) if is_all else (hardest, last)
-            way.append([(level, slot) > least for level in levels])
-        ways.append(way)
+    ways = [
+        [
+            *[
+                [(level, slot) < last if slot != last[1] else level is last[0] for level in levels]
+                for slot in asked
+            ],
+            *[
+                [level is IMPOSSIBLE or ((level, slot) > last and not is_all) for level in levels]
+                for slot in rest
+            ],
+        ]
+        for last in product(sorted({*levels} - {IMPOSSIBLE}), asked)
+    ]
     room = tuple([float(level is not IMPOSSIBLE) for level in levels[:-1]])
     return OneOf(sender, asked + rest, np.array(ways), dict.fromkeys(asked, room))
 
