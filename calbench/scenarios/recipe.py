@@ -10,6 +10,7 @@ description of it; with offset 0 the choice is theirs, seed by seed.
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
+from math import comb
 from random import Random
 from typing import NamedTuple, TypeVar
 
@@ -298,18 +299,36 @@ def _pairs(own: Task) -> npt.NDArray[np.int16]:
 def _most_even(before: npt.NDArray[np.int16], pairs: npt.NDArray[np.int16]) -> tuple[int, ...]:
     """Return the ranks of the subset of a bucket that keeps the counts most even."""
     subsets = _subsets(len(pairs))
-    counts = before + pairs[subsets].sum(axis=1, dtype=np.int16)
-    ranges = np.ptp(counts, axis=2)
-    criteria = (
-        ranges.max(axis=1),
-        ranges.sum(axis=1),
-        ((counts - EVEN) ** 2).sum(axis=(1, 2)),
-        subsets.sum(axis=1),
-    )
-    left = np.arange(len(subsets))
-    for values in criteria:
-        left = left[values[left] == values[left].min()]
+    counts = before[:, :, None] + _sums(np.moveaxis(pairs, 0, 2))
+    ranges = counts.max(axis=1) - counts.min(axis=1)
+    left = _least(np.arange(len(subsets)), ranges.max(axis=0))
+    left = _least(left, ranges[:, left].sum(axis=0))
+    left = _least(left, ((counts[..., left] - EVEN) ** 2).sum(axis=(0, 1)))
+    left = _least(left, subsets[left].sum(axis=1))
     return tuple(int(rank) for rank in subsets[left[0]])  # subsets come in lexicographic order
+
+
+def _least(left: npt.NDArray[np.intp], values: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:
+    """Return those of some subsets whose value is the least."""
+    return left[values == values.min()]
+
+
+def _sums(values: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
+    """Return the sum of every five along the last axis, in lexicographic order of the five.
+
+    Those of one more that begin with an item are it and those of its successors, which are the
+    last of all: (agents, pairs, ranks) becomes (agents, pairs, subsets) in whole slices.
+    """
+    size = values.shape[-1]
+    sums = values
+    for taken in range(1, OF_BUCKET):
+        after = [
+            sums[..., sums.shape[-1] - comb(size - 1 - first, taken) :] for first in range(size)
+        ]
+        sums = np.concatenate(
+            [values[..., [first]] + rest for first, rest in enumerate(after)], axis=-1
+        )
+    return sums
 
 
 @cache
