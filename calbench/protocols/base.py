@@ -31,6 +31,7 @@ class Policy(Protocol):
     - ``talks_on``: the channels that it uses; with all of them closed it says nothing;
     - ``takes_weights``: it takes the game's difficulty weights, ``limits.sd_model``;
     - ``books_first``: its meetings are in the first slot with room for all;
+    - ``books_cheapest``: in the first of those of the least total cost;
     - ``books_together``: all who take part book the same slot;
     - ``is_degenerate``: it is a baseline, and never ranked with protocols; of ours alone.
 

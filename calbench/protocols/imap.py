@@ -30,6 +30,7 @@ class Imap:
 
     speaks_first: ClassVar[First] = "initiator"
     talks_on: ClassVar[tuple[Channel, ...]] = ("dm",)
+    books_cheapest: ClassVar[bool] = True
     books_together: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:

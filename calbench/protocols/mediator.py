@@ -24,6 +24,7 @@ class Mediated:
 
     speaks_first: ClassVar[First] = "participants"
     needs_mediator: ClassVar[bool] = True
+    books_cheapest: ClassVar[bool] = True
     books_together: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:

@@ -44,6 +44,7 @@ class SecureSum:
     speaks_first: ClassVar[First] = "participants"
     talks_on: ClassVar[tuple[Channel, ...]] = ("dm",)
     needs_private_chance: ClassVar[bool] = True
+    books_cheapest: ClassVar[bool] = True
     books_together: ClassVar[bool] = True
 
     def act(self, observation: Observation) -> Turn:

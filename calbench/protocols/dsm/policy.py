@@ -76,6 +76,16 @@ class Dsm:
         self._purse = Purse()
 
     @property
+    def books_first(self) -> bool:
+        """Whether a single offer decides, of the initiator's first slots: about the first."""
+        return self._settings.batches == "single"
+
+    @property
+    def books_cheapest(self) -> bool:
+        """Whether the best sum of scores decides, which is that of the least total cost."""
+        return self._settings.batches == "exhaustive"
+
+    @property
     def books_together(self) -> bool:
         """Whether all go on until a plan suits all; a single offer is announced whether or not."""
         return self._settings.batches == "exhaustive"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from calbench.domain.ids import AgentId, Slot
 from calbench.metrics.privacy.inference import sums
 from calbench.metrics.privacy.inference.calendars import Array, Prior, posterior
-from calbench.metrics.privacy.inference.knowledge import Knowledge
+from calbench.metrics.privacy.inference.knowledge import Books, Knowledge
 from calbench.metrics.privacy.inference.lessons import Lessons, Mixed
-from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
+from calbench.metrics.privacy.inference.sums import from_best, from_total
 from calbench.protocols.clues import Best, OneOf, Total
 from calbench.protocols.costs import cheapest_slot
 
@@ -147,7 +147,7 @@ def test_ways_tell_what_enumeration_says(
     if booked is not None:
         known.book([0], [booked])
     can_meet = dict.fromkeys(slots, (1.0, 1.0, 0.0))
-    room, held = known.present([0])[0], known.chance_held([0])[0]
+    room, held = known.present([0])[0], held_in(known, prior)
     now = np.column_stack([room[:, :2], room[:, 2] - held, held])
     lessons = Lessons()
     row = lessons.begin(1)
@@ -161,7 +161,7 @@ def test_ways_tell_what_enumeration_says(
         ways = [((1.0, 1.0, 0.0, 0.0), (1.0, 1.0, 0.0, 0.0))]
     (expected,) = enumerated([now], lambda joint: sum(likely(joint[0], way) for way in ways))
     assert known.present([0])[0, :, :2] == pytest.approx(expected[:, :2])
-    assert known.chance_held([0])[0] == pytest.approx(expected[:, 3])
+    assert held_in(known, prior) == pytest.approx(expected[:, 3])
 
 
 def book(known: Knowledge, slot: Slot) -> None:
@@ -171,11 +171,19 @@ def book(known: Knowledge, slot: Slot) -> None:
 
 
 def book_somewhere(
-    known: Knowledge, rows: Sequence[int], chance: Array, is_first: Sequence[bool] = (False,)
+    known: Knowledge, rows: Sequence[int], chance: Array, books: Sequence[Books] = ("anywhere",)
 ) -> None:
     """Note meetings of three at slots that nobody knows, by observers of one pair each."""
-    size, observers = np.full(len(rows), 3), np.arange(len(rows))
-    known.book_somewhere(rows, chance, size, np.array(is_first), observers)
+    size, observers, none = np.full(len(rows), 3), np.arange(len(rows)), np.full(len(rows), -1)
+    takes = np.ones((len(rows), 1))
+    known.book_somewhere(rows, chance, size, books, observers, none, takes)
+
+
+def held_in(known: Knowledge, prior: Prior = PRIOR) -> Array:
+    """Return by slot of the first pair the chance that a meeting holds it that is not hidden."""
+    whole = known.apart([0])[0][0] @ prior.chances
+    found: Array = known.held[0] @ prior.chances / whole
+    return found
 
 
 def hear(
@@ -200,7 +208,7 @@ def test_slot_that_a_common_meeting_took_says_nothing_of_its_being_blocked() -> 
     known = Knowledge(PRIOR, np.ones((1, 6, 3)))
     book(known, Slot(2))
     hear(known, [0], range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
-    chances = posterior(PRIOR, known.weights([0]))[0][:, -1]
+    chances = posterior(PRIOR, *known.apart([0]))[0][:, -1]
     assert chances[2] < chances[3]
 
 
@@ -210,7 +218,7 @@ def test_no_other_meeting_is_where_the_observer_holds_one_with_its_members() -> 
     for each in (known, other):
         book_somewhere(each, [0], np.ones(1))
         hear(each, [0], range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
-    found, before = (posterior(PRIOR, each.weights([0]))[0][:, -1] for each in (known, other))
+    found, before = (posterior(PRIOR, *each.apart([0]))[0][:, -1] for each in (known, other))
     assert found[2] > 0.97 > before[2]
     assert found[3] < before[3]
 
@@ -220,7 +228,7 @@ def test_meeting_of_the_observer_says_where_no_earlier_one_was() -> None:
     book_somewhere(known, [0], np.ones(1))
     known.book_apart([0], [2], 0.02)
     hear(known, [0], range(6), np.tile([0.0, 0.0, 1.0], (6, 1)))
-    chances = posterior(PRIOR, known.weights([0]))[0][:, -1]
+    chances = posterior(PRIOR, *known.apart([0]))[0][:, -1]
     assert chances[2] > chances[3]
 
 
@@ -229,9 +237,11 @@ def test_no_first_slot_is_where_who_may_meet_there_has_no_room() -> None:
     one, two = (Knowledge(PRIOR, np.ones((2, 6, 3))) for _ in range(2))
     for known, observers in ((one, [0, 0]), (two, [0, 1])):
         hear(known, [1], [0], np.array([[0.0, 0.0, 1.0]]))
-        sizes, is_first = np.full(2, 3), np.array([True, True])
-        known.book_somewhere([0, 1], np.full(2, 0.5), sizes, is_first, np.array(observers))
-    together, apart = (known.chance_held([0])[0] for known in (one, two))
+        sizes, numbers, takes = np.full(2, 3), np.full(2, -1), np.ones((2, 1))
+        first: list[Books] = ["first", "first"]
+        groups = np.array(observers)
+        known.book_somewhere([0, 1], np.full(2, 0.5), sizes, first, groups, numbers, takes)
+    together, apart = (held_in(known) for known in (one, two))
     assert together[0] == 0
     assert together[1] > apart[1] > 0
 
@@ -242,17 +252,10 @@ def test_meetings_are_weighed_apart_from_blocked_slots() -> None:
     none = np.array([[0.0, 0.0, 1.0]] * 2)
     hear(known, [0], [1, 2], none, np.array([0.0, 1.0]))
     hear(known, [0], [3], np.zeros((1, 3)), np.array([1.0]))
-    blocked = posterior(PRIOR, known.weights([0]))[0][:, -1]
+    blocked = posterior(PRIOR, *known.apart([0]))[0][:, -1]
     assert blocked[1] == pytest.approx(1)
     assert 0 < blocked[2] < 1
     assert blocked[3] == 0
-
-
-def test_who_meets_does_not_meet_alone() -> None:
-    row, held, link = np.array([[0.6, 0.4]]), np.array([0.15]), 2 / 3
-    among, apart = beside_meeting(row, held, np.array(link))
-    assert among[0] == pytest.approx([0.6 / 3, link + 0.4 / 3])
-    assert apart[0] == pytest.approx([0.6 / 0.9, (0.4 - 0.1) / 0.9])
 
 
 def test_meeting_is_elsewhere_if_the_agreed_slot_had_no_room() -> None:
@@ -261,14 +264,14 @@ def test_meeting_is_elsewhere_if_the_agreed_slot_had_no_room() -> None:
     book(known, Slot(2))
     hear(known, [0], [4], np.array([[0.0, 0.0, 1.0]]))
     # A slot without room now may be held by that meeting, so it is not certainly blocked.
-    assert 0 < posterior(PRIOR, known.weights([0]))[0][4, 0] < 1
+    assert 0 < posterior(PRIOR, *known.apart([0]))[0][4, 0] < 1
 
 
 def test_contradiction_tells_nothing() -> None:
     known = Knowledge(PRIOR, np.ones((1, 6, 3)))
     hear(known, [0], [1], np.array([[1.0, 0.0, 0.0]]))
     hear(known, [0], [1], np.array([[0.0, 0.0, 1.0]]))
-    assert posterior(PRIOR, known.weights([0]))[0][1, 0] == pytest.approx(1)
+    assert posterior(PRIOR, *known.apart([0]))[0][1, 0] == pytest.approx(1)
 
 
 def test_rows_do_not_touch_each_other() -> None:
@@ -276,11 +279,11 @@ def test_rows_do_not_touch_each_other() -> None:
     before = np.random.default_rng(7).uniform(0.1, 1.0, (3, 6, 3))
     together, apart = Knowledge(PRIOR, before), [Knowledge(PRIOR, row[None]) for row in before]
     told = np.array([[0.0, 1.0, 1.0], [1.0, 0.2, 0.0]])
-    is_first = [True, False, True]
+    books: list[Books] = ["first", "anywhere", "cheapest"]
     hear(together, [0, 2], [1, 4], told)
     together.book_apart([1], [3], 0.02)
     elsewhere = together.book([0, 2], [5, 1])
-    book_somewhere(together, [0, 1, 2], np.insert(elsewhere, 1, 0.5), is_first)
+    book_somewhere(together, [0, 1, 2], np.insert(elsewhere, 1, 0.5), books)
     for row, alone in enumerate(apart):
         chance = np.array([0.5])
         if row == 1:
@@ -288,6 +291,7 @@ def test_rows_do_not_touch_each_other() -> None:
         else:
             hear(alone, [0], [1, 4], told)
             chance = alone.book([0], [5 if row == 0 else 1])
-        book_somewhere(alone, [0], chance, [is_first[row]])
-        assert together.weights([row]) == pytest.approx(alone.weights([0]), abs=1e-12)
+        book_somewhere(alone, [0], chance, [books[row]])
+        for one, other in zip(together.apart([row]), alone.apart([0]), strict=True):
+            assert one == pytest.approx(other, abs=1e-12)
         assert together.present([row]) == pytest.approx(alone.present([0]), abs=1e-12)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -41,36 +41,38 @@ def test_chances_are_how_often_others_take_part() -> None:
         assert np.mean(own) == pytest.approx(chance, abs=4 * error), chance
 
 
-def test_links_are_how_often_two_take_part_in_one_meeting() -> None:
-    expected = together = 0.0
-    links = set()
-    for lists in DRAWN:
-        known, earlier = known_of(lists), [each for each in lists[:4] if ME not in each]
-        for first, second in permutations([each for each in AGENTS if each != ME], 2):
-            link = known.link([first, second], 4)
-            expected += link * sum(first in each for each in earlier)
-            together += sum(first in each and second in each for each in earlier)
-            links.add(round(link, 6))
-    assert together == pytest.approx(expected, rel=0.03)
-    assert {0.0, 1.0} <= links
-
-
-def test_numbers_of_meetings_are_known_where_all_sequences_agree() -> None:
+def test_sets_of_meetings_are_how_often_others_take_part_in_them() -> None:
     """A half and a half is one where it is either, and not where it may be both or none."""
-    known_of_both = 0
+    took_part: dict[float, list[bool]] = defaultdict(list)
     for lists in DRAWN:
         known = known_of(lists)
-        for last, agent in np.ndindex(5, 5):
-            number = sum(known.chance(AGENTS[agent], each) for each in known.hidden if each <= last)
-            truth = sum(agent in lists[each] for each in known.hidden if each <= last)
-            if known.is_counted(last)[agent]:
-                assert number == pytest.approx(truth)
-                known_of_both += 0 < known.chance(AGENTS[agent], known.hidden[0]) < 1
-    assert known_of_both
-    many = balanced_participants(10, 20, 3, stream(0, "others"))
-    odd = others_of(ME, 10, 3, seen_by(ME, many), is_drawn=True)
-    assert odd.joint is None
-    assert not odd.is_counted(19)[0]
+        rounds = tuple([(number, None) for number in known.hidden])
+        for agent in (each for each in AGENTS if each != ME):
+            chances = known.takes(agent, rounds)
+            truth = sum(1 << at for at, (number, _) in enumerate(rounds) if agent in lists[number])
+            assert chances.sum() == pytest.approx(1)
+            for place, chance in enumerate(chances.tolist()):
+                took_part[round(chance, 6)].append(place == truth)
+    assert not any(took_part.pop(0.0))
+    assert all(took_part.pop(1.0))
+    for chance, own in took_part.items():
+        error = np.sqrt(chance * (1 - chance) / len(own))
+        assert np.mean(own) == pytest.approx(chance, abs=4 * error), chance
+
+
+@pytest.mark.parametrize("num_agents", [5, 20])
+def test_who_was_heard_takes_part(num_agents: int) -> None:
+    lists = balanced_participants(num_agents, num_agents, 3, stream(0, "heard"))
+    known = others_of(ME, num_agents, 3, seen_by(ME, lists), is_drawn=True)
+    first, second, agent = next(
+        (one, two, agent)
+        for one, two in combinations(known.hidden, 2)
+        for agent in {*lists[one]} & {*lists[two]}
+    )
+    for is_there, others in ((True, [0, 2]), (False, [1, 3])):
+        found = known.takes(agent, ((first, is_there), (second, None)))
+        assert found[others].sum() == 0
+        assert found.sum() == pytest.approx(1)
 
 
 def test_many_agents_are_taken_to_be_as_likely() -> None:
@@ -79,7 +81,9 @@ def test_many_agents_are_taken_to_be_as_likely() -> None:
     common = sum(AgentId(5) in each for each in lists if ME in each)
     assert known.joint is None
     assert known.chance(AgentId(5), 0) == pytest.approx((3 - common) / 17)
-    assert known.link([AgentId(5), AgentId(6)], 19) == pytest.approx(2 / 18)
+    mean = known.mean[5]
+    found = known.takes(AgentId(5), ((known.hidden[0], None), (known.hidden[1], None)))
+    assert found == pytest.approx([(1 - mean) ** 2, *[mean * (1 - mean)] * 2, mean**2])
 
 
 def test_lists_that_nobody_drew_by_turns_are_taken_so_as_well() -> None:
@@ -88,11 +92,7 @@ def test_lists_that_nobody_drew_by_turns_are_taken_so_as_well() -> None:
     assert others_of(ME, 5, 3, seen, is_drawn=False).joint is None
 
 
-def test_nobody_met_before_the_first_meeting_of_others() -> None:
-    pair = [AgentId(0), AgentId(1)]
-    for num_agents in (5, 50):  # with sequences, and without
-        known = others_of(ME, num_agents, 3, ((AgentId(0), AgentId(1), ME), None), is_drawn=True)
-        assert [known.link(pair, number) for number in (0, 1)] == [0, 0]
+def test_last_meeting_is_of_whom_is_left() -> None:
     known = others_of(AgentId(3), 4, 3, (None,), is_drawn=True)
     assert [known.chance(agent, 0) for agent in AGENTS[:4]] == [1.0, 1.0, 1.0, 0.0]
     assert known.chance(AgentId(0), 7) == 0.75

@@ -21,7 +21,6 @@ from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import RECIPE
 
 Array = NDArray[np.float64]
-Counts = NDArray[np.intp]
 
 HELD = 0.98
 """Probability that a slot with room which the observer booked with the target is held by that
@@ -166,91 +165,120 @@ def _on_witness(
 
 
 def posterior(
-    prior: Prior, weights: Array, held: Array | None = None, hidden: Counts | None = None
+    prior: Prior, weights: Array, hidden: Array | None = None, takes: Array | None = None
 ) -> Array:
     """Return the probability of each cell of each slot, exactly.
 
     Args:
         prior: of the calendars.
         weights: likelihood of each cell, of shape (calendars, slots, cells).
-        held: beside it, where a meeting of which the observer knows no slot holds the slot.
-        hidden: of each calendar, how many such meetings there are; 0 where that is not known.
+        hidden: beside it, where each hidden meeting holds the slot, if it is had, of each cell with
+            room, of shape (calendars, meetings, slots, cells - 1).
+        takes: how likely each set of these is had, of shape (calendars, sets); see
+            :func:`members_of`.
     """
-    if held is None or hidden is None:
-        return _posterior(prior, weights, np.zeros_like(weights), 0)[0]
+    if hidden is None or takes is None:
+        num, slots, cells = weights.shape
+        hidden, takes = np.zeros((num, 0, slots, cells - 1)), np.ones((num, 1))
     found = np.empty_like(weights)
-    for number in np.unique(hidden).tolist():
-        at = np.flatnonzero(hidden == number)
-        if number:
-            found[at], fits = _posterior(prior, weights[at], held[at], number)
-            at = at[~fits]  # so many cannot be held: then nothing is known of their number
+    sizes = [1 << each for each in range(hidden.shape[1] + 1)]
+    last = takes.shape[1] - 1 - (takes[:, ::-1] > 0).argmax(axis=1)
+    for number, (least, size) in enumerate(zip([0, *sizes], sizes, strict=False)):
+        at = np.flatnonzero((last >= least) & (last < size))
         if len(at):
-            found[at] = posterior(prior, weights[at] + held[at])
+            own = hidden[at, :number]
+            found[at], fits = _posterior(prior, weights[at], own, takes[at, :size])
+            at, own = at[~fits], own[~fits]
+        if number and len(at):  # so many cannot be held: then nothing is known of their number
+            either = weights[at]
+            either[..., :-1] += own.sum(axis=1)
+            found[at] = posterior(prior, either)
     return found
 
 
 def _posterior(
-    prior: Prior, weights: Array, held: Array, hidden: int
+    prior: Prior, weights: Array, hidden: Array, takes: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return the same for calendars with as many such meetings, and whether any calendar fits."""
     shares = np.array(prior.shares)
-    by_meeting, by_room = held[:, :, :-1] * shares, weights[:, :, :-1] * shares
+    by_meeting, by_room = hidden * shares, weights[:, :, :-1] * shares
     # By slot first, and by calendar last: what is read together lies together.
-    room, meeting = over_cells(by_room).T.copy(), over_cells(by_meeting).T.copy()
+    room, meeting = over_cells(by_room).T.copy(), over_cells(by_meeting).transpose(1, 2, 0).copy()
     blocked = weights[:, :, -1].T.copy()
-    chance = _by_state(prior, room, meeting, blocked, hidden)
+    chance = _by_state(prior, room, meeting, blocked, takes @ _kept(len(meeting)))
     is_any = chance.sum(axis=0) > 0
     # Without any calendar that fits, by a broken rule, nothing is known of the numbers.
     none = prior.chances[-1]
-    alone = [room * (1 - none), meeting * (1 - none), blocked * none]
+    alone = np.concatenate([room[None] * (1 - none), meeting * 0, blocked[None] * none])
     chance = np.where(is_any, chance, alone)
     chance /= np.maximum(chance.sum(axis=0), LEAST)
     found = np.empty_like(weights)
-    found[:, :, -1] = chance[2].T
+    found[:, :, -1] = chance[-1].T
     found[:, :, :-1] = by_room * _over(chance[0], room)
-    if hidden:
-        found[:, :, :-1] += by_meeting * _over(chance[1], meeting)
+    for number, each in enumerate(meeting):
+        found[:, :, :-1] += by_meeting[:, number] * _over(chance[1 + number], each)
     return found, is_any.all(axis=0)
 
 
-def _by_state(prior: Prior, room: Array, meeting: Array, blocked: Array, hidden: int) -> Array:
-    """Return how likely each slot has room, holds a hidden meeting or is blocked, relatively.
+@lru_cache(maxsize=16)
+def members_of(number: int) -> Array:
+    """Return whether each of so many is in each set, of shape (sets, number).
 
-    By how many are blocked and hold a meeting before each slot, and after it.
+    It is in a set if its bit of the set's place is 1.
+    """
+    return (np.arange(2**number)[:, None] >> np.arange(number) & 1).astype(float)
+
+
+@lru_cache(maxsize=16)
+def _kept(number: int) -> Array:
+    """Return which sets of hidden meetings are held as likely, by the set that is had.
+
+    Each that is had is not held with a chance of ``1 - HELD``: messages may have been lost.
+    """
+    members = members_of(number).astype(bool)
+    is_part = (~members[None] | members[:, None]).all(axis=2)
+    held, had = members.sum(axis=1)[None], members.sum(axis=1)[:, None]
+    return np.where(is_part, HELD**held * (1 - HELD) ** (had - held).clip(0), 0.0)
+
+
+def _by_state(prior: Prior, room: Array, meeting: Array, blocked: Array, takes: Array) -> Array:
+    """Return how likely each slot has room, holds each hidden meeting or is blocked, relatively.
+
+    By how many are blocked and which meetings are held before each slot, and after it.
 
     Args:
         prior: of the calendars.
         room: likelihood of each slot with room, of shape (slots, calendars).
-        meeting: of each that holds a hidden meeting.
+        meeting: of each that holds each hidden meeting, of shape (meetings, slots, calendars).
         blocked: of each blocked one.
-        hidden: number of these meetings.
+        takes: how likely each set of these meetings is held, of shape (calendars, sets).
 
     Returns:
-        Of shape (3, slots, calendars).
+        Of shape (meetings + 2, slots, calendars).
     """
     slots, num = room.shape
-    size, most = len(prior.blocked), hidden + 1 + bool(hidden)
-    after = np.zeros((slots + 1, size + 1, most + 1, num))
-    # One that was agreed upon may be one of them, or one of them another's, if messages were lost.
-    doubt = (1 - HELD) ** np.abs(np.arange(most) - hidden)
-    after[slots, :size, :most] = prior.by_count[:, None, None] * doubt[:, None]
+    size, sets = len(prior.blocked), np.arange(takes.shape[1])
+    steps = [(sets[~sets >> at & 1 == 1], at) for at in range(len(meeting))]
+    after = np.zeros((slots + 1, size + 1, len(sets), num))
+    after[slots, :size] = prior.by_count[:, None, None] * takes.T
     for slot in range(slots - 1, -1, -1):
-        later, now = after[slot + 1], after[slot, :size, :most]
-        now[:] = room[slot] * later[:size, :most] + blocked[slot] * later[1:, :most]
-        if hidden:
-            now += meeting[slot] * later[:size, 1:]
-    before = np.zeros((size, most, num))
+        later, now = after[slot + 1], after[slot, :size]
+        now[:] = room[slot] * later[:size] + blocked[slot] * later[1:]
+        for without, at in steps:
+            now[:, without] += meeting[at, slot] * later[:size, without | 1 << at]
+    before = np.zeros((size, len(sets), num))
     before[0, 0] = 1.0
-    chance = np.zeros((3, slots, num))
+    chance = np.zeros((len(meeting) + 2, slots, num))
     for slot in range(slots):
         later = after[slot + 1]
         step = before * room[slot]
-        chance[0, slot] = (step * later[:size, :most]).sum(axis=(0, 1))
-        chance[2, slot] = blocked[slot] * (before * later[1:, :most]).sum(axis=(0, 1))
+        chance[0, slot] = (step * later[:size]).sum(axis=(0, 1))
+        chance[-1, slot] = blocked[slot] * (before * later[1:]).sum(axis=(0, 1))
         step[1:] += before[:-1] * blocked[slot]
-        if hidden:
-            chance[1, slot] = meeting[slot] * (before * later[:size, 1:]).sum(axis=(0, 1))
-            step[:, 1:] += before[:, :-1] * meeting[slot]
+        for without, at in steps:
+            own, into = meeting[at, slot] * before[:, without], without | 1 << at
+            chance[1 + at, slot] = (own * later[:size, into]).sum(axis=(0, 1))
+            step[:, into] += own
         before = step / np.maximum(step.sum(axis=(0, 1)), LEAST)
     return chance
 

@@ -46,9 +46,9 @@ from calbench.metrics.privacy.inference.calendars import (
     posterior,
     prior_of,
 )
-from calbench.metrics.privacy.inference.knowledge import Knowledge
+from calbench.metrics.privacy.inference.knowledge import Books, Knowledge
 from calbench.metrics.privacy.inference.lessons import Asked, Booked, Given, Lessons, Linked
-from calbench.metrics.privacy.inference.observer import Observer, chance_apart, others_of
+from calbench.metrics.privacy.inference.observer import Observer, Rounds, chance_apart, others_of
 from calbench.metrics.privacy.inference.rules import are_ours, clues_of, rules_of
 from calbench.protocols.clues import Telling, View
 from calbench.scenarios.balance import is_balanced
@@ -74,6 +74,9 @@ _READ = _HEARD | {BatchApplied, Resolution, RoundStart}
 LEAST_SWEEPS, LEAST_CAP = 6, 100
 """Sweeps of talk and messages of a round in the paper's adversarial games, the fewest of its games
 (appendix B) [P]."""
+
+MOST_HIDDEN = 3
+"""Meetings without an observer that it tells apart [C]: all sets of them are gone through."""
 
 Events = list[tuple[int, Any]]
 """Those of a game that say what was heard, booked and begun, each beside its index."""
@@ -119,11 +122,10 @@ def learnt_of(traces: Sequence[Trace], rounds: int | None = None) -> list[Learnt
 def _results(games: Sequence["_Game"], prior: Prior, lessons: Lessons) -> Iterator[Learnt]:
     """Yield what was learnt in games whose calendars are drawn alike; all is computed at once."""
     before = np.concatenate([game.before for game in games])
-    is_linked = any(game.is_linked for game in games)
-    moved = lessons.take_in(Knowledge(prior, before, is_linked=is_linked))
+    moved = lessons.take_in(Knowledge(prior, before, max(each.num_hidden for each in games)))
     begun, places = np.unique(moved.rows, return_inverse=True)
     first = posterior(prior, before[begun])[places]
-    after = posterior(prior, moved.weights, moved.held, moved.hidden)
+    after = posterior(prior, moved.weights, moved.hidden, moved.takes)
     truths = np.concatenate([game.truths[[target for target, _ in game.pairs]] for game in games])
     found = [*bits_of(truths[moved.rows], first, after)]
     room = 1 - after[:, :, -1]
@@ -169,12 +171,16 @@ def _policies(trace: Trace, events: Events) -> list[Telling | None]:
 
 
 def _pairs_of(
-    agents: Sequence[AgentId], events: Events, policies: Sequence[Telling | None]
+    agents: Sequence[AgentId],
+    events: Events,
+    policies: Sequence[Telling | None],
+    *,
+    is_small: bool,
 ) -> dict[Pair, int]:
     """Return the pairs of which something may be heard, ordered, and the last event that may tell.
 
     A message tells of its sender and, to who takes part, of the meeting's other members; rules
-    from elsewhere may tell of anybody.
+    from elsewhere may tell of anybody. In a small game all others count for who hears of one.
     """
     if not all(are_ours(type(each)) for each in policies if each is not None):
         end = events[-1][0] + 1 if events else 0
@@ -190,7 +196,9 @@ def _pairs_of(
             for me in event.to_agents:
                 for target in everybody if me in members else sender:
                     found[target, me] = index
-    return {pair: found[pair] for pair in permutations(agents, 2) if pair in found}
+    hear = {me for _, me in found} if is_small else set()
+    pairs = [pair for pair in permutations(agents, 2) if pair in found or pair[1] in hear]
+    return {pair: found.get(pair, 0) for pair in pairs}
 
 
 def _is_together(policies: Sequence[Telling | None], limits: Limits) -> bool:
@@ -202,6 +210,12 @@ def _is_together(policies: Sequence[Telling | None], limits: Limits) -> bool:
     is_enough = limits.max_turns_per_round >= LEAST_SWEEPS and min(caps, default=inf) >= LEAST_CAP
     says_so = all(getattr(each, "books_together", False) is True for each in policies)
     return is_enough and says_so and len({*map(type, policies)}) == 1
+
+
+def _books(policy: object) -> Books:
+    """Return in which of the slots with room for all the meetings of such a player are."""
+    kinds: tuple[Books, ...] = ("first", "cheapest")
+    return next((k for k in kinds if getattr(policy, f"books_{k}", False) is True), "anywhere")
 
 
 class NotYetError(BaseException):
@@ -221,6 +235,8 @@ class _Game:
         before: what each knows by the observer's own calendar.
         truths: the place in the cells of each slot of the first calendars, by agent.
         said: what was said in this round, by sender, recipients and meeting.
+        num_hidden: meetings without an observer that are told apart, at most.
+        hidden: of each pair, which of these the target may have held by now.
         is_linked: whether all book their meetings in the same slot, by the same rules, and who
             takes part in whose follows from how that is drawn.
         last_heard: number of what each heard last in this round.
@@ -255,24 +271,21 @@ class _Game:
         # An errand that costs nothing is as a free slot: of equal costs the first place counts.
         place = {cost: at for at, cost in reversed([*enumerate(prior.cells)])}
         self.truths = np.array([[place[self.costs.get(i)] for i in ids] for ids in self.calendars])
-        last_by_pair = _pairs_of(self.agents, events, policies)
+        self.num_hidden = self._num_hidden()
+        last_by_pair = _pairs_of(self.agents, events, policies, is_small=self.num_hidden > 0)
         self.pairs, self.last = [*last_by_pair], [*last_by_pair.values()]
         self.first = lessons.begin(len(self.pairs))
         self.before = self._before()
-        books_first = [getattr(policy, "books_first", False) is True for policy in policies]
-        self.is_first = [books_first[target] for target, _ in self.pairs]
+        books = [*map(_books, policies)]
+        self.books = [books[target] for target, _ in self.pairs]
         rows: dict[AgentId, dict[AgentId, int]] = {agent: {} for agent in self.agents}
         for row, (target, me) in enumerate(self.pairs, self.first):
             rows[me][target] = row
         self.observers = [*self._observers(rows)]
-        self.is_linked = _is_together(policies, trace.config.limits) and any(
-            each.others.joint is not None for each in self.observers
-        )
-        if self.is_linked or any(self.is_first):  # what is known of others counts, too
-            last = dict[AgentId, int]()
-            for (_, me), event in last_by_pair.items():
-                last[me] = max(event, last.get(me, event))
-            self.last = [last[me] for _, me in self.pairs]
+        self.hidden: list[Rounds] = [() for _ in self.pairs]
+        self.is_linked = self.num_hidden > 0 and _is_together(policies, trace.config.limits)
+        if self.is_linked or {*self.books} != {"anywhere"}:  # what is known of others counts, too
+            self.last = self._last_of_all()
         self.agreed: Agreed = {}
         self.said: dict[object, list[object]] = {}
         self.last_heard: dict[AgentId, int] = {}
@@ -299,6 +312,19 @@ class _Game:
                 self.said, self.last_heard = {}, {}
                 for observer in self.observers:
                     observer.round_index, observer.messages = event.round, []
+
+    def _num_hidden(self) -> int:
+        """Return how many meetings without an observer are told apart: 0 if there are too many."""
+        held = [{*meeting.participants} for meeting in self.scenario.meetings]
+        most = max(sum(me not in each for each in held) for me in self.agents)
+        return most if most <= MOST_HIDDEN else 0
+
+    def _last_of_all(self) -> list[int]:
+        """Return by pair the last event that may tell its observer of anybody."""
+        last = dict[AgentId, int]()
+        for (_, me), event in zip(self.pairs, self.last, strict=True):
+            last[me] = max(event, last.get(me, event))
+        return [last[me] for _, me in self.pairs]
 
     def _observers(self, rows: Mapping[AgentId, Mapping[AgentId, int]]) -> Iterator[Observer]:
         """Yield the agents as the game begins: each knows its own calendar."""
@@ -381,7 +407,7 @@ class _Game:
             clues = clues_of(policy, message, view, size)
         except NotYetError:
             view = view._replace(messages=(*observer.messages,))
-            known = replace(observer, booked={*observer.booked})
+            known = replace(observer)
 
             def answers(chances: Callable[[int], Array]) -> Iterator[Given]:
                 of_agent = view._replace(chances=lambda agent: chances(known.rows[agent]))
@@ -411,10 +437,12 @@ class _Game:
     def _link(self) -> None:
         """Note what a round's talk tells of meetings that were held before it, and not by whom."""
         for me, number in self.last_heard.items() if self.is_linked else ():
-            observer = self.observers[me]
-            partners = observer.others.partners([*observer.rows], observer.round_index)
-            if partners is not None and observer.is_together:
-                self.lessons.add(Linked(number, [*observer.rows.values()], partners))
+            observer, others = self.observers[me], self.observers[me].others
+            rows = [*observer.rows.values()]
+            hidden = [self.hidden[row - self.first] for row in rows]
+            partners = others.partners([*observer.rows], hidden) if observer.is_together else None
+            if partners is not None:
+                self.lessons.add(Linked(number, rows, partners, others.size))
 
     def _book(self, index: int, event: Resolution, participants: tuple[AgentId, ...]) -> None:
         """Note a round's bookings in what each observer knows.
@@ -432,11 +460,7 @@ class _Game:
             else observer.overheard()
             for observer in self.observers
         }
-        for me in self.there & members:
-            if (slot := known[me][0]) is not None:
-                self.observers[me].booked.add(slot)
-        chance: list[float] = []
-        counted = [each.others.is_counted(each.round_index) for each in self.observers]
+        chance, number, takes = list[float](), list[int](), list[Array]()
         common: dict[int, Slot] = {}
         apart: dict[int, Slot] = {}
         for place, at in enumerate(open_):
@@ -448,12 +472,16 @@ class _Game:
                 common[place] = slot
             elif slot is not None and me in members:
                 apart[place] = slot
-        rows, is_first = [self.first + at for at in open_], [self.is_first[at] for at in open_]
+            is_hidden = me not in members and place not in common and self.num_hidden > 0
+            if is_hidden:
+                self.hidden[at] += ((event.round, target in there if is_known else None),)
+                takes.append(observer.others.takes(target, self.hidden[at]))
+            number.append(len(self.hidden[at]) - 1 if is_hidden else -1)
+        rows, books = [self.first + at for at in open_], [self.books[at] for at in open_]
         observers = [next(iter(self.observers[self.pairs[at][1]].rows.values())) for at in open_]
         everywhere = chance_apart(len(self.agents), size)
-        is_counted = [counted[me][target] for target, me in map(self.pairs.__getitem__, open_)]
-        known_of = (rows, chance, is_counted)
-        booked = Booked(*known_of, common, apart, everywhere, size, is_first, observers)
+        known_of = (rows, chance, number, takes)
+        booked = Booked(*known_of, common, apart, everywhere, size, books, observers)
         self.lessons.add(booked)
 
     def learnt(self, steps: Sequence[Step], room: Array, bands: Sequence[Band]) -> Learnt:

@@ -1,12 +1,15 @@
 """What observers know of others while the game goes on and calendars change [C].
 
-A slot where both booked is held by that meeting. A booking of which the observer knows no slot
-makes every slot a little more likely to be held, and an errand that gave way to land on a free one.
-How many such meetings an agent holds is known, mostly, and what its partners say of a slot tells
-whether it is one of theirs.
+A slot where both booked is held by that meeting. A hidden meeting is one without the observer, of
+which it knows no slot: it is where the rules of its members put it, for all that is known of their
+calendars, and what its other members say of a slot tells whether it is there. An errand that gave
+way lands on a free slot.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,24 +18,19 @@ from calbench.metrics.privacy.inference.calendars import (
     HELD,
     LEAST,
     Array,
-    Counts,
     Prior,
+    members_of,
     over_cells,
 )
 
 Rows = Sequence[int] | NDArray[np.intp]
 """Places of pairs of an observer and a target."""
 
-MOST_ROOM = 0.9
-"""Greatest probability that a slot has room for all: others may hold a meeting of their own [C]."""
+Books = Literal["first", "cheapest", "anywhere"]
+"""Where a meeting is among slots with room for all: the first, the first of least cost, or any."""
 
-DOUBT = 0.1
-"""How far from a whole number of hidden meetings the mean may be that is taken for it [C]: each
-that was agreed upon with the observer may be elsewhere, see ``HELD``."""
-
-ROUNDS = 4
-"""Steps to the factor by which that number is reached [C]: the median is within .2% of it then, and
-twice as many steps change no team's bits by .1%."""
+MOST_SUMS = 200
+"""Sums of costs that are told apart; of more, costs count by their order alone [C]."""
 
 MOST_FITS = 100.0
 """How much likelier at most a meeting is where one that takes part in it has no room [C]: as if one
@@ -41,9 +39,6 @@ slot of a hundred had none."""
 LEAST_MOVE = 1e-3
 """Factor less 1 from which on something was told of a slot that a meeting may hold [C]: less moves
 no bit that is published."""
-
-MOST_FACTOR = 1e6
-"""Greatest such factor [C]."""
 
 LEAST_OTHERS = 1e-9
 """Fewest others of whom something is known: a sum less one of its parts is seldom 0."""
@@ -54,56 +49,59 @@ class Knowledge:
 
     A slot of the first calendar is one of the cells. If it was not blocked, a meeting may hold it
     by now; if it was free, an errand that gave way may have landed on it. The likelihood of
-    everything heard is kept for each of these states.
+    everything heard is kept for each of these states. Hidden is a meeting without the observer of
+    which it knows no slot: for each of them, the likelihood is that of its being there.
 
     Attributes:
         cells: what a slot can cost.
         open: likelihood of each cell, of shape (rows, slots, cells), where nothing changed.
-        held: the same where a meeting holds the slot.
+        held: the same where a meeting holds the slot that is not hidden.
         landed: of each slot that was free, where an errand landed, of shape (rows, slots).
+        hidden: likelihood of each cell with room, if the target has a hidden meeting, and there, of
+            shape (rows, meetings, slots, cells with room).
+        takes: how likely the target has each set of them, of shape (rows, sets): of a set's place,
+            the bit of each of its meetings is 1.
         left: how likely a slot could be another meeting's, for those that the observer holds.
         is_common: slots of common meetings that were agreed upon, of shape (rows, slots).
-        is_linked: whether what one agent says tells of another's meetings.
-        is_counted: of each row, whether it is known how many meetings of others the target holds.
-        elsewhere: how many meetings each target is to hold in other slots, in the mean.
-        fits: of each slot, how much likelier what was heard in this round is if a meeting holds it.
-        linked: the same of what partners said of it since the last booking.
+        fits: of each slot, how much likelier what was heard in this round is if a hidden meeting
+            holds it.
         is_heard: of each row, whether anything was heard of the target.
     """
 
     __slots__ = (
         "_shares",
         "cells",
-        "elsewhere",
         "fits",
         "held",
+        "hidden",
         "is_common",
-        "is_counted",
         "is_heard",
-        "is_linked",
         "landed",
         "left",
-        "linked",
         "open",
+        "takes",
     )
 
-    def __init__(self, prior: Prior, before: Array, *, is_linked: bool = True) -> None:
+    def __init__(self, prior: Prior, before: Array, num_hidden: int = 0) -> None:
+        """Begin with what the observers know by their own calendars.
+
+        Args:
+            prior: of the calendars.
+            before: weights of the cells, of shape (rows, slots, cells).
+            num_hidden: of an observer's hidden meetings, at most.
+        """
+        num, slots, cells = before.shape
         self.cells, self._shares = prior.cells, prior.chances
         self.open = before.copy()
         self.held = np.zeros_like(before)
-        self.landed = np.zeros(before.shape[:2])
-        self.left = np.ones(before.shape[:2])
-        self.is_common = np.zeros(before.shape[:2], dtype=bool)
-        self.is_linked = is_linked
-        self.elsewhere = np.zeros(len(before))
-        self.is_counted = np.ones(len(before), dtype=bool)
-        self.fits = np.ones(before.shape[:2])
-        self.linked = np.ones(before.shape[:2])
-        self.is_heard = np.zeros(len(before), dtype=bool)
-
-    def weights(self, rows: Rows) -> Array:
-        """Return the likelihood of each cell of each slot of the first calendar."""
-        return _weights(self.open[rows], self.held[rows], self.landed[rows])
+        self.landed = np.zeros((num, slots))
+        self.hidden = np.zeros((num, num_hidden, slots, cells - 1))
+        self.takes = np.zeros((num, 2**num_hidden))
+        self.takes[:, 0] = 1.0
+        self.left = np.ones((num, slots))
+        self.is_common = np.zeros((num, slots), dtype=bool)
+        self.fits = np.ones((num, slots))
+        self.is_heard = np.zeros(num, dtype=bool)
 
     def hear(self, rows: Rows, slots: Rows, told: Array, held: Array) -> None:
         """Weigh the states by what was told of present calendars, each slot of a pair by itself.
@@ -115,11 +113,13 @@ class Knowledge:
             held: the weights if a meeting holds them.
         """
         at = np.asarray(rows), np.asarray(slots)
-        before = self._whole(at) if self.is_linked else None
-        may_hold = over_cells(self.held[at]) > 0
+        hidden_at = at[0], slice(None), at[1]
+        before = self._whole(at)
         is_open, is_held = self.open[at] * told, self.held[at] * held[:, None]
+        may_hold = (self.hidden[hidden_at] > 0).any(axis=(1, 2))
+        is_hidden = self.hidden[hidden_at] * held[:, None, None]
         landed = self.landed[at] * _of_errands(told)
-        most = landed
+        most = np.maximum(landed, is_hidden.max(axis=(1, 2), initial=0.0))
         for cell in np.flatnonzero(self._shares > 0).tolist():  # few: faster than over an axis
             most = np.maximum(most, np.maximum(is_open[:, cell], is_held[:, cell]))
         is_possible = most > 0
@@ -128,21 +128,24 @@ class Knowledge:
             landed = np.where(is_possible, landed, self.landed[at])
             is_open = np.where(is_possible[:, None], is_open, self.open[at])
             is_held = np.where(is_possible[:, None], is_held, self.held[at])
+            no_way = ~is_possible[:, None, None]
+            is_hidden = np.where(no_way, self.hidden[hidden_at], is_hidden)
         self.open[at] = is_open / most[:, None]
         self.held[at] = is_held / most[:, None]
+        self.hidden[hidden_at] = is_hidden / most[:, None, None]
         self.landed[at] = landed / most
         self.is_heard[at[0]] = True
-        if before is not None:
-            likely = self._whole(at) * most / np.maximum(before, LEAST)
-            fits = held / np.maximum(likely, LEAST)
-            self.fits[at] *= np.where(is_possible & may_hold, fits, 1.0)
-        self._count(at[0][may_hold])
+        likely = self._whole(at) * most / np.maximum(before, LEAST)
+        fits = held / np.maximum(likely, LEAST)
+        self.fits[at] *= np.where(is_possible & may_hold, fits, 1.0)
 
     def begin_round(self) -> None:
         """Forget how well meetings fitted what was heard: there is one more of them now."""
         self.fits[:] = 1.0
 
-    def link(self, rows: NDArray[np.intp], partners: Array) -> tuple[NDArray[np.intp], ...]:
+    def link(
+        self, rows: NDArray[np.intp], partners: Array, size: int
+    ) -> tuple[NDArray[np.intp], ...]:
         """Take in what talk of a round tells of others' meetings that were held before it.
 
         A hidden meeting of an agent is in no slot where one who takes part in it has no meeting,
@@ -150,67 +153,56 @@ class Knowledge:
 
         Args:
             rows: of all pairs of an observer, of shape (observers, pairs).
-            partners: how likely another takes part in it, of shape (observers, pairs, pairs).
+            partners: how likely each has each hidden meeting with each set of partners, of shape
+                (observers, pairs, meetings, sets), see ``Others.partners``.
+            size: participants of a meeting.
 
         Returns:
             The places in ``rows`` of the pairs that this tells more of.
         """
-        fits, before = self.fits[rows].clip(0.0, MOST_FITS), self.linked[rows]
-        after = before * (1 + partners[..., None] * (fits - 1)[:, None]).prod(axis=2)
-        after = np.where(self.is_common[rows], before, after.clip(0.0, MOST_FITS))
-        self.linked[rows] = after
+        is_common = self.is_common[rows]
+        fits = np.where(is_common, 1 - HELD, self.fits[rows].clip(0.0, MOST_FITS))
+        factor = np.ones((*partners.shape[:3], fits.shape[2]))
+        factor -= partners.sum(axis=3)[..., None]
+        for place, members in enumerate(combinations(range(rows.shape[1]), size)):
+            for each in members:
+                rest = [member for member in members if member != each]
+                is_there = fits[:, rest].prod(axis=1)[:, None]
+                factor[:, each] += partners[:, each, :, place, None] * is_there
         # It is not together with its partners, mostly by a message that was lost: then all is open.
-        factor = (1 + HELD * (after - 1)) / (1 + HELD * (before - 1))
+        factor = 1 + HELD * (factor.clip(0.0, MOST_FITS) - 1)
+        factor = np.where(is_common[:, :, None], 1.0, factor)
         at = (rows.ravel(),)
-        is_open = (over_cells(self.open[at]) + self.landed[at] > 0).reshape(factor.shape)
-        is_either = is_open & (over_cells(self.held[rows]) > 0)
-        moved = (is_either & (np.abs(factor - 1) > LEAST_MOVE)).any(axis=2)
-        self.held[rows] *= factor[..., None]
-        self._count(rows[moved])
+        is_open = (over_cells(self.open[at]) + self.landed[at] > 0).reshape(fits.shape)
+        hidden = self.hidden[rows, : factor.shape[2]]
+        is_either = is_open[:, :, None] & (over_cells(hidden) > 0)
+        moved = (is_either & (np.abs(factor - 1) > LEAST_MOVE)).any(axis=(2, 3))
+        self.hidden[rows, : factor.shape[2]] = hidden * factor[..., None]
         return np.nonzero(moved & self.is_heard[rows])
 
-    def apart(self, rows: Rows) -> tuple[Array, Array, Counts]:
-        """Return the weights where no hidden meeting holds the slot, where one does, their number.
+    def apart(self, rows: Rows) -> tuple[Array, Array, Array]:
+        """Return the weights where no hidden meeting holds the slot, where each does, and sets."""
+        weights = _weights(self.open[rows], self.held[rows], self.landed[rows])
+        return weights, self.hidden[rows], self.takes[rows]
 
-        Hidden is a meeting of which the observer knows no slot. Their number is 0 where it is not
-        known.
-        """
-        is_common, held = self.is_common[rows][..., None], self.held[rows]
-        here = np.where(is_common, held, 0.0)
-        hidden = np.where(is_common, 0.0, held)
-        return _weights(self.open[rows], here, self.landed[rows]), hidden, self._number(rows)
-
-    def _number(self, rows: Rows) -> Counts:
-        number = np.rint(self.elsewhere[rows])
-        is_known = self.is_counted[rows] & (np.abs(self.elsewhere[rows] - number) < DOUBT)
-        found: Counts = np.where(is_known, number, 0).astype(int)
-        return found
-
-    def _count(self, rows: Rows) -> None:
-        """Let so many slots be held by hidden meetings, in the mean, as there are such meetings."""
-        rows = np.unique(rows)
-        rows = rows[self._number(rows) > 0]
-        weights, held, number = self.apart(rows)
-        rest, by_meeting = over_cells(weights, self._shares), over_cells(held, self._shares)
-        may_hold = by_meeting > 0
-        # More of them may surely be held if a meeting is not where it was agreed upon.
-        can_be = (may_hold.sum(axis=1) >= number) & ((may_hold & (rest <= 0)).sum(axis=1) <= number)
-        if not can_be.any():
-            return
-        rows, number = rows[can_be], number[can_be]
-        rest, by_meeting = rest[can_be], by_meeting[can_be]
-        factor = np.ones((len(rows), 1))
-        for _ in range(ROUNDS):
-            now = by_meeting * factor
-            found = (now / np.maximum(now + rest, LEAST)).sum(axis=1)
-            factor *= (number / np.maximum(found, LEAST))[:, None]
-            factor = factor.clip(1 / MOST_FACTOR, MOST_FACTOR)
-        self.held[rows] *= np.where(self.is_common[rows], 1.0, factor)[..., None]
-
-    def _whole(self, at: tuple[NDArray[np.intp], ...]) -> Array:
-        """Return the likelihood of slots, whatever they are."""
+    def _whole(self, at: Rows | tuple[NDArray[np.intp], ...]) -> Array:
+        """Return the likelihood of slots, whatever they are, if no hidden meeting is there."""
         found = over_cells(self.open[at] + self.held[at], self._shares)
         found += self.landed[at] * self._shares[0]
+        return found
+
+    def where(self, rows: Rows) -> Array:
+        """Return the chance of each hidden meeting in each slot, of shape (rows, meetings, slots).
+
+        Each by itself, and as if no other slot could be another's.
+        """
+        likely = np.maximum(self._whole(rows), LEAST)[:, None]
+        found: Array = over_cells(self.hidden[rows], self._shares[:-1]) / likely
+        fit = found.sum(axis=2)
+        chance = self.takes[rows] @ members_of(found.shape[1])
+        both = chance * fit
+        found /= np.maximum(fit, LEAST)[..., None]
+        found *= (both / np.maximum(1 - chance + both, LEAST))[..., None]
         return found
 
     def present(self, rows: Rows) -> Array:
@@ -219,13 +211,11 @@ class Knowledge:
         landed = self.landed[rows] * self._shares[0]
         now[..., 1:-1] += (landed / max(1, now.shape[-1] - 2))[..., None]
         now[..., -1] += over_cells(self.held[rows], self._shares)
+        is_hidden = self.where(rows).sum(axis=1).clip(0.0, 1.0)
+        now *= ((1 - is_hidden) / np.maximum(over_cells(now), LEAST))[..., None]
+        now[..., -1] += is_hidden
+        now[..., -1] += over_cells(now) <= 0  # what cannot be
         found: Array = now / over_cells(now)[..., None]
-        return found
-
-    def chance_held(self, rows: Rows) -> Array:
-        """Return by slot the chance that a meeting holds it now, each by itself."""
-        of_all = np.maximum(over_cells(self.weights(rows), self._shares), LEAST)
-        found: Array = over_cells(self.held[rows], self._shares) / of_all
         return found
 
     def book(self, rows: Rows, slots: Rows) -> Array:
@@ -234,14 +224,15 @@ class Knowledge:
         Returns:
             The chance that it is elsewhere, as the slot had no room: see :meth:`book_somewhere`.
         """
-        elsewhere: Array = 1 - HELD * self._room((rows, slots))
-        open_: Array = self.open[rows, slots]
-        room = open_[:, :-1] * self._shares[:-1]
-        gave_way = room[:, 1:].sum(axis=1) / np.maximum(room.sum(axis=1), LEAST)
-        chance = np.zeros_like(self.landed[rows])
-        chance[np.arange(len(rows)), slots] = HELD
+        at = np.arange(len(rows)), np.asarray(slots)
+        room = self.present(rows)[..., :-1]
+        elsewhere: Array = 1 - HELD * over_cells(room[at])
+        gave_way = room[at][:, 1:].sum(axis=1) / np.maximum(over_cells(room[at]), LEAST)
+        chance = np.zeros_like(room)
+        chance[at] = HELD
         self.is_common[rows, slots] = True
-        self._hold(rows, chance, gave_way * (1 - elsewhere))
+        self.held[rows, :, :-1] += self._take(rows, chance)
+        self._land(rows, gave_way * (1 - elsewhere))
         return elsewhere
 
     def book_apart(self, rows: Rows, slots: Rows, chance: Array | float) -> None:
@@ -256,14 +247,17 @@ class Knowledge:
         """
         self.left[rows, slots] = chance
         self.held[rows, slots] *= np.asarray(chance)[..., None]
+        self.hidden[np.asarray(rows), :, np.asarray(slots)] *= np.asarray(chance)[..., None, None]
 
     def book_somewhere(
         self,
         rows: Rows,
         chance: Array,
         size: NDArray[np.intp],
-        is_first: NDArray[np.bool_],
+        books: Sequence[Books],
         observers: NDArray[np.intp],
+        number: NDArray[np.intp],
+        takes: Array,
     ) -> None:
         """Note that targets may hold a meeting at a slot that the observer does not know.
 
@@ -271,43 +265,53 @@ class Knowledge:
             rows: of the pairs.
             chance: of that, by row.
             size: participants of the meeting, by row.
-            is_first: by row, whether it is the first slot with room for all, else any that has.
+            books: by row, in which of the slots with room for all.
             observers: by row, one and the same number for all of an observer.
+            number: by row, of the hidden meeting among these; -1 if it is not one of them.
+            takes: by row, how likely the target has each set of them by now.
         """
-        self.elsewhere[rows] += chance
-        self.linked[rows] = 1.0
-        room = self._room(rows)
-        left = room * self.left[rows]
-        where: Array = left / _not_0(left.sum(axis=1))
-        if is_first.any():
-            of_others = _of_others(left, chance, observers, 1 - self._shares[-1])
-            all_room = np.minimum(left * of_others ** (size - 1)[:, None], MOST_ROOM)
-            where = np.where(is_first[:, None], all_room * _none_before(all_room), where)
-        share = self._shares[1:-1].sum() / max(LEAST, 1 - self._shares[-1])
-        held = np.minimum(HELD, chance[:, None] * where / np.maximum(room, LEAST))
-        self._hold(rows, held, chance * share)
+        rows = np.asarray(rows)
+        room, left = self.present(rows)[..., :-1], self.left[rows][..., None]
+        own = room * left
+        where: Array = np.broadcast_to(left / _not_0(own.sum(axis=(1, 2))), own.shape).copy()
+        others, kinds = _of_others(own, chance, observers, self._shares[:-1]), np.array(books)
+        for kind, count in {*zip(books, size.tolist(), strict=True)}:
+            if kind != "anywhere":
+                at = np.flatnonzero((kinds == kind) & (size == count))
+                costs = [(cell or 0) * (kind == "cheapest") for cell in self.cells[:-1]]
+                where[at] = left[at] * _chosen(own[at], others[at], tuple(costs), count)
+        gave_way = chance * (room * where)[..., 1:].sum(axis=(1, 2))
+        stray, at = np.flatnonzero(number < 0), np.flatnonzero(number >= 0)
+        whole = self._whole(rows[at])
+        taken = self._take(rows, np.minimum(HELD, chance[:, None, None] * where))
+        self.held[rows[stray], :, :-1] += taken[stray]
+        # Where it is, over where it is not, is as likely as it is there: so slots with room stay
+        # as likely as before, and the meeting is where the rule says.
+        is_there = over_cells(taken[at], self._shares[:-1]) / np.maximum(whole, LEAST)
+        others = self._whole(rows[at]) / np.maximum(whole, LEAST)
+        others /= np.maximum(is_there.sum(axis=1), LEAST)[:, None]
+        self.hidden[rows[at], number[at]] = taken[at] * others[..., None]
+        self.takes[rows[at]] = takes[at]
+        self._land(rows, gave_way)
 
-    def _room(self, at: Rows | tuple[Rows, Rows]) -> Array:
-        """Return the chance of slots to have room now, each by itself."""
-        open_, landed = self.open[at], self.landed[at]
-        room = over_cells(open_[..., :-1], self._shares[:-1]) + landed * self._shares[0]
-        of_all = over_cells(_weights(open_, self.held[at], landed), self._shares)
-        found: Array = room / np.maximum(of_all, LEAST)
-        return found
+    def _take(self, rows: Rows, chance: Array) -> Array:
+        """Let a meeting take slots, each with a chance by its cell; return what it took."""
+        open_, landed = self.open[rows], self.landed[rows]
+        of_errands = _of_room_errands(chance)
+        taken: Array = open_[..., :-1] * chance
+        taken[..., 0] += landed * of_errands
+        open_[..., :-1] *= 1 - chance
+        self.open[rows], self.landed[rows] = open_, landed * (1 - of_errands)
+        return taken
 
-    def _hold(self, rows: Rows, chance: Array, gave_way: Array) -> None:
-        """Let a meeting take slots, each with a chance, and an errand the first free one."""
-        open_, held, landed = self.open[rows], self.held[rows], self.landed[rows]
-        held[..., :-1] += open_[..., :-1] * chance[..., None]
-        held[..., 0] += landed * chance
-        open_[..., :-1] *= 1 - chance[..., None]
-        landed *= 1 - chance
-        of_all = over_cells(_weights(open_, held, landed), self._shares)
-        free = open_[..., 0] * self._shares[0] / np.maximum(of_all, LEAST)
-        lands = gave_way[:, None] * _none_before(free)
-        landed += open_[..., 0] * lands
-        open_[..., 0] *= 1 - lands
-        self.open[rows], self.held[rows], self.landed[rows] = open_, held, landed
+    def _land(self, rows: Rows, gave_way: Array) -> None:
+        """Let an errand that gave way, with a chance, land on the first free slot."""
+        free = self.open[rows][..., 0]
+        chance = free * self._shares[0] / np.maximum(self._whole(rows), LEAST)
+        chance *= 1 - self.where(rows).sum(axis=1).clip(0.0, 1.0)
+        lands = gave_way[:, None] * _none_before(chance)
+        self.landed[rows] += free * lands
+        self.open[rows, :, 0] = free * (1 - lands)
 
 
 def _weights(open_: Array, held: Array, landed: Array) -> Array:
@@ -324,34 +328,89 @@ def _none_before(chance: Array) -> Array:
     return found
 
 
-def _of_others(left: Array, chance: Array, observers: NDArray[np.intp], otherwise: float) -> Array:
-    """Return by row and slot how likely one other who may take part could meet there.
+def _of_others(own: Array, chance: Array, observers: NDArray[np.intp], otherwise: Array) -> Array:
+    """Return by row, slot and cell how likely one other who may take part could meet there.
 
     Args:
-        left: by row and slot, how likely the target could.
+        own: how likely the target could.
         chance: by row, that the target takes part.
         observers: by row, one and the same number for all of an observer.
-        otherwise: where the observer knows of no other.
+        otherwise: by cell, where the observer knows of no other.
     """
     _, group = np.unique(observers, return_inverse=True)
-    own = left * chance[:, None]
-    sums = np.zeros((len(own), own.shape[1]))  # more rows than there are observers
-    np.add.at(sums, group, own)
-    rest = (np.bincount(group, chance, len(own))[group] - chance)[:, None]
+    weighted = own * chance[:, None, None]
+    sums = np.zeros_like(own)  # more rows than there are observers
+    np.add.at(sums, group, weighted)
+    rest = (np.bincount(group, chance, len(own))[group] - chance)[:, None, None]
     others: Array = np.divide(
-        sums[group] - own, rest, out=np.full_like(own, otherwise), where=rest > LEAST_OTHERS
+        sums[group] - weighted,
+        rest,
+        out=np.broadcast_to(otherwise, own.shape).copy(),
+        where=rest > LEAST_OTHERS,
     )
     return others.clip(0.0, 1.0)
 
 
+def _chosen(own: Array, others: Array, costs: tuple[int, ...], size: int) -> Array:
+    """Return by slot and cell how likely a meeting is there, if the cell is so.
+
+    It is in the first of the slots with the least total cost of all who take part.
+
+    Args:
+        own: chances of the target's cells with room, of shape (rows, slots, cells).
+        others: the same of each other who takes part.
+        costs: of the cells.
+        size: participants of the meeting.
+    """
+    steps = _sums(costs, size)
+    beside = np.ones((*own.shape[:2], 1))
+    for places in steps[:-1]:
+        beside = _added(beside, others, places)
+    total = _added(beside, own, steps[-1])
+    more = (1 - total.cumsum(axis=-1)).clip(0.0, 1.0)  # or no room for all
+    before, after = np.ones_like(more), np.ones_like(more)
+    np.cumprod(more[:, :-1], axis=1, out=before[:, 1:])
+    at_least = (more + total)[:, :0:-1]
+    np.cumprod(at_least, axis=1, out=after[:, -2::-1])
+    is_best = before * after
+    found = np.stack([(beside * is_best[..., each]).sum(axis=-1) for each in steps[-1].T], axis=-1)
+    return found / _not_0((own * found).sum(axis=(1, 2)))
+
+
+def _added(sums: Array, cells: Array, places: NDArray[np.intp]) -> Array:
+    """Return the chances of sums with one cell more."""
+    found = np.zeros((*sums.shape[:-1], int(places.max()) + 1))
+    for cell, each in enumerate(places.T):
+        found[..., each] += sums * cells[..., [cell]]
+    return found
+
+
+@lru_cache(maxsize=256)
+def _sums(costs: tuple[int, ...], size: int) -> list[NDArray[np.intp]]:
+    """Return for each of so many summands the places of its sums, of shape (sums before, costs)."""
+    sums, found = [0], []
+    for _ in range(size):
+        each = np.add.outer(sums, costs)
+        values, places = np.unique(each, return_inverse=True)
+        if len(values) > MOST_SUMS:
+            return _sums(tuple(range(len(costs))), size)
+        found.append(places.reshape(each.shape))
+        sums = values.tolist()
+    return found
+
+
 def _not_0(sums: Array) -> Array:
     """Return divisors of rows."""
-    found: Array = np.maximum(sums, LEAST)[:, None]
+    found: Array = np.maximum(sums, LEAST)[:, None, None]
     return found
 
 
 def _of_errands(told: Array) -> Array:
-    """Return the mean weight of all costs of errands."""
-    of_errands = told[..., 1:-1]
-    number = of_errands.shape[-1]
-    return over_cells(of_errands) / number if number else np.zeros(len(told))
+    """Return the mean weight of all costs of errands, of cells the last of which has no room."""
+    return _of_room_errands(told[..., :-1])
+
+
+def _of_room_errands(told: Array) -> Array:
+    """Return the same of cells with room alone."""
+    number = told.shape[-1] - 1
+    return over_cells(told[..., 1:]) / number if number else np.zeros(told.shape[:-1])

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calbench.domain.ids import Slot
-from calbench.metrics.privacy.inference.calendars import Array, Counts
-from calbench.metrics.privacy.inference.knowledge import Knowledge
-from calbench.metrics.privacy.inference.sums import beside_meeting, from_best, from_total
+from calbench.metrics.privacy.inference.calendars import Array
+from calbench.metrics.privacy.inference.knowledge import Books, Knowledge
+from calbench.metrics.privacy.inference.sums import from_best, from_total
 from calbench.protocols.clues import Best, OneOf, Total, Weights
 
 Rows = NDArray[np.intp]
@@ -60,12 +60,11 @@ class Mixed(NamedTuple):
 
 
 class Summed(NamedTuple):
-    """A total over some targets, and by slot how likely another's meeting is also one's own."""
+    """A total over some targets."""
 
     number: int
     rows: Sequence[int]
     clue: Total
-    links: Sequence[float]
 
 
 class Asked(NamedTuple):
@@ -88,23 +87,25 @@ class Booked(NamedTuple):
     Attributes:
         rows: of pairs of which more will be heard.
         chance: of each, that the target holds the meeting.
-        is_counted: of each, whether it is known how many meetings of others it holds by now.
+        number: of each, which of the observer's hidden meetings it is; -1 for none of them.
+        takes: of each that is one, how likely the target has each set of these, by now.
         common: slots of meetings of both, agreed upon, by the place in ``rows``.
         apart: slots of meetings in which the target takes no part, likewise.
         chance_apart: that nobody takes part in such a meeting and in another of the target's.
         size: participants of the meeting.
-        is_first: of each row, whether it is the first slot with room for all, else any that has.
+        books: of each row, in which of the slots with room for all it is.
         observers: of each row, the first row of its observer.
     """
 
     rows: Sequence[int]
     chance: Sequence[float]
-    is_counted: Sequence[bool]
+    number: Sequence[int]
+    takes: Sequence[Array]
     common: Mapping[int, Slot]
     apart: Mapping[int, Slot]
     chance_apart: float
     size: int
-    is_first: Sequence[bool]
+    books: Sequence[Books]
     observers: Sequence[int]
 
 
@@ -114,12 +115,15 @@ class Linked(NamedTuple):
     Attributes:
         number: of the last message that the observer heard.
         rows: of all that the observer knows.
-        partners: how likely each takes part in a meeting that another held, of shape (rows, rows).
+        partners: how likely each of them has each hidden meeting with each set of partners, of
+            shape (rows, meetings, sets).
+        size: participants of such a meeting.
     """
 
     number: int
     rows: Sequence[int]
     partners: Array
+    size: int
 
 
 Given = Heard | Mixed | Chosen | Summed | Linked | Booked
@@ -203,15 +207,15 @@ class Steps(NamedTuple):
         numbers: of what was heard.
         rows: which pair it moved.
         weights: where no hidden meeting holds the slot, of shape (steps, slots, cells).
-        held: where one does.
-        hidden: how many such meetings there are; 0 where that is not known.
+        hidden: where each of them does, of each cell with room.
+        takes: how likely each set of hidden meetings is the target's.
     """
 
     numbers: Rows
     rows: Rows
     weights: Array
-    held: Array
-    hidden: Counts
+    hidden: Array
+    takes: Array
 
 
 def _steps(known: Knowledge, numbers: Rows, rows: Rows) -> Steps:
@@ -237,9 +241,9 @@ def _take_in(lessons: Sequence[Given], known: Knowledge) -> Iterator[Steps]:
         by_kind.setdefault(type(lesson), []).append(lesson)
     if Booked in by_kind:
         _book(by_kind[Booked], known)
-    for linked in _by_form(by_kind.get(Linked, []), lambda each: len(each.rows)):
+    for linked in _by_form(by_kind.get(Linked, []), lambda each: (each.partners.shape, each.size)):
         rows = np.array([each.rows for each in linked])
-        at = known.link(rows, np.array([each.partners for each in linked]))
+        at = known.link(rows, np.array([each.partners for each in linked]), linked[0].size)
         if len(at[0]):
             yield _steps(known, np.array([each.number for each in linked])[at[0]], rows[at])
     found: list[_Entries] = []
@@ -334,29 +338,22 @@ def _of_choices(lessons: Sequence[Chosen], known: Knowledge) -> Iterator[_Entrie
 
 
 def _of_totals(lessons: Sequence[Summed], known: Knowledge) -> Iterator[_Entries]:
-    """Yield what totals told; who has no room because of a meeting is not alone in it."""
+    """Yield what totals told; those of one form are inferred from together."""
     for own in _by_form(lessons, lambda each: (len(each.rows), len(each.clue.sums))):
         rows, chances = _known_of(own, known)
-        held = known.chance_held(rows.ravel()).reshape(chances.shape[:3])
-        links = np.array([each.links for each in own])[:, None]
-        ways = beside_meeting(chances, held, links)
-        clues = [each.clue for each in own]
-        among, apart = (
-            np.stack(
-                [from_total(clues, others, known.cells) for others in _each_without(way)], axis=1
-            )
-            for way in ways
+        clues, targets = [each.clue for each in own], range(rows.shape[1])
+        told = np.stack(
+            [
+                from_total(
+                    clues, [chances[:, other] for other in targets if other != at], known.cells
+                )
+                for at in targets
+            ],
+            axis=1,
         )
         numbers = np.array([each.number for each in own])
-        slots = np.broadcast_to(np.arange(apart.shape[2]), (len(own), apart.shape[2]))
-        yield _of_all(numbers, rows, slots, apart, among[..., -1])
-
-
-def _each_without(chances: Array) -> Iterator[list[Array]]:
-    """Yield for each target the chances of the others, of shape (lessons, slots, cells) each."""
-    targets = range(chances.shape[1])
-    for place in targets:
-        yield [chances[:, other] for other in targets if other != place]
+        slots = np.broadcast_to(np.arange(told.shape[2]), (len(own), told.shape[2]))
+        yield _of_all(numbers, rows, slots, told, told[..., -1])
 
 
 L = TypeVar("L")
@@ -396,9 +393,13 @@ def _book(lessons: Sequence[Booked], known: Knowledge) -> None:
     """Note the bookings of rounds in what their observers know."""
     rows = np.array([*chain.from_iterable(each.rows for each in lessons)], dtype=int)
     chance = np.array([*chain.from_iterable(each.chance for each in lessons)], dtype=float)
-    known.is_counted[rows] = [*chain.from_iterable(each.is_counted for each in lessons)]
+    number = np.array([*chain.from_iterable(each.number for each in lessons)], dtype=int)
+    takes = np.zeros((len(rows), known.takes.shape[1]))
+    sets = [*chain.from_iterable(each.takes for each in lessons)]
+    for place, each in zip(np.flatnonzero(number >= 0).tolist(), sets, strict=True):
+        takes[place, : len(each)] = each
     observers = np.array([*chain.from_iterable(each.observers for each in lessons)], dtype=int)
-    is_first = np.array([*chain.from_iterable(each.is_first for each in lessons)], dtype=bool)
+    books = [*chain.from_iterable(each.books for each in lessons)]
     counts = [len(each.rows) for each in lessons]
     begin = [0, *np.cumsum(counts).tolist()]
     size = np.repeat([each.size for each in lessons], counts)
@@ -420,5 +421,11 @@ def _book(lessons: Sequence[Booked], known: Knowledge) -> None:
         chance[places] = known.book(rows[places], slots)
     may_be = np.flatnonzero(chance)
     known.book_somewhere(
-        rows[may_be], chance[may_be], size[may_be], is_first[may_be], observers[may_be]
+        rows[may_be],
+        chance[may_be],
+        size[may_be],
+        [books[at] for at in may_be.tolist()],
+        observers[may_be],
+        number[may_be],
+        takes[may_be],
     )

@@ -31,6 +31,7 @@ EXAGGERATED = 0.01
 class LiteralReader:
     """The rules of a speaker that says in words how hard its slots are, and means it."""
 
+    books_cheapest: ClassVar[bool] = True
     books_together: ClassVar[bool] = True
 
     def tells(self, message: Message, view: View) -> Iterator[Told | OneOf]:

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import combinations
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from calbench.domain.messages import (
     PlanDecision,
     Text,
 )
-from calbench.metrics.privacy.inference.calendars import HELD, Array
+from calbench.metrics.privacy.inference.calendars import HELD, Array, members_of
 from calbench.metrics.privacy.inference.lessons import Chosen, Given, Heard, Mixed, Summed
 from calbench.metrics.privacy.inference.literal import agreed_in
 from calbench.protocols.clues import Best, Cells, Clue, OneOf, Told, Total, Weights
@@ -41,6 +42,10 @@ Drawn = tuple[AgentId, int, int, tuple[Participants | None, ...]]
 """An observer, how many agents there are, how many meet, and by round who, if it takes part."""
 
 
+Rounds = tuple[tuple[int, bool | None], ...]
+"""Some rounds, and of each whether an agent takes part, if the observer heard that."""
+
+
 class Others(NamedTuple):
     """Who takes part in meetings of others, by what their common observer knows of its own.
 
@@ -57,12 +62,11 @@ class Others(NamedTuple):
     joint: Array | None
     drawn: Drawn
 
-    def is_counted(self, round_index: int) -> tuple[bool, ...]:
-        """Return by agent whether it is known in how many hidden meetings it was by a round."""
-        before = tuple([each for each in self.hidden if each <= round_index])
-        if self.joint is None or not before:
-            return tuple([not before or mean in (0.0, 1.0) for mean in self.mean])
-        return _numbers_of(self.drawn, before)
+    def takes(self, agent: AgentId, rounds: Rounds) -> Array:
+        """Return how likely an agent takes part in each set of some rounds without the observer."""
+        if self.joint is None:
+            return _takes_apart(self.mean[agent], rounds)
+        return _takes_of(self.drawn, agent, rounds)
 
     def chance(self, agent: AgentId, round_index: int) -> float:
         """Return how likely an agent takes part in the meeting of a round."""
@@ -70,30 +74,26 @@ class Others(NamedTuple):
             return self.mean[agent]
         return float(self.joint[round_index, agent, agent])
 
-    def link(self, agents: Sequence[AgentId], round_index: int) -> float:
-        """Return how likely one of some agents took part in a meeting that another of them held.
+    def partners(self, agents: Sequence[AgentId], rounds: Sequence[Rounds]) -> Array | None:
+        """Return how likely each holds meetings without the observer with each set of partners.
 
-        It was before a round, and without the observer.
+        Of shape (agents, meetings, sets), the sets of as many of these agents as meet, in
+        lexicographic order.
+
+        Args:
+            agents: some of them.
+            rounds: by agent, of the meetings that it may hold.
+
+        Returns:
+            ``None`` if there is no such meeting, or everybody is taken to be as likely.
         """
-        before = [each for each in self.hidden if each < round_index]
-        if not before:
-            return 0.0
-        if self.joint is None or len(agents) < 2:
-            return min(1.0, len(agents) / max(1, len(self.mean) - 2))
-        earlier = self.joint[before].sum(axis=0)
-        alone = float(earlier[agents, agents].sum())
-        together = float(earlier[np.ix_(agents, agents)].sum()) - alone
-        return together / alone / (len(agents) - 1) if alone else 0.0
+        is_known = self.joint is not None and any(rounds)
+        return _partners_of(self.drawn, tuple(agents), tuple(rounds)) if is_known else None
 
-    def partners(self, agents: Sequence[AgentId], round_index: int) -> Array | None:
-        """Return how likely each takes part in a meeting that another of them held before a round.
-
-        Of shape (agents, agents), the one that held it first; ``None`` if there is no such meeting,
-        or everybody is taken to be as likely. Meetings with the observer do not count.
-        """
-        before = tuple([each for each in self.hidden if each < round_index])
-        is_known = self.joint is not None and before
-        return _partners_of(self.drawn, tuple(agents), before) if is_known else None
+    @property
+    def size(self) -> int:
+        """How many take part in a meeting, if as many in all."""
+        return self.drawn[2]
 
 
 @lru_cache(maxsize=2048)
@@ -127,25 +127,41 @@ def others_of(
 
 
 @lru_cache(maxsize=8192)
-def _partners_of(
-    drawn: Drawn, agents: tuple[AgentId, ...], rounds: tuple[int, ...]
-) -> Array | None:
-    """Return how likely each takes part in a meeting that another held in one of some rounds."""
-    joint = _joint_of(drawn)
-    if joint is None:
-        return None
-    earlier = joint[[*rounds]].sum(axis=0)[np.ix_(agents, agents)]
-    own = np.diagonal(earlier)[:, None]
-    found: Array = np.divide(earlier, own, out=np.zeros_like(earlier), where=own > 0)
-    np.fill_diagonal(found, 0.0)
+def _partners_of(drawn: Drawn, agents: tuple[AgentId, ...], rounds: tuple[Rounds, ...]) -> Array:
+    """Return by agent, meeting and set how likely it holds the meeting with it, if it does."""
+    sets = np.array([*combinations(range(len(agents)), drawn[2])], dtype=int).reshape(-1, drawn[2])
+    there = _fitting(drawn)[:, :, [*agents]][:, :, sets].all(axis=3).mean(axis=0)
+    found = np.zeros((len(agents), max(map(len, rounds)), len(sets)))
+    for place, own in enumerate(rounds):
+        each = there[[number for number, _ in own]] * (sets == place).any(axis=1)
+        whole = each.sum(axis=1, keepdims=True)
+        found[place, : len(own)] = each / np.where(whole > 0, whole, 1.0)
     return found
 
 
 @lru_cache(maxsize=8192)
-def _numbers_of(drawn: Drawn, rounds: tuple[int, ...]) -> tuple[bool, ...]:
-    """Return by agent whether it takes part in as many of some rounds by all sequences that fit."""
-    numbers = _fitting(drawn)[:, [*rounds]].sum(axis=1)
-    return tuple((numbers == numbers[:1]).all(axis=0).tolist())
+def _takes_of(drawn: Drawn, agent: AgentId, rounds: Rounds) -> Array:
+    """Return how likely an agent takes part in each set of some rounds."""
+    places = _fitting(drawn)[:, [number for number, _ in rounds], agent] @ (
+        1 << np.arange(len(rounds))
+    )
+    return _as_heard(np.bincount(places, minlength=2 ** len(rounds)), rounds)
+
+
+@lru_cache(maxsize=8192)
+def _takes_apart(mean: float, rounds: Rounds) -> Array:
+    """Return the same where each is as likely and by itself."""
+    return _as_heard(np.where(members_of(len(rounds)) > 0, mean, 1 - mean).prod(axis=1), rounds)
+
+
+def _as_heard(chance: NDArray[Any], rounds: Rounds) -> Array:
+    """Return the chances of sets as what the observer heard allows; all alike if none is."""
+    members, fits = members_of(len(rounds)) > 0, np.ones(len(chance))
+    for place, (_, known) in enumerate(rounds):
+        fits *= True if known is None else members[:, place] == known
+    found = fits * chance if (fits * chance).any() else fits
+    whole: Array = found / found.sum()
+    return whole
 
 
 @lru_cache(maxsize=2048)
@@ -162,6 +178,7 @@ def _joint_of(drawn: Drawn) -> Array | None:
     return joint
 
 
+@lru_cache(maxsize=512)
 def _fitting(drawn: Drawn) -> NDArray[np.bool_]:
     """Return by sequence, round and agent whether it takes part, of those that fit."""
     me, num_agents, size, seen = drawn
@@ -197,7 +214,6 @@ class Observer:
         others: who takes part in the meetings of others, as far as that follows.
         round_index: of the round that is played.
         is_together: whether all its own meetings were agreed upon, as those of others are then.
-        booked: slots of its own meetings that were agreed upon.
         messages: about this meeting, sent or heard.
     """
 
@@ -208,7 +224,6 @@ class Observer:
     others: Others
     round_index: int = 0
     is_together: bool = True
-    booked: set[Slot] = field(default_factory=set)
     messages: list[Message] = field(default_factory=list)
 
     def chance(self, target: AgentId) -> float:
@@ -246,19 +261,8 @@ class Observer:
         if not rows:
             return ()
         if isinstance(clue, Total):
-            return [Summed(number, rows, clue, self._links(clue))]
+            return [Summed(number, rows, clue)]
         return [Chosen(number, rows, clue, self.costs if self.me in clue.agents else None)]
-
-    def _links(self, clue: Total) -> Sequence[float]:
-        """Return by slot how likely an agent took part in another's meeting there, without me.
-
-        It may not have heard of it. A meeting of mine holds its slot for all who take part, and of
-        these no other meeting is there.
-        """
-        others = [agent for agent in clue.agents if agent != self.me]
-        link = HELD * self.others.link(others, self.round_index)
-        at_mine = (1 - HELD) * link
-        return [at_mine if slot in self.booked else link for slot in range(len(clue.sums))]
 
     def _of_one(self, clue: Told | OneOf, number: int) -> Sequence[Heard | Mixed]:
         """Return what a clue about one other agent teaches."""

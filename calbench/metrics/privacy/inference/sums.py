@@ -81,23 +81,6 @@ def from_total(clues: Sequence[Total], others: Sequence[Array], cells: Cells) ->
     return weights
 
 
-def beside_meeting(chances: Array, held: Array, link: Array) -> tuple[Array, Array]:
-    """Return an agent's chances where another holds a meeting that the observer does not, or not.
-
-    Args:
-        chances: of the agent's slots and cells, or of several agents'.
-        held: of each slot, the chance that such a meeting of the agent holds it.
-        link: of each, the chance that it takes part in the other's.
-
-    Returns:
-        Those where the other has one, and those where it has none.
-    """
-    among, apart = chances * (1 - link)[..., None], chances.copy()
-    among[..., -1] += link
-    apart[..., -1] -= link * held
-    return among, apart / apart.sum(axis=-1, keepdims=True)
-
-
 def from_best(
     clues: Sequence[Best],
     chances: Array,
