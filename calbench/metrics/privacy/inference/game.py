@@ -212,9 +212,12 @@ def _is_together(policies: Sequence[Telling | None], limits: Limits) -> bool:
     return is_enough and says_so and len({*map(type, policies)}) == 1
 
 
-def _books(policy: object) -> Books:
-    """Return in which of the slots with room for all the meetings of such a player are."""
-    kinds: tuple[Books, ...] = ("first", "cheapest")
+def _books(policy: object, *, is_small: bool) -> Books:
+    """Return in which of the slots with room for all the meetings of such a player are.
+
+    In a game that is not small, costs of others are not added up: they would take most of the time.
+    """
+    kinds: tuple[Books, ...] = ("first", "cheapest") if is_small else ("first",)
     return next((k for k in kinds if getattr(policy, f"books_{k}", False) is True), "anywhere")
 
 
@@ -276,7 +279,7 @@ class _Game:
         self.pairs, self.last = [*last_by_pair], [*last_by_pair.values()]
         self.first = lessons.begin(len(self.pairs))
         self.before = self._before()
-        books = [*map(_books, policies)]
+        books = [_books(policy, is_small=self.num_hidden > 0) for policy in policies]
         self.books = [books[target] for target, _ in self.pairs]
         rows: dict[AgentId, dict[AgentId, int]] = {agent: {} for agent in self.agents}
         for row, (target, me) in enumerate(self.pairs, self.first):

@@ -29,7 +29,7 @@ Rows = Sequence[int] | NDArray[np.intp]
 Books = Literal["first", "cheapest", "anywhere"]
 """Where a meeting is among slots with room for all: the first, the first of least cost, or any."""
 
-MOST_SUMS = 200
+MOST_SUMS = 24
 """Sums of costs that are told apart; of more, costs count by their order alone [C]."""
 
 MOST_FITS = 100.0
@@ -274,10 +274,13 @@ class Knowledge:
         room, left = self.present(rows)[..., :-1], self.left[rows][..., None]
         own = room * left
         where: Array = np.broadcast_to(left / _not_0(own.sum(axis=(1, 2))), own.shape).copy()
-        others, kinds = _of_others(own, chance, observers, self._shares[:-1]), np.array(books)
-        for kind, count in {*zip(books, size.tolist(), strict=True)}:
+        kinds = {*zip(books, size.tolist(), strict=True)}
+        of_kind = {kind: np.array([each == kind for each in books]) for kind, _ in kinds}
+        if {*of_kind} != {"anywhere"}:
+            others = _of_others(own, chance, observers, self._shares[:-1])
+        for kind, count in kinds:
             if kind != "anywhere":
-                at = np.flatnonzero((kinds == kind) & (size == count))
+                at = np.flatnonzero(of_kind[kind] & (size == count))
                 costs = [(cell or 0) * (kind == "cheapest") for cell in self.cells[:-1]]
                 where[at] = left[at] * _chosen(own[at], others[at], tuple(costs), count)
         gave_way = chance * (room * where)[..., 1:].sum(axis=(1, 2))
