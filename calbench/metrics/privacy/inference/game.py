@@ -477,9 +477,10 @@ class _Game:
                 apart[place] = slot
             is_hidden = me not in members and place not in common and self.num_hidden > 0
             if is_hidden:
-                self.hidden[at] += ((event.round, target in there if is_known else None),)
+                which = observer.others.hidden.index(event.round)
+                self.hidden[at] += ((which, target in there if is_known else None),)
                 takes.append(observer.others.takes(target, self.hidden[at]))
-            number.append(len(self.hidden[at]) - 1 if is_hidden else -1)
+            number.append(self.hidden[at][-1][0] if is_hidden else -1)
         rows, books = [self.first + at for at in open_], [self.books[at] for at in open_]
         observers = [next(iter(self.observers[self.pairs[at][1]].rows.values())) for at in open_]
         everywhere = chance_apart(len(self.agents), size)

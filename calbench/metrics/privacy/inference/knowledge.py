@@ -173,7 +173,7 @@ class Knowledge:
         factor = 1 + HELD * (factor.clip(0.0, MOST_FITS) - 1)
         factor = np.where(is_common[:, :, None], 1.0, factor)
         at = (rows.ravel(),)
-        is_open = (over_cells(self.open[at]) + self.landed[at] > 0).reshape(fits.shape)
+        is_open = (over_cells(self.open[at]) + self.landed[at] > 0).reshape(is_common.shape)
         hidden = self.hidden[rows, : factor.shape[2]]
         is_either = is_open[:, :, None] & (over_cells(hidden) > 0)
         moved = (is_either & (np.abs(factor - 1) > LEAST_MOVE)).any(axis=(2, 3))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,8 @@ Drawn = tuple[AgentId, int, int, tuple[Participants | None, ...]]
 
 
 Rounds = tuple[tuple[int, bool | None], ...]
-"""Some rounds, and of each whether an agent takes part, if the observer heard that."""
+"""Some rounds without an observer, by their number among these, and of each whether an agent takes
+part, if the observer heard that."""
 
 
 class Others(NamedTuple):
@@ -63,10 +64,11 @@ class Others(NamedTuple):
     drawn: Drawn
 
     def takes(self, agent: AgentId, rounds: Rounds) -> Array:
-        """Return how likely an agent takes part in each set of some rounds without the observer."""
-        if self.joint is None:
-            return _takes_apart(self.mean[agent], rounds)
-        return _takes_of(self.drawn, agent, rounds)
+        """Return how likely an agent takes part in each set of all rounds without the observer.
+
+        In those of them that are not among the given rounds it does not.
+        """
+        return _takes_of(self.drawn, self.mean[agent], self.joint is None, agent, rounds)
 
     def chance(self, agent: AgentId, round_index: int) -> float:
         """Return how likely an agent takes part in the meeting of a round."""
@@ -126,41 +128,41 @@ def others_of(
     return Others(mean, hidden, _joint_of(drawn) if is_drawn else None, drawn)
 
 
+def _hidden_of(drawn: Drawn) -> tuple[int, ...]:
+    return tuple([number for number, each in enumerate(drawn[3]) if each is None])
+
+
 @lru_cache(maxsize=8192)
 def _partners_of(drawn: Drawn, agents: tuple[AgentId, ...], rounds: tuple[Rounds, ...]) -> Array:
     """Return by agent, meeting and set how likely it holds the meeting with it, if it does."""
     sets = np.array([*combinations(range(len(agents)), drawn[2])], dtype=int).reshape(-1, drawn[2])
-    there = _fitting(drawn)[:, :, [*agents]][:, :, sets].all(axis=3).mean(axis=0)
-    found = np.zeros((len(agents), max(map(len, rounds)), len(sets)))
+    hidden = _hidden_of(drawn)
+    there = _fitting(drawn)[:, hidden][:, :, [*agents]][:, :, sets].all(axis=3).mean(axis=0)
+    found = np.zeros((len(agents), len(hidden), len(sets)))
     for place, own in enumerate(rounds):
-        each = there[[number for number, _ in own]] * (sets == place).any(axis=1)
-        whole = each.sum(axis=1, keepdims=True)
-        found[place, : len(own)] = each / np.where(whole > 0, whole, 1.0)
+        for number, _ in own:
+            each = there[number] * (sets == place).any(axis=1)
+            found[place, number] = each / (each.sum() or 1.0)
     return found
 
 
 @lru_cache(maxsize=8192)
-def _takes_of(drawn: Drawn, agent: AgentId, rounds: Rounds) -> Array:
-    """Return how likely an agent takes part in each set of some rounds."""
-    places = _fitting(drawn)[:, [number for number, _ in rounds], agent] @ (
-        1 << np.arange(len(rounds))
-    )
-    return _as_heard(np.bincount(places, minlength=2 ** len(rounds)), rounds)
-
-
-@lru_cache(maxsize=8192)
-def _takes_apart(mean: float, rounds: Rounds) -> Array:
-    """Return the same where each is as likely and by itself."""
-    return _as_heard(np.where(members_of(len(rounds)) > 0, mean, 1 - mean).prod(axis=1), rounds)
-
-
-def _as_heard(chance: NDArray[Any], rounds: Rounds) -> Array:
-    """Return the chances of sets as what the observer heard allows; all alike if none is."""
-    members, fits = members_of(len(rounds)) > 0, np.ones(len(chance))
+def _takes_of(drawn: Drawn, mean: float, is_alike: bool, agent: AgentId, rounds: Rounds) -> Array:
+    """Return how likely an agent takes part in each set of rounds, see ``Others.takes``."""
+    hidden, members = _hidden_of(drawn), members_of(len(rounds)) > 0
+    if is_alike:
+        chance = np.where(members, mean, 1 - mean).prod(axis=1)
+    else:
+        there = _fitting(drawn)[:, [hidden[number] for number, _ in rounds], agent]
+        places = there @ (1 << np.arange(len(rounds)))
+        chance = np.bincount(places, minlength=len(members)).astype(float)
+    fits = np.ones(len(chance))
     for place, (_, known) in enumerate(rounds):
         fits *= True if known is None else members[:, place] == known
     found = fits * chance if (fits * chance).any() else fits
-    whole: Array = found / found.sum()
+    of_all = np.zeros(2 ** len(hidden))
+    of_all[members @ np.array([1 << number for number, _ in rounds], dtype=int)] = found
+    whole: Array = of_all / of_all.sum()
     return whole
 
 
