@@ -310,7 +310,8 @@ def _most_even(before: npt.NDArray[np.int16], pairs: npt.NDArray[np.int16]) -> t
 
 def _least(left: npt.NDArray[np.intp], values: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:
     """Return those of some subsets whose value is the least."""
-    return left[values == values.min()]
+    found: npt.NDArray[np.intp] = left[values == values.min()]
+    return found
 
 
 def _sums(values: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:

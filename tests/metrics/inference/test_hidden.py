@@ -223,7 +223,9 @@ def test_partners_are_how_often_sets_meet() -> None:
         lists = balanced_participants(5, 5, 3, stream(seed, "partners"))
         seen = tuple([each if me in each else None for each in lists])
         known = others_of(me, 5, 3, seen, is_drawn=True)
-        partners = known.partners(agents, [tuple((each, None) for each in known.hidden)] * 4)
+        partners = known.partners(
+            agents, [tuple((at, None) for at in range(len(known.hidden)))] * 4
+        )
         for place, each in enumerate(known.hidden):
             for row, agent in enumerate(agents):
                 if partners is not None and agent in lists[each]:
@@ -239,4 +241,4 @@ def test_nobody_is_a_partner_where_too_many_sequences_fit() -> None:
     me = AgentId(2)
     seen = tuple([each if me in each else None for each in lists])
     known = others_of(me, 20, 3, seen, is_drawn=True)
-    assert known.partners([AgentId(0), AgentId(1)], [((known.hidden[0], None),)] * 2) is None
+    assert known.partners([AgentId(0), AgentId(1)], [((0, None),)] * 2) is None

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -46,10 +45,10 @@ def test_sets_of_meetings_are_how_often_others_take_part_in_them() -> None:
     took_part: dict[float, list[bool]] = defaultdict(list)
     for lists in DRAWN:
         known = known_of(lists)
-        rounds = tuple([(number, None) for number in known.hidden])
+        rounds = tuple([(place, None) for place in range(len(known.hidden))])
         for agent in (each for each in AGENTS if each != ME):
             chances = known.takes(agent, rounds)
-            truth = sum(1 << at for at, (number, _) in enumerate(rounds) if agent in lists[number])
+            truth = sum(1 << at for at, each in enumerate(known.hidden) if agent in lists[each])
             assert chances.sum() == pytest.approx(1)
             for place, chance in enumerate(chances.tolist()):
                 took_part[round(chance, 6)].append(place == truth)
@@ -60,19 +59,17 @@ def test_sets_of_meetings_are_how_often_others_take_part_in_them() -> None:
         assert np.mean(own) == pytest.approx(chance, abs=4 * error), chance
 
 
-@pytest.mark.parametrize("num_agents", [5, 20])
-def test_who_was_heard_takes_part(num_agents: int) -> None:
-    lists = balanced_participants(num_agents, num_agents, 3, stream(0, "heard"))
-    known = others_of(ME, num_agents, 3, seen_by(ME, lists), is_drawn=True)
-    first, second, agent = next(
-        (one, two, agent)
-        for one, two in combinations(known.hidden, 2)
-        for agent in {*lists[one]} & {*lists[two]}
-    )
+@pytest.mark.parametrize("is_drawn", [True, False])
+def test_who_was_heard_takes_part(is_drawn: bool) -> None:
+    lists = DRAWN[0]
+    known = others_of(ME, 5, 3, seen_by(ME, lists), is_drawn=is_drawn)
+    first, second = known.hidden
+    agent = next(each for each in lists[first] if each in lists[second])
     for is_there, others in ((True, [0, 2]), (False, [1, 3])):
-        found = known.takes(agent, ((first, is_there), (second, None)))
+        found = known.takes(agent, ((0, is_there), (1, None)))
         assert found[others].sum() == 0
         assert found.sum() == pytest.approx(1)
+    assert known.takes(agent, ((1, True),)).tolist() == [0, 0, 1, 0]
 
 
 def test_many_agents_are_taken_to_be_as_likely() -> None:
@@ -81,8 +78,9 @@ def test_many_agents_are_taken_to_be_as_likely() -> None:
     common = sum(AgentId(5) in each for each in lists if ME in each)
     assert known.joint is None
     assert known.chance(AgentId(5), 0) == pytest.approx((3 - common) / 17)
-    mean = known.mean[5]
-    found = known.takes(AgentId(5), ((known.hidden[0], None), (known.hidden[1], None)))
+    few = others_of(ME, 5, 3, seen_by(ME, DRAWN[0]), is_drawn=False)
+    mean = few.mean[0]
+    found = few.takes(AgentId(0), ((0, None), (1, None)))
     assert found == pytest.approx([(1 - mean) ** 2, *[mean * (1 - mean)] * 2, mean**2])
 
 
