@@ -17,7 +17,7 @@ from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk
 from calbench.errors import Halt
 from calbench.protocols.base import First
-from calbench.scenarios.labels import LabelBank, Labels, assign_labels, read_label_bank
+from calbench.scenarios.labels import Labels, assign_labels, read_label_bank
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
 from calbench.traces.events import AgentRegistered, GameEnd, GameStart
 from calbench.traces.models import (
@@ -116,8 +116,7 @@ def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[Ite
     speakers = config.team.language_agents(scenario.num_agents)
     if config.label_bank is None or not speakers:
         return ()
-    bank = read_label_bank(config.label_bank)
-    labels = _labels(_Labelled(scenario.play_digest, bank, scenario))
+    labels = _labels(_Labelled(scenario.play_digest, config.label_bank, scenario))
     return [
         labels.own_labels(agent) if agent in speakers else NO_LABELS
         for agent in map(AgentId, range(scenario.num_agents))
@@ -126,17 +125,17 @@ def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[Ite
 
 @dataclass(frozen=True)
 class _Labelled:
-    """A scenario, known by its digest, and a bank of labels."""
+    """A scenario, known by its digest, and the version of a label bank, which never changes."""
 
     digest: str
-    bank: LabelBank
+    bank: str
     scenario: Scenario = field(compare=False)
 
 
 @lru_cache(maxsize=8)
 def _labels(these: _Labelled) -> Labels:
     """Return the labels of a scenario, on which several teams play one after the other."""
-    return assign_labels(these.scenario, these.bank)
+    return assign_labels(these.scenario, read_label_bank(these.bank))
 
 
 def _rounds(state: State, scenario: Scenario, config: GameConfig) -> Generator[Asks, Answers, None]:

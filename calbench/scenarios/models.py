@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
+import orjson
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -604,7 +605,8 @@ class Scenario(Model):
     @cached_property
     def play_digest(self) -> str:
         """SHA-256 of what defines a game on this scenario, without derived numbers."""
-        return digest(self.model_dump(mode="json", exclude={"oracle", "difficulty"}))
+        fields = orjson.loads(self.written)
+        return digest({name: fields[name] for name in fields.keys() - {"oracle", "difficulty"}})
 
 
 def described_frame(

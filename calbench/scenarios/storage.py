@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
 
@@ -167,8 +168,15 @@ def _lines(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
         ) from error
 
 
+_READ = WeakValueDictionary[bytes, Scenario]()
+"""Scenarios in use, by their lines: suites of several experiments have the same ones."""
+
+
 def _read_line(place: str, line: bytes) -> Scenario:
     """Parse and check one line: text, JSON, schema version, fields, then its statements."""
+    known = _READ.get(line)
+    if known is not None:
+        return known
     text = _decode(place, line)
     _check_json(place, text)
     try:
@@ -179,6 +187,7 @@ def _read_line(place: str, line: bytes) -> Scenario:
         computed = " to have it computed" if field.startswith("oracle") else ""
         key = field.partition(".")[0]
         _refuse(place, field, problem, f"correct it, or remove {key}{computed}")
+    _READ[line] = scenario
     return scenario
 
 
