@@ -129,6 +129,7 @@ def _play_task(task: Task, store: TraceStore, prompts: Sequence[Path] = ()) -> t
     return _play_all(task.jobs(), store)
 
 
+@no_collection()
 def _play_all(
     jobs: Sequence[Job], store: TraceStore, is_stopping: Callable[[], bool] = lambda: False
 ) -> tuple[int, Batch]:
@@ -138,13 +139,6 @@ def _play_all(
     scenario. Traces are gone when the garbage collector is back: looking at each of their small
     objects would take a twentieth of the time.
     """
-    with no_collection():
-        return _played_all(jobs, store, is_stopping)
-
-
-def _played_all(
-    jobs: Sequence[Job], store: TraceStore, is_stopping: Callable[[], bool]
-) -> tuple[int, Batch]:
     traces: list[tuple[Path, Trace]] = []
     for job in jobs:
         if traces and is_stopping():

@@ -16,10 +16,10 @@ from calbench.protocols.dsm.account import (
     availability,
     budget_before,
     flexibility,
+    negotiation,
     reward,
     scoring_cost,
 )
-from calbench.protocols.dsm.negotiation import negotiation
 from tests.protocols.observations import message
 
 ME = AgentId(0)

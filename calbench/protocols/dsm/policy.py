@@ -25,19 +25,19 @@ from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observ
 from calbench.files import first_problem
 from calbench.protocols.base import First, others, own_meeting
 from calbench.protocols.clues import Clue, View
-from calbench.protocols.dsm.account import Purse, account
-from calbench.protocols.dsm.clues import told
-from calbench.protocols.dsm.negotiation import Negotiation, negotiation
-from calbench.protocols.dsm.offers import (
+from calbench.protocols.dsm.account import Negotiation, Purse, account, negotiation
+from calbench.protocols.dsm.placing import decide, volunteer
+from calbench.protocols.dsm.plans import (
+    OwnPlans,
+    Plan,
     best_rank,
     joint_feasibility,
     offer_size,
     offers,
+    outsiders,
     required,
     visible_moves,
 )
-from calbench.protocols.dsm.placing import decide, volunteer
-from calbench.protocols.dsm.plans import OwnPlans, Plan, outsiders
 from calbench.protocols.dsm.scores import scored
 from calbench.protocols.dsm.settings import checked
 
@@ -96,6 +96,9 @@ class Dsm:
 
     def tells(self, message: Message, view: View) -> Iterator[Clue]:
         """Yield what offers, their order and length, scores and choices tell, see :func:`told`."""
+        # NumPy is for measuring; who only plays does not wait for it.
+        from calbench.protocols.dsm.clues import told
+
         return told(message, view, self._settings)
 
     def _talk(self, observation: Observation, meeting: Meeting | None) -> Turn:
