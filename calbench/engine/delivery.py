@@ -254,10 +254,12 @@ def _closed(route: str) -> str:
 
 def _over_cap(state: State, sender: AgentId, sent_this_round: int) -> str | None:
     """Return why a message is one too many, of all agents or of its sender."""
-    if state.message_cap is not None and sent_this_round >= state.message_cap:
-        return f"{OVER_CAP}{state.message_cap} messages in this round is reached"
-    if state.agent_cap is not None:
+    most, most_own = state.limits.dm_cap, state.limits.agent_cap
+    if most is not None and sent_this_round >= most:
+        return f"{OVER_CAP}{most} messages in this round is reached"
+    # Counted only if all that it said and heard about the meeting would be too many.
+    if most_own is not None and len(state.current[sender]) >= most_own:
         own = sum(message.sender == sender for message in state.current[sender])
-        if own >= state.agent_cap:
-            return f"{OVER_CAP}{state.agent_cap} messages of an agent in this round is reached"
+        if own >= most_own:
+            return f"{OVER_CAP}{most_own} messages of an agent in this round is reached"
     return None

@@ -208,23 +208,16 @@ def _open(
 
 
 def _close(state: State, scenario: Scenario, config: GameConfig) -> Trace:
+    cost, messages = sum(state.cost_by_agent), sum(state.messages_sent_by_agent)
     scheduled = sum(outcome.coordinated for outcome in state.outcomes)
+    failed = len(state.outcomes) - scheduled
     state.events.append(
         GameEnd(
-            rounds_scheduled=scheduled,
-            rounds_failed=len(state.outcomes) - scheduled,
-            total_cost=sum(state.cost_by_agent),
-            messages=sum(state.messages_sent_by_agent),
+            rounds_scheduled=scheduled, rounds_failed=failed, total_cost=cost, messages=messages
         )
     )
-    return _trace(state, scenario, config)
-
-
-def _trace(state: State, scenario: Scenario, config: GameConfig) -> Trace:
-    cost = sum(state.cost_by_agent)
     oracle = scenario.oracle
-    best = None if oracle is None else oracle.optimal_cost
-    greedy = None if oracle is None else oracle.greedy_cost
+    best, greedy = (None, None) if oracle is None else (oracle.optimal_cost, oracle.greedy_cost)
     # Every part was validated or made by the engine; validating it again would take longer
     # than playing the game.
     return Trace.model_construct(
@@ -244,8 +237,8 @@ def _trace(state: State, scenario: Scenario, config: GameConfig) -> Trace:
             realised_cost=cost,
             cost_vs_optimal=_ratio(cost, best),
             cost_vs_greedy=_ratio(cost, greedy),
-            rounds_scheduled=sum(outcome.coordinated for outcome in state.outcomes),
-            messages=sum(state.messages_sent_by_agent),
+            rounds_scheduled=scheduled,
+            messages=messages,
         ),
         started_at=None,
         ended_at=None,

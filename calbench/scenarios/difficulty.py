@@ -20,7 +20,6 @@ from calbench.oracle.solve import Infeasible, Optimal, Stopped, solve_within
 from calbench.scenarios.certificates import entry_of, witness_schedule
 from calbench.scenarios.models import (
     DifficultyEntry,
-    FractionEstimate,
     OracleEntry,
     Scenario,
     ScheduleEntry,
@@ -84,15 +83,7 @@ def with_difficulty(
         estimates: whether an estimate replaces the fraction of one too large to be counted.
     """
     found = difficulty(scenario.problem, scenario.seed if estimates else None)
-    estimate = None if found.estimate is None else FractionEstimate(**asdict(found.estimate))
-    entry = DifficultyEntry(
-        feasible_count=found.feasible_count,
-        feasible_fraction=found.feasible_fraction,
-        tertile=tertile,
-        reason=found.reason,
-        estimate=estimate,
-    )
-    return scenario.updated(difficulty=entry)
+    return scenario.updated(difficulty=DifficultyEntry(**asdict(found), tertile=tertile))
 
 
 def with_oracle(scenario: Scenario, effort: float | None = None) -> Scenario:

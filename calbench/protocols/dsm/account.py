@@ -3,8 +3,7 @@
 The account says what scores cost and earn, and influences nothing. It is in the ``thinking`` of
 the turn in which the initiator announces a plan: it is recorded in the trace, but not shown to
 other agents, not counted by any measure, and not part of any message [C: the paper does not say
-where points are kept]. It is computed from the transcript whenever it is written: what is
-remembered of it only saves work.
+where points are kept]. It is computed from the transcript whenever it is written.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -152,53 +151,22 @@ def budget_after(budget: int, settled: Iterable[Settlement]) -> int:
     return max(0, budget + sum([each.cost - each.reward for each in settled]))
 
 
-def budget_before(earlier: Sequence[Message], me: AgentId, budget: int = FIRST_BUDGET) -> int:
-    """Return an agent's points after the meetings it has announced, beginning with a budget."""
-    announced: dict[MeetingId, PlanDecision] = {}
-    for message in earlier:
-        if message.sender == me and isinstance(message.content, PlanDecision):
-            announced[message.meeting_id] = message.content
+def budget_before(earlier: Sequence[Message], me: AgentId) -> int:
+    """Return an agent's points after the meetings it has announced so far."""
+    announced = {
+        message.meeting_id: message.content
+        for message in earlier
+        if message.sender == me and isinstance(message.content, PlanDecision)
+    }
     talks: dict[MeetingId, list[Message]] = {meeting_id: [] for meeting_id in announced}
     for message in earlier:
         if message.meeting_id in talks:
             talks[message.meeting_id].append(message)
+    budget = FIRST_BUDGET
     for meeting_id, decision in announced.items():
         talk = negotiation(talks[meeting_id], me)
         budget = budget_after(budget, settle(talk, decision.plan_id, talk.told).values())
     return budget
-
-
-class Purse:
-    """An agent's points over a game, worked out once for each meeting.
-
-    They are kept with the transcript they follow from, and continued only for a transcript that
-    begins with exactly that and then goes on to other meetings. For any other they are worked out
-    again, so they never depend on what was asked before.
-    """
-
-    __slots__ = ("_budget", "_meeting_ids", "_owner", "_read")
-
-    def __init__(self) -> None:
-        """Begin with nothing read."""
-        self._owner: AgentId | None = None
-        self._read: tuple[Message, ...] = ()
-        self._meeting_ids: set[MeetingId] = set()
-        self._budget = FIRST_BUDGET
-
-    def budget_before(self, earlier: tuple[Message, ...], me: AgentId) -> int:
-        """Return an agent's points after all meetings it has announced so far."""
-        read = len(self._read)
-        new = earlier[read:]
-        ids = {message.meeting_id for message in new}
-        is_continued = self._owner == me and earlier[:read] == self._read
-        if not is_continued or not ids.isdisjoint(self._meeting_ids):
-            new, ids = earlier, {message.meeting_id for message in earlier}
-            self._budget = FIRST_BUDGET
-            self._meeting_ids.clear()
-        self._owner, self._read = me, earlier
-        self._meeting_ids |= ids
-        self._budget = budget_before(new, me, self._budget)
-        return self._budget
 
 
 def account(talk: Negotiation, chosen: int, selected: Collection[AgentId], budget: int) -> str:

@@ -243,17 +243,10 @@ def offers(batch: Sequence[Plan], first_id: int, recipients: Sequence[AgentId]) 
     It sees the moves of its own meetings, and of other meetings only the slots they leave [P: a
     meeting is known only to its participants; the vacated slots are R].
     """
-    columns: list[list[OfferedPlan]] = []
-    has_moves = False
-    for plan_id, plan in enumerate(batch, first_id):
-        if plan.moves:
-            columns.append(_views(plan_id, plan, recipients))
-            has_moves = True
-        else:
-            view = OfferedPlan(plan_id, plan.slot, (), ())
-            columns.append([view] * len(recipients))
-    if not has_moves:
-        return [Proposals(tuple([column[0] for column in columns]))] * len(recipients)
+    if not any(plan.moves for plan in batch):
+        plain = [OfferedPlan(at, plan.slot, (), ()) for at, plan in enumerate(batch, first_id)]
+        return [Proposals(tuple(plain))] * len(recipients)
+    columns = [_views(plan_id, plan, recipients) for plan_id, plan in enumerate(batch, first_id)]
     return [Proposals(plans) for plans in zip(*columns, strict=True)]
 
 

@@ -25,7 +25,7 @@ from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observ
 from calbench.files import first_problem
 from calbench.protocols.base import First, others, own_meeting
 from calbench.protocols.clues import Clue, View
-from calbench.protocols.dsm.account import Negotiation, Purse, account, negotiation
+from calbench.protocols.dsm.account import Negotiation, account, budget_before, negotiation
 from calbench.protocols.dsm.placing import decide, volunteer
 from calbench.protocols.dsm.plans import (
     OwnPlans,
@@ -73,7 +73,6 @@ class Dsm:
         except ValidationError as error:
             raise ValueError(first_problem(error)) from error
         self._plans = OwnPlans(self._settings.depth, self._settings.targets)
-        self._purse = Purse()
 
     @property
     def books_together(self) -> bool:
@@ -129,7 +128,7 @@ class Dsm:
         recipients = required(step.plan, meeting, responders)
         if not recipients:
             return PASS
-        budget = self._purse.budget_before(observation.earlier, me)
+        budget = budget_before(observation.earlier, me)
         points = account(talk, step.plan_id, recipients, budget)
         return Turn(_announcements(step, recipients), points)
 
