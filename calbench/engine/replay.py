@@ -12,6 +12,7 @@ from calbench.engine.drivers import at_once, driven
 from calbench.engine.game import HaltedError, briefings, play
 from calbench.engine.talk import Answers, Asks
 from calbench.errors import ReplayError, ReplayMissError
+from calbench.files import shorten
 from calbench.traces.events import (
     AgentRegistered,
     ChancesStated,
@@ -123,13 +124,9 @@ def _difference(theirs: Event, ours: Event) -> str:
     for name in type(theirs).__dataclass_fields__:
         recorded, replayed = getattr(theirs, name), getattr(ours, name)
         if recorded != replayed:
-            return f"{name}: recorded {_short(recorded)}, replayed {_short(replayed)}"
+            one, other = (shorten(ascii(value), 80) for value in (recorded, replayed))
+            return f"{name}: recorded {one}, replayed {other}"
     return "the events differ"
-
-
-def _short(value: object) -> str:
-    text = ascii(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def recorded_replies(events: Sequence[Event]) -> dict[AgentId, deque[Reply]]:
