@@ -8,7 +8,7 @@ from calbench.engine.batch import Played, play_jobs
 from calbench.engine.batch import Source as Opener
 from calbench.engine.jobs import Job, plan_jobs
 from calbench.errors import ConfigError
-from calbench.files import located
+from calbench.files import located, no_collection
 from calbench.llm.client import Source, open_completer
 from calbench.scenarios.storage import read_suite
 from calbench.traces.models import GameConfig
@@ -46,7 +46,7 @@ def main() -> None:
     jobs = {name: planned(name, part) for name, part in parts.items()}
     total = sum(map(len, jobs.values()))
     paths.prune(paths.TRACES, {paths.traces(name) for name in parts})
-    with progress("games", total) as tick, paths.pool(total) as pool:
+    with no_collection(), progress("games", total) as tick, paths.pool(total) as pool:
 
         def on_done(game: Played) -> None:
             tick(game.job.team_id)

@@ -63,9 +63,9 @@ def decision(state: State, meeting: Meeting, round_index: int) -> Asking:
     back until everybody's is valid.
     """
     participants = sorted(meeting.participants)
-    held = Held() if state.commits_together else None
+    held = Held() if state.limits.commit == "team" else None
     pending: dict[AgentId, str | None] = dict.fromkeys(participants)
-    for attempt in range(state.decision_retries + 1):
+    for attempt in range(state.limits.decision_retries + 1):
         moment = Moment(round_index, meeting, DECISION, attempt=attempt)
         replies = yield {
             agent: observe(state, moment, agent, (), conflict)

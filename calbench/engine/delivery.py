@@ -28,6 +28,7 @@ from calbench.traces.events import (
     AllAgentGroupchatSent,
     AnnouncementSent,
     DmSent,
+    Event,
     InvalidToolCall,
     ParticipantGroupchatSent,
     SealedSent,
@@ -111,17 +112,22 @@ def send(
     if reason is not None:
         refuse(state, moment, sender, action, reason)
         return ()
-    message = Message(sender, recipients, channel, meeting_id, content)
-    entry = (len(state.events), message)
     length = None if text is None else len(text)
     place = (moment.round_index, moment.turn_index)
-    event = _EVENT_BY_CHANNEL[channel]
-    state.events.append(event(*place, sender, recipients, meeting_id, content, length))
-    for recipient in recipients:
-        state.unread[recipient].append(entry)
-    state.current[sender] += (message,)
-    state.messages_sent_by_agent[sender] += 1
+    event = _EVENT_BY_CHANNEL[channel](*place, sender, recipients, meeting_id, content, length)
+    _post(state, Message(sender, recipients, channel, meeting_id, content), event)
     return recipients
+
+
+def _post(state: State, message: Message, event: Event) -> None:
+    """Record a message, put it before its recipients and count it for its sender."""
+    entry = (len(state.events), message)
+    state.events.append(event)
+    for recipient in message.recipients:
+        state.unread[recipient].append(entry)
+    if message.sender is not None:
+        state.current[message.sender] += (message,)
+        state.messages_sent_by_agent[message.sender] += 1
 
 
 def hand_over(
@@ -145,43 +151,30 @@ def hand_over(
     if reason is not None:
         refuse(state, moment, sender, action, reason)
         return None
-    meeting_id = moment.meeting.meeting_id
-    state.events.append(
-        SealedSent(
-            round=moment.round_index,
-            turn=moment.turn_index,
-            from_agent=sender,
-            to_agents=(),
-            meeting_id=meeting_id,
-            content=report,
-        )
+    meeting = moment.meeting
+    sealed = SealedSent(
+        round=moment.round_index,
+        turn=moment.turn_index,
+        from_agent=sender,
+        to_agents=(),
+        meeting_id=meeting.meeting_id,
+        content=report,
     )
-    state.current[sender] += (Message(sender, (), action.type, meeting_id, report),)
-    state.messages_sent_by_agent[sender] += 1
+    _post(state, Message(sender, (), action.type, meeting.meeting_id, report), sealed)
     after = mediator.taking(sender, report)
     if after.choice is not None:
-        _announce(state, moment, after.choice)
-    return after
-
-
-def _announce(state: State, moment: Moment, slot: Slot) -> None:
-    """Send the mediator's announcement to all participants, as an ordinary message."""
-    meeting = moment.meeting
-    recipients = tuple(sorted(meeting.participants))
-    content = Announcement(slot=slot)
-    message = Message(None, recipients, "sealed", meeting.meeting_id, content)
-    entry = (len(state.events), message)
-    state.events.append(
-        AnnouncementSent(
+        recipients = tuple(sorted(meeting.participants))
+        content = Announcement(slot=after.choice)
+        announced = AnnouncementSent(
             round=moment.round_index,
             turn=moment.turn_index,
             to_agents=recipients,
             meeting_id=meeting.meeting_id,
             content=content,
         )
-    )
-    for recipient in recipients:
-        state.unread[recipient].append(entry)
+        message = Message(None, recipients, "sealed", meeting.meeting_id, content)
+        _post(state, message, announced)
+    return after
 
 
 def read_inbox(
@@ -261,10 +254,12 @@ def _closed(route: str) -> str:
 
 def _over_cap(state: State, sender: AgentId, sent_this_round: int) -> str | None:
     """Return why a message is one too many, of all agents or of its sender."""
-    if state.message_cap is not None and sent_this_round >= state.message_cap:
-        return f"{OVER_CAP}{state.message_cap} messages in this round is reached"
-    if state.agent_cap is not None:
+    most, most_own = state.limits.dm_cap, state.limits.agent_cap
+    if most is not None and sent_this_round >= most:
+        return f"{OVER_CAP}{most} messages in this round is reached"
+    # Counted only if all that it said and heard about the meeting would be too many.
+    if most_own is not None and len(state.current[sender]) >= most_own:
         own = sum(message.sender == sender for message in state.current[sender])
-        if own >= state.agent_cap:
-            return f"{OVER_CAP}{state.agent_cap} messages of an agent in this round is reached"
+        if own >= most_own:
+            return f"{OVER_CAP}{most_own} messages of an agent in this round is reached"
     return None

@@ -15,8 +15,8 @@ from calbench.agents.base import Agent, place_of
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import PASSED, Reply
-from calbench.engine.game import HaltedError, briefings, play
-from calbench.engine.talk import Asks
+from calbench.engine.game import Game, HaltedError, briefings, play
+from calbench.engine.talk import Answers, Asks
 from calbench.errors import AgentError, StoppedError, UnavailableError
 from calbench.files import no_collection, printable, shorten
 from calbench.protocols.base import Policy, first_of
@@ -26,6 +26,33 @@ from calbench.traces.models import GameConfig, Trace
 T = TypeVar("T")
 OutsideAnswers = Mapping[AgentId, Turn | Reply]
 OutsideGame = Generator[Asks, OutsideAnswers, Trace]
+
+
+def driven(game: Game, answered: Callable[[Asks], Answers | HaltedError]) -> Trace:
+    """Play a game to its end.
+
+    Args:
+        game: that has not begun.
+        answered: returns the replies of all who are asked, or what halts the game.
+    """
+    try:
+        asks = next(game)
+        while True:
+            answers = answered(asks)
+            asks = game.throw(answers) if isinstance(answers, HaltedError) else game.send(answers)
+    except StopIteration as end:
+        trace: Trace = end.value
+        return trace
+
+
+@contextmanager
+def _within(scenario: Scenario, config: GameConfig) -> Iterator[None]:
+    """Name the game in errors of the user's own code."""
+    try:
+        yield
+    except AgentError as error:
+        place = f"team {config.team.team_id}, scenario {scenario.scenario_id}"
+        raise error.within(place) from error.__cause__
 
 
 def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> Trace:
@@ -39,28 +66,18 @@ def run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> T
     Raises:
         AgentError: a policy from elsewhere raised, or returned something that is no turn.
     """
-    try:
-        with no_collection():
-            return _run(scenario, config, policies)
-    except AgentError as error:
-        place = f"team {config.team.team_id}, scenario {scenario.scenario_id}"
-        raise error.within(place) from error.__cause__
-
-
-def _run(scenario: Scenario, config: GameConfig, policies: Sequence[Policy]) -> Trace:
-    game = play(scenario, config, speaking_first=[first_of(policy) for policy in policies])
     acts = [policy.act for policy in policies]
-    try:
-        asks = next(game)
-        while True:
-            answers = {}
-            for agent, observation in asks.items():
-                turn = acts[agent](observation)
-                answers[agent] = PASSED if turn is PASS else Reply(turn)
-            asks = game.send(answers)
-    except StopIteration as end:
-        trace: Trace = end.value
-        return trace
+
+    def answered(asks: Asks) -> Answers:
+        answers = {}
+        for agent, observation in asks.items():
+            turn = acts[agent](observation)
+            answers[agent] = PASSED if turn is PASS else Reply(turn)
+        return answers
+
+    with no_collection(), _within(scenario, config):
+        first = [first_of(policy) for policy in policies]
+        return driven(play(scenario, config, speaking_first=first), answered)
 
 
 def run_at_once(scenario: Scenario, config: GameConfig, agents: Sequence[Agent]) -> Trace:
@@ -70,17 +87,15 @@ def run_at_once(scenario: Scenario, config: GameConfig, agents: Sequence[Agent])
     and a task for every turn, takes a fifth of the time of such games.
     """
     game = play(scenario, config, system_prompts=_introduced(scenario, config, agents))
-    try:
-        asks = next(game)
-        while True:
-            asks = game.send({agent: _at_once(agents[agent].act(asks[agent])) for agent in asks})
-    except StopIteration as end:
-        trace: Trace = end.value
-        return trace
+    return driven(game, lambda asks: at_once(agents, asks))
+
+
+def at_once(agents: Sequence[Agent], asks: Asks) -> Answers:
+    """Return the replies of agents that never wait."""
+    return {agent: _at_once(agents[agent].act(asks[agent])) for agent in asks}
 
 
 def _at_once(answer: Coroutine[Any, Any, Reply]) -> Reply:
-    """Return the result of a coroutine that never waits."""
     try:
         answer.send(None)
     except StopIteration as end:
@@ -111,30 +126,18 @@ async def run_async(
         AgentError: the user's own code raised, or returned something that is not an answer.
         StoppedError: the game is stopped.
     """
-    try:
-        return await _played(scenario, config, agents, is_stopping)
-    except AgentError as error:
-        place = f"team {config.team.team_id}, scenario {scenario.scenario_id}"
-        raise error.within(place) from error.__cause__
-
-
-async def _played(
-    scenario: Scenario,
-    config: GameConfig,
-    agents: Sequence[Agent],
-    is_stopping: Callable[[], bool],
-) -> Trace:
-    game = play(scenario, config, system_prompts=_introduced(scenario, config, agents))
-    try:
-        asks = next(game)
-        while True:
-            if is_stopping():
-                raise StoppedError("stopped")
-            answers = await _answers(agents, asks)
-            asks = game.throw(answers) if isinstance(answers, HaltedError) else game.send(answers)
-    except StopIteration as end:
-        trace: Trace = end.value
-        return trace
+    with _within(scenario, config):
+        game = play(scenario, config, system_prompts=_introduced(scenario, config, agents))
+        try:
+            asks = next(game)
+            while True:
+                if is_stopping():
+                    raise StoppedError("stopped")
+                said = await _answers(agents, asks)
+                asks = game.throw(said) if isinstance(said, HaltedError) else game.send(said)
+        except StopIteration as end:
+            trace: Trace = end.value
+            return trace
 
 
 def _introduced(
@@ -203,11 +206,11 @@ def play_outside(
             neither a turn nor a reply, or is a turn that a trace cannot hold; the game is over.
     """
     inside = agents or {}
-    try:
+    with _within(scenario, config), _waiting() as wait:
         prompts = _introduced(scenario, config, inside, system_prompts)
         game = play(scenario, config, system_prompts=prompts)
-        asks = next(game)
-        with _waiting() as wait:
+        try:
+            asks = next(game)
             while True:
                 outside = {agent: asks[agent] for agent in asks if agent not in inside}
                 try:
@@ -222,12 +225,9 @@ def play_outside(
                     asks = game.throw(said)
                 else:
                     asks = game.send({agent: {**answers, **said}[agent] for agent in asks})
-    except AgentError as error:
-        place = f"team {config.team.team_id}, scenario {scenario.scenario_id}"
-        raise error.within(place) from error.__cause__
-    except StopIteration as end:
-        trace: Trace = end.value
-        return trace
+        except StopIteration as end:
+            trace: Trace = end.value
+            return trace
 
 
 @contextmanager

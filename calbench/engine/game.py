@@ -17,7 +17,7 @@ from calbench.engine.state import State, initial_state
 from calbench.engine.talk import Answers, Asks, Talk
 from calbench.errors import Halt
 from calbench.protocols.base import First
-from calbench.scenarios.labels import LabelBank, Labels, assign_labels, read_label_bank
+from calbench.scenarios.labels import Labels, assign_labels, read_label_bank
 from calbench.scenarios.models import IncomingMeetingEntry, Scenario
 from calbench.traces.events import AgentRegistered, GameEnd, GameStart
 from calbench.traces.models import (
@@ -116,8 +116,7 @@ def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[Ite
     speakers = config.team.language_agents(scenario.num_agents)
     if config.label_bank is None or not speakers:
         return ()
-    bank = read_label_bank(config.label_bank)
-    labels = _labels(_Labelled(scenario.play_digest, bank, scenario))
+    labels = _labels(_Labelled(scenario.play_digest, config.label_bank, scenario))
     return [
         labels.own_labels(agent) if agent in speakers else NO_LABELS
         for agent in map(AgentId, range(scenario.num_agents))
@@ -126,17 +125,17 @@ def shown_labels(scenario: Scenario, config: GameConfig) -> Sequence[Mapping[Ite
 
 @dataclass(frozen=True)
 class _Labelled:
-    """A scenario, known by its digest, and a bank of labels."""
+    """A scenario, known by its digest, and the version of a label bank, which never changes."""
 
     digest: str
-    bank: LabelBank
+    bank: str
     scenario: Scenario = field(compare=False)
 
 
 @lru_cache(maxsize=8)
 def _labels(these: _Labelled) -> Labels:
     """Return the labels of a scenario, on which several teams play one after the other."""
-    return assign_labels(these.scenario, these.bank)
+    return assign_labels(these.scenario, read_label_bank(these.bank))
 
 
 def _rounds(state: State, scenario: Scenario, config: GameConfig) -> Generator[Asks, Answers, None]:
@@ -209,23 +208,16 @@ def _open(
 
 
 def _close(state: State, scenario: Scenario, config: GameConfig) -> Trace:
+    cost, messages = sum(state.cost_by_agent), sum(state.messages_sent_by_agent)
     scheduled = sum(outcome.coordinated for outcome in state.outcomes)
+    failed = len(state.outcomes) - scheduled
     state.events.append(
         GameEnd(
-            rounds_scheduled=scheduled,
-            rounds_failed=len(state.outcomes) - scheduled,
-            total_cost=sum(state.cost_by_agent),
-            messages=sum(state.messages_sent_by_agent),
+            rounds_scheduled=scheduled, rounds_failed=failed, total_cost=cost, messages=messages
         )
     )
-    return _trace(state, scenario, config)
-
-
-def _trace(state: State, scenario: Scenario, config: GameConfig) -> Trace:
-    cost = sum(state.cost_by_agent)
     oracle = scenario.oracle
-    best = None if oracle is None else oracle.optimal_cost
-    greedy = None if oracle is None else oracle.greedy_cost
+    best, greedy = (None, None) if oracle is None else (oracle.optimal_cost, oracle.greedy_cost)
     # Every part was validated or made by the engine; validating it again would take longer
     # than playing the game.
     return Trace.model_construct(
@@ -245,8 +237,8 @@ def _trace(state: State, scenario: Scenario, config: GameConfig) -> Trace:
             realised_cost=cost,
             cost_vs_optimal=_ratio(cost, best),
             cost_vs_greedy=_ratio(cost, greedy),
-            rounds_scheduled=sum(outcome.coordinated for outcome in state.outcomes),
-            messages=sum(state.messages_sent_by_agent),
+            rounds_scheduled=scheduled,
+            messages=messages,
         ),
         started_at=None,
         ended_at=None,

@@ -29,7 +29,8 @@ def observe(
         state.refusals[agent] = ()
     is_participant = agent in meeting.participants
     shown = meeting if is_participant else HiddenMeeting(meeting.meeting_id, meeting.cost)
-    turns_left = state.max_turns - 1 - moment.turn_index if phase is CHEAP_TALK else 0
+    limits = state.limits
+    turns_left = limits.max_turns_per_round - 1 - moment.turn_index if phase is CHEAP_TALK else 0
     # By position, in the order of the class: names would double the time, and every turn has one.
     return Observation(
         agent,
@@ -51,5 +52,5 @@ def observe(
         state.has_mediator,
         state.private_seeds[agent],
         state.labels[agent],
-        state.decision_retries,
+        limits.decision_retries,
     )

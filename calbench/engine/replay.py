@@ -1,17 +1,18 @@
 """A recorded game played again: its turns are given, the rules do the rest."""
 
-from collections import defaultdict, deque
-from collections.abc import Collection, Coroutine, Mapping, Sequence
-from typing import Any, TypeVar
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Sequence
 
 from calbench.agents.base import Agent
 from calbench.agents.recorded import RecordedAgent
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Reply, Unreadable
+from calbench.engine.drivers import at_once, driven
 from calbench.engine.game import HaltedError, briefings, play
-from calbench.engine.talk import Asks
+from calbench.engine.talk import Answers, Asks
 from calbench.errors import ReplayError, ReplayMissError
+from calbench.files import shorten
 from calbench.traces.events import (
     AgentRegistered,
     ChancesStated,
@@ -25,8 +26,6 @@ from calbench.traces.events import (
     TurnStart,
 )
 from calbench.traces.models import Trace
-
-T = TypeVar("T")
 
 
 def replay(recorded: Trace) -> Trace:
@@ -73,52 +72,32 @@ def replay_with(
     Raises:
         ReplayError: a turn is missing, or an agent has an answer where the game was halted.
     """
+    replies = recorded_replies(recorded.events)
     halted = next((e for e in recorded.events if isinstance(e, GameHalted)), None)
-    turns = {agent: len(found) for agent, found in recorded_replies(recorded.events).items()}
+    turns = Counter({agent: len(found) for agent, found in replies.items()})
     told = briefings(recorded.scenario, recorded.config)
     prompts = [agent.introduce(briefing) for agent, briefing in zip(agents, told, strict=True)]
     game = play(recorded.scenario, recorded.config, system_prompts=prompts)
+
+    def answered(asks: Asks) -> Answers | HaltedError:
+        last = None if halted is None else halted.agent_id
+        if halted is not None and last in asks and not turns[last] and last not in tireless:
+            return _halt(halted, agents, asks)  # it is asked for the answer that it never gave
+        for agent in asks:
+            turns[agent] -= 1
+        return at_once(agents, asks)
+
     try:
-        asks = next(game)
-        while True:
-            if halted is not None and _is_over(halted.agent_id, asks, turns, tireless):
-                asks = game.throw(_halt(halted, agents, asks))
-                continue
-            answers = {}
-            for agent, observation in asks.items():
-                turns[agent] = turns.get(agent, 0) - 1
-                answers[agent] = _at_once(agents[agent].act(observation))
-            asks = game.send(answers)
-    except StopIteration as end:
-        trace: Trace = end.value
-        return trace
+        return driven(game, answered)
     except ReplayMissError as error:
         raise ReplayError(str(error)) from error
-
-
-def _at_once(answer: Coroutine[Any, Any, T]) -> T:
-    """Return the result of a coroutine that never waits; it needs no event loop."""
-    try:
-        answer.send(None)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-    answer.close()
-    raise RuntimeError("an agent waited in a game that is played again")
-
-
-def _is_over(
-    agent: AgentId, asks: Asks, turns: Mapping[AgentId, int], tireless: Collection[AgentId]
-) -> bool:
-    """Whether the agent that halted the game is asked for the answer that it never gave."""
-    return agent in asks and turns.get(agent, 0) == 0 and agent not in tireless
 
 
 def _halt(halted: GameHalted, agents: Sequence[Agent], asks: Asks) -> HaltedError:
     """Return the recorded halt, if the agent has no answer now either."""
     observation = asks[halted.agent_id]
     try:
-        _at_once(agents[halted.agent_id].act(observation))
+        at_once(agents, {halted.agent_id: observation})
     except ReplayMissError:
         return HaltedError(observation, halted.reason, halted.detail)
     raise ReplayError(
@@ -145,13 +124,9 @@ def _difference(theirs: Event, ours: Event) -> str:
     for name in type(theirs).__dataclass_fields__:
         recorded, replayed = getattr(theirs, name), getattr(ours, name)
         if recorded != replayed:
-            return f"{name}: recorded {_short(recorded)}, replayed {_short(replayed)}"
+            one, other = (shorten(ascii(value), 80) for value in (recorded, replayed))
+            return f"{name}: recorded {one}, replayed {other}"
     return "the events differ"
-
-
-def _short(value: object) -> str:
-    text = ascii(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def recorded_replies(events: Sequence[Event]) -> dict[AgentId, deque[Reply]]:

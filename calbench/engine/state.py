@@ -12,7 +12,7 @@ from calbench.domain.replies import Reply
 from calbench.protocols.base import First
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import CalendarIds, Event, NoteKind, ReplyNote
-from calbench.traces.models import GameConfig, RoundOutcome
+from calbench.traces.models import GameConfig, Limits, RoundOutcome
 
 
 @passing
@@ -46,11 +46,7 @@ class State:
 
     agent_ids: tuple[AgentId, ...]
     channels: frozenset[Channel]
-    max_turns: int
-    decision_retries: int
-    message_cap: int | None
-    agent_cap: int | None
-    commits_together: bool
+    limits: Limits
     cost_by_item: dict[ItemId, int]
     calendars: list[Calendar]
     calendar_ids: list[CalendarIds]
@@ -130,11 +126,7 @@ def initial_state(
     return State(
         agent_ids=agents,
         channels=frozenset(config.channels),
-        max_turns=config.limits.max_turns_per_round,
-        decision_retries=config.limits.decision_retries,
-        message_cap=config.limits.dm_cap,
-        agent_cap=config.limits.agent_cap,
-        commits_together=config.limits.commit == "team",
+        limits=config.limits,
         cost_by_item=scenario.cost_by_item,
         calendars=list(scenario.shown_calendars),
         calendar_ids=list(scenario.shown_ids),

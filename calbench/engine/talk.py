@@ -55,7 +55,7 @@ class Talk:
     def run(self) -> Asking:
         """Sweep until a sweep has no message, or the limit of sweeps is reached."""
         state, meeting, speakers = self.state, self.meeting, self.speakers
-        for turn_index in range(state.max_turns):
+        for turn_index in range(state.limits.max_turns_per_round):
             moment = Moment(self.round_index, meeting, CHEAP_TALK, turn_index)
             before = self.sent
             spoken = 0

@@ -1,13 +1,18 @@
 """Where each meeting may finally be, and what that costs: the input of every exact method."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.oracle.problem import PriorMeeting, Problem
 
 LARGEST_OBJECTIVE = 2**45
 """Sums of costs stay below this, because CP-SAT compares its bounds as doubles (53 bits)."""
+
+
+Direction = Literal[1, -1]
+"""1 for the least cost, -1 for the greatest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,10 @@ class Choice:
         """Whether the two cannot be in one slot."""
         return not set(self.participants).isdisjoint(other.participants)
 
+    def restricted(self, slots: Iterable[Slot]) -> "Choice":
+        """Leave only these slots open."""
+        return replace(self, charges_by_slot={slot: self.charges_by_slot[slot] for slot in slots})
+
 
 def choices_of(problem: Problem) -> tuple[Choice, ...]:
     """Return the choices in the order of the slot vector: incoming by id, then prior by id.
@@ -65,6 +74,26 @@ def greatest_total(choices: Sequence[Choice]) -> int:
     if total >= LARGEST_OBJECTIVE:
         raise ValueError(f"costs sum to {total}; solved exactly below 2**45")
     return total
+
+
+def affordable(choices: Sequence[Choice], budget: int, direction: Direction = 1) -> list[Choice]:
+    """Leave out slots that cost too much even if every other meeting has its cheapest slot.
+
+    Args:
+        choices: of all meetings.
+        budget: what all may cost together.
+        direction: -1 where the dearest is sought: it changes the sign of costs and of the budget.
+    """
+    costs = [
+        {slot: direction * sum(charges) for slot, charges in choice.charges_by_slot.items()}
+        for choice in choices
+    ]
+    cheapest = [min(own.values(), default=0) for own in costs]
+    slack = direction * budget - sum(cheapest)
+    return [
+        choice.restricted([slot for slot in own if own[slot] - least <= slack])
+        for choice, own, least in zip(choices, costs, cheapest, strict=True)
+    ]
 
 
 def _charges(

@@ -10,7 +10,6 @@ seconds, because the same problem must be refused everywhere.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ import numpy.typing as npt
 
 from calbench.domain.ids import Slot
 from calbench.domain.randomness import stream
-from calbench.oracle.choices import Choice
+from calbench.oracle.choices import Choice, affordable
 
 MOST_EXACT_MEETINGS = 14
 """The states double with each meeting, incoming or prior [C]."""
@@ -69,7 +68,8 @@ def least_cost(choices: Sequence[Choice], num_slots: int, at_most: int | None = 
     if len(choices) > MOST_EXACT_MEETINGS:
         raise ValueError(f"{len(choices)} meetings; solved exactly up to {MOST_EXACT_MEETINGS}")
     # The vectors of groups are only needed for cost vectors.
-    groups_by_slot = _groups_by_slot(_affordable(choices, at_most), num_slots, 1)
+    kept = choices if at_most is None else affordable(choices, at_most)
+    groups_by_slot = _groups_by_slot(kept, num_slots, 1)
     least = int(_least_costs(groups_by_slot, len(choices))[0][0])
     return None if least >= UNREACHABLE else least
 
@@ -104,7 +104,7 @@ def least_cost_vectors(
     Raises:
         TooMuchWorkError: the sets of meetings that may share a slot, or the vectors, are too many.
     """
-    choices = _affordable(choices, optimum)
+    choices = choices if optimum is None else affordable(choices, optimum)
     width = sum(choice.greatest_cost for choice in choices).bit_length()
     groups_by_slot = _groups_by_slot(choices, num_slots, width)
     least = _least_costs(groups_by_slot, len(choices))
@@ -130,25 +130,6 @@ def _unpacked(vector: int, width: int, length: int) -> tuple[int, ...]:
     """Return the numbers of a vector that is one number, of this many bits each."""
     mask = (1 << width) - 1
     return tuple([vector >> at * width & mask for at in range(length)])
-
-
-def _affordable(choices: Sequence[Choice], budget: int | None) -> Sequence[Choice]:
-    """Leave out slots that cost too much even if every other meeting has its cheapest slot."""
-    if budget is None:
-        return choices
-    cheapest = [min(map(sum, choice.charges_by_slot.values()), default=0) for choice in choices]
-    slack = budget - sum(cheapest)
-    return [
-        replace(
-            choice,
-            charges_by_slot={
-                slot: charges
-                for slot, charges in choice.charges_by_slot.items()
-                if sum(charges) - least <= slack
-            },
-        )
-        for choice, least in zip(choices, cheapest, strict=True)
-    ]
 
 
 def _groups_by_slot(

@@ -29,10 +29,10 @@ slots justify each other.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from calbench.domain.ids import MeetingId, Slot
-from calbench.oracle.choices import Choice, choices_of, greatest_total
+from calbench.oracle.choices import Choice, Direction, choices_of, greatest_total
 from calbench.oracle.problem import Problem
 
 MOST_STEPS = 20_000
@@ -90,13 +90,16 @@ class Infeasible:
     reason: str
 
 
+NO_SCHEDULE = Infeasible("no assignment of slots avoids all blocked slots and double bookings")
+
+
 def solve_best(problem: Problem) -> Optimal | Infeasible:
     """Return the schedule of least total cost (section 3 [P]).
 
     Of several, the one whose slot vector (incoming meetings by id, then prior meetings by id) is
     lexicographically smallest [C]: the same answer with every solver version.
     """
-    return _proven(problem, 1)
+    return _proven(solve_within(problem, 1, None))
 
 
 def solve_worst(problem: Problem) -> Optimal | Infeasible:
@@ -104,11 +107,17 @@ def solve_worst(problem: Problem) -> Optimal | Infeasible:
 
     Section 3.1 [P]; ties are broken as in :func:`solve_best` [C].
     """
-    return _proven(problem, -1)
+    return _proven(solve_within(problem, -1, None))
+
+
+def _proven(answer: Optimal | Stopped | Infeasible | None) -> Optimal | Infeasible:
+    if answer is None or isinstance(answer, Stopped):
+        raise RuntimeError("the solver stopped without a limit")
+    return answer
 
 
 def solve_within(
-    problem: Problem, direction: Literal[1, -1], effort: float
+    problem: Problem, direction: Direction, effort: float | None
 ) -> Optimal | Stopped | Infeasible | None:
     """Return the schedule of least (1) or greatest (-1) cost that a bounded effort finds.
 
@@ -116,41 +125,12 @@ def solve_within(
         problem: of any size.
         direction: 1 for :func:`solve_best`, -1 for :func:`solve_worst`.
         effort: deterministic seconds of the solver, about as many seconds of a processor. They
-            count its steps: the same version gives the same answer on a busy machine.
+            count its steps: the same version gives the same answer on a busy machine. ``None``:
+            until it is proven.
 
     Returns:
         ``None`` if no schedule was found, and it was not proven that there is none.
     """
-    return _solve(problem, direction, effort)
-
-
-def shortage(problem: Problem) -> Infeasible | None:
-    """Return an obvious reason why there is no schedule: too few free slots, or no allowed slot."""
-    free_slots = problem.free_slots_by_agent
-    for agent, needed in enumerate(problem.num_meetings_by_agent):
-        if len(free_slots[agent]) < needed:
-            return Infeasible(
-                f"agent {agent} has {len(free_slots[agent])} free slots for {needed} meetings"
-            )
-    for meeting_id, participants in problem.meetings:
-        if not problem.allowed_slots(participants):
-            return Infeasible(f"meeting {meeting_id}: every slot is blocked for a participant")
-    return None
-
-
-NO_SCHEDULE = Infeasible("no assignment of slots avoids all blocked slots and double bookings")
-
-
-def _proven(problem: Problem, direction: Literal[1, -1]) -> Optimal | Infeasible:
-    answer = _solve(problem, direction, None)
-    if answer is None or isinstance(answer, Stopped):
-        raise RuntimeError("the solver stopped without a limit")
-    return answer
-
-
-def _solve(
-    problem: Problem, direction: Literal[1, -1], effort: float | None
-) -> Optimal | Stopped | Infeasible | None:
     short = shortage(problem)
     if short is not None:
         return short
@@ -166,8 +146,7 @@ def _solve(
                 return NO_SCHEDULE
             return Optimal(_schedule(problem, choices, slots))
     # Importing the solver takes half a second, and most problems do not need it.
-    from calbench.oracle.model import NoScheduleError
-    from calbench.oracle.tiebreak import extreme_slots
+    from calbench.oracle.model import NoScheduleError, extreme_slots
 
     try:
         found = extreme_slots(choices, direction, effort)
@@ -177,6 +156,20 @@ def _solve(
         return None
     schedule = _schedule(problem, choices, found.slots)
     return Optimal(schedule) if found.is_first else Stopped(schedule, found.bound)
+
+
+def shortage(problem: Problem) -> Infeasible | None:
+    """Return an obvious reason why there is no schedule: too few free slots, or no allowed slot."""
+    free_slots = problem.free_slots_by_agent
+    for agent, needed in enumerate(problem.num_meetings_by_agent):
+        if len(free_slots[agent]) < needed:
+            return Infeasible(
+                f"agent {agent} has {len(free_slots[agent])} free slots for {needed} meetings"
+            )
+    for meeting_id, participants in problem.meetings:
+        if not problem.allowed_slots(participants):
+            return Infeasible(f"meeting {meeting_id}: every slot is blocked for a participant")
+    return None
 
 
 def _schedule(problem: Problem, choices: Sequence[Choice], slots: Sequence[Slot]) -> Schedule:
@@ -205,7 +198,7 @@ class _Option(NamedTuple):
 _Options = Sequence[_Option]
 
 
-def search(choices: Sequence[Choice], direction: Literal[1, -1]) -> tuple[Slot, ...] | None:
+def search(choices: Sequence[Choice], direction: Direction) -> tuple[Slot, ...] | None:
     """Return the lexicographically first slot vector of least (1) or greatest (-1) cost.
 
     The solver's answer without starting the solver, by iterative deepening. Most problems have
@@ -267,9 +260,7 @@ def searched_least_cost(choices: Sequence[Choice]) -> int | None:
     return None if regret is None else least + regret
 
 
-def _options(
-    choices: Sequence[Choice], direction: Literal[1, -1]
-) -> tuple[Sequence[_Options], int]:
+def _options(choices: Sequence[Choice], direction: Direction) -> tuple[Sequence[_Options], int]:
     """Return the slots of each meeting, ascending, and the sum of their least costs."""
     num_slots = 1 + max((slot for choice in choices for slot in choice.charges_by_slot), default=0)
     options: list[_Options] = []

@@ -71,10 +71,8 @@ class SecureSum:
             total = _total_of_others(message, view)
             if total is not None:
                 count = len(view.participants)
-                mark, bad = (
-                    infeasible_mark(count),
-                    [infeasible_count(each, count) for each in total],
-                )
+                mark = infeasible_mark(count)
+                bad = [infeasible_count(each, count) for each in total]
                 sums = [(each, value - each * mark) for each, value in zip(bad, total, strict=True)]
                 if not all(bad):  # else somebody may have no free slot, and no errand can move
                     yield Total(partners(view.participants, view.observer), sums)
@@ -120,14 +118,14 @@ def _after_sharing(
     if next(observation.said(Announcement if leads else PartialSum), None) is not None:
         return []
     partners = others(observation, meeting)
-    shares = _heard(observation, Share, partners)
+    shares = _vectors(observation, Share, partners)
     if len(shares) < len(partners):
         return []
     secret = encoded(local_costs(observation.calendar), len(meeting.participants))
     partial = added([remainder(secret, sent, MODULUS), *shares.values()], MODULUS)
     if not leads:
         return [DirectMessage(to=meeting.initiator, content=PartialSum(values=partial))]
-    sums = _heard(observation, PartialSum, partners)
+    sums = _vectors(observation, PartialSum, partners)
     if len(sums) < len(partners):
         return []
     slot = _choice(added([partial, *sums.values()], MODULUS), len(meeting.participants))
@@ -136,7 +134,7 @@ def _after_sharing(
     return [DirectMessage(to=agent, content=Announcement(slot=slot)) for agent in partners]
 
 
-def _heard(
+def _vectors(
     observation: Observation, kind: type[Share] | type[PartialSum], partners: tuple[AgentId, ...]
 ) -> dict[AgentId, Residues]:
     """Return the vectors of one kind heard from other participants, the first of each."""

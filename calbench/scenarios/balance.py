@@ -142,31 +142,18 @@ def _relieving_chain(
     meetings_by_speaker: dict[AgentId, list[int]] = {}
     for meeting, speaker in enumerate(speakers):
         meetings_by_speaker.setdefault(speaker, []).append(meeting)
-    reached_by: dict[AgentId, tuple[int, AgentId] | None] = {start: None}
-    queue = deque([start])
+    reached = {start}
+    queue: deque[tuple[AgentId, list[tuple[int, AgentId]]]] = deque([(start, [])])
     while queue:
-        agent = queue.popleft()
+        agent, chain = queue.popleft()
         if loads[agent] <= loads[start] - 2:
-            return _walk_back(agent, reached_by)
+            return chain
         for meeting in meetings_by_speaker.get(agent, ()):
             for successor in participant_lists[meeting]:
-                if successor not in reached_by:
-                    reached_by[successor] = (meeting, agent)
-                    queue.append(successor)
+                if successor not in reached:
+                    reached.add(successor)
+                    queue.append((successor, [*chain, (meeting, successor)]))
     return []
-
-
-def _walk_back(
-    end: AgentId, reached_by: dict[AgentId, tuple[int, AgentId] | None]
-) -> list[tuple[int, AgentId]]:
-    """Return the chain that ends at an agent."""
-    chain: list[tuple[int, AgentId]] = []
-    step = reached_by[end]
-    while step is not None:
-        meeting, predecessor = step
-        chain.append((meeting, end))
-        end, step = predecessor, reached_by[predecessor]
-    return chain
 
 
 def speaker_order(participants: Sequence[AgentId], first: AgentId) -> Participants:

@@ -8,25 +8,18 @@ from dataclasses import asdict
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, Slot
 from calbench.errors import GenerationError
 from calbench.oracle.certificate import check_schedule
+from calbench.oracle.choices import Direction
 from calbench.oracle.count import difficulty
 from calbench.oracle.problem import Problem, greedy_cost
-from calbench.oracle.solve import (
-    Infeasible,
-    Optimal,
-    Stopped,
-    solve_best,
-    solve_within,
-    solve_worst,
-)
+from calbench.oracle.solve import Infeasible, Optimal, Stopped, solve_within
 from calbench.scenarios.certificates import entry_of, witness_schedule
 from calbench.scenarios.models import (
     DifficultyEntry,
-    FractionEstimate,
     OracleEntry,
     Scenario,
     ScheduleEntry,
@@ -90,15 +83,7 @@ def with_difficulty(
         estimates: whether an estimate replaces the fraction of one too large to be counted.
     """
     found = difficulty(scenario.problem, scenario.seed if estimates else None)
-    estimate = None if found.estimate is None else FractionEstimate(**asdict(found.estimate))
-    entry = DifficultyEntry(
-        feasible_count=found.feasible_count,
-        feasible_fraction=found.feasible_fraction,
-        tertile=tertile,
-        reason=found.reason,
-        estimate=estimate,
-    )
-    return scenario.updated(difficulty=entry)
+    return scenario.updated(difficulty=DifficultyEntry(**asdict(found), tertile=tertile))
 
 
 def with_oracle(scenario: Scenario, effort: float | None = None) -> Scenario:
@@ -127,11 +112,9 @@ def with_oracle(scenario: Scenario, effort: float | None = None) -> Scenario:
 
 
 def _answer(
-    scenario: Scenario, direction: Literal[1, -1], effort: float | None
+    scenario: Scenario, direction: Direction, effort: float | None
 ) -> Optimal | Stopped | Infeasible:
     """Return the best (1) or the worst (-1) complete schedule."""
-    if effort is None:
-        return (solve_best if direction == 1 else solve_worst)(scenario.problem)
     answer = solve_within(scenario.problem, direction, effort)
     if answer is None:
         raise GenerationError(

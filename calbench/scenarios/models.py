@@ -5,11 +5,12 @@ unique across kinds, prior meetings on the calendars of exactly their participan
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
+import orjson
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -298,7 +299,8 @@ class Scenario(Model):
         self._check_calendars()
         self._check_participants()
         self._check_prior_meetings()
-        self._check_witness()
+        if self.witness is not None:
+            self._check_slots("witness", self.witness, self.meetings)
         self._check_oracle()
         self._check_difficulty()
         return self
@@ -312,9 +314,7 @@ class Scenario(Model):
             f"{self.num_slots} slots, {len(self.meetings)} meetings{cost})"
         )
 
-    def __str__(self) -> str:
-        """Say it in one line."""
-        return repr(self)
+    __str__ = __repr__
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row for each item in a calendar, with its cost in accounting and shown cost.
@@ -344,9 +344,6 @@ class Scenario(Model):
         words = ", ".join(f"meeting {meeting} in slot {slot}" for meeting, slot in slots)
         optimum = f"<p>Optimum, cost {best.cost}: {words}</p>" if best else ""
         return f"{calendar_table('Before', self, self.shown_ids)}{optimum}"
-
-    def _incoming_ids(self) -> list[int]:
-        return [meeting.meeting_id for meeting in self.meetings]
 
     def _check_calendars(self) -> None:
         meeting_ids = [meeting.meeting_id for meeting in self.all_meetings]
@@ -404,10 +401,6 @@ class Scenario(Model):
                     "else, in the calendars of exactly its participants",
                 )
 
-    def _check_witness(self) -> None:
-        if self.witness is not None:
-            self._check_slots("witness", self.witness, self._incoming_ids())
-
     def _check_oracle(self) -> None:
         if self.oracle is None:
             return
@@ -419,9 +412,9 @@ class Scenario(Model):
                 )
             if schedule is not None:
                 place = f"oracle.{name}"
-                prior_ids = [prior.meeting_id for prior in self.prior_meetings]
-                self._check_slots(f"{place}.slots", schedule.slots, self._incoming_ids())
-                self._check_slots(f"{place}.prior_slots", schedule.prior_slots, prior_ids)
+                self._check_slots(f"{place}.slots", schedule.slots, self.meetings)
+                prior = schedule.prior_slots
+                self._check_slots(f"{place}.prior_slots", prior, self.prior_meetings)
                 if len(schedule.cost_by_agent) != len(self.calendars):
                     raise _refuse(f"{place}.cost_by_agent", "must hold one cost for each agent")
         if self.oracle.is_proven != (self.oracle.effort is None):
@@ -431,9 +424,9 @@ class Scenario(Model):
         self,
         place: str,
         slots: dict[str, int],
-        meeting_ids: Iterable[int],
+        meetings: Sequence[IncomingMeetingEntry | PriorMeetingEntry],
     ) -> None:
-        expected = sorted(meeting_ids)
+        expected = sorted(meeting.meeting_id for meeting in meetings)
         if set(slots) != {str(meeting_id) for meeting_id in expected}:
             raise _refuse(place, f"must name exactly the meetings {expected}")
         for meeting_id, slot in slots.items():
@@ -604,7 +597,8 @@ class Scenario(Model):
     @cached_property
     def play_digest(self) -> str:
         """SHA-256 of what defines a game on this scenario, without derived numbers."""
-        return digest(self.model_dump(mode="json", exclude={"oracle", "difficulty"}))
+        fields = orjson.loads(self.written)
+        return digest({name: fields[name] for name in fields.keys() - {"oracle", "difficulty"}})
 
 
 def described_frame(

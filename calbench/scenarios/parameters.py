@@ -178,16 +178,14 @@ class ScenarioParameters(ScenarioShape):
     @property
     def density_by_agent(self) -> tuple[float, ...]:
         """Share of slots filled with errands, by agent."""
-        if isinstance(self.density, tuple):
-            return self.density
-        return (self.density,) * self.num_agents
+        own = self.density
+        return own if isinstance(own, tuple) else (own,) * self.num_agents
 
     @property
     def blocked_by_agent(self) -> tuple[int, ...]:
         """Number of errands to block, by agent."""
-        if isinstance(self.blocked, tuple):
-            return self.blocked
-        return (self.blocked,) * self.num_agents
+        own = self.blocked
+        return own if isinstance(own, tuple) else (own,) * self.num_agents
 
 
 class SuiteSpec(Spec):

@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
 
@@ -71,6 +72,7 @@ def _line(scenario: Scenario) -> str:
     return "{" + ",".join(fields) + "}\n"
 
 
+@no_collection()  # half of the time
 def read_suite(path: str | os.PathLike[str]) -> tuple[Scenario, ...]:
     """Read a suite file, packed (``*.gz``) or not.
 
@@ -80,8 +82,7 @@ def read_suite(path: str | os.PathLike[str]) -> tuple[Scenario, ...]:
     Raises:
         FileError: the file cannot be read or does not fit; names line, field and remedy.
     """
-    with no_collection():  # half of the time
-        return tuple(iter_suite(path))
+    return tuple(iter_suite(path))
 
 
 def count_scenarios(path: str | os.PathLike[str]) -> int:
@@ -167,8 +168,15 @@ def _lines(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
         ) from error
 
 
+_READ = WeakValueDictionary[bytes, Scenario]()
+"""Scenarios in use, by their lines: suites of several experiments have the same ones."""
+
+
 def _read_line(place: str, line: bytes) -> Scenario:
     """Parse and check one line: text, JSON, schema version, fields, then its statements."""
+    known = _READ.get(line)
+    if known is not None:
+        return known
     text = _decode(place, line)
     _check_json(place, text)
     try:
@@ -179,6 +187,7 @@ def _read_line(place: str, line: bytes) -> Scenario:
         computed = " to have it computed" if field.startswith("oracle") else ""
         key = field.partition(".")[0]
         _refuse(place, field, problem, f"correct it, or remove {key}{computed}")
+    _READ[line] = scenario
     return scenario
 
 
@@ -223,28 +232,15 @@ def _check_json(place: str, text: str) -> None:
 
 
 def _check_version(place: str, value: dict[str, Any]) -> None:
-    if "schema_version" not in value:
-        _refuse(
-            place,
-            "schema_version",
-            "is missing",
-            f"add it; this CalBench reads version {SCHEMA_VERSION}",
-        )
-    version = value["schema_version"]
+    field, reads = "schema_version", f"this CalBench reads version {SCHEMA_VERSION}"
+    if field not in value:
+        _refuse(place, field, "is missing", f"add it; {reads}")
+    version, shown = value[field], _excerpt(value[field])
     if type(version) is not int:
-        _refuse(
-            place,
-            "schema_version",
-            f"must be a whole number, got {_excerpt(version)}",
-            f"this CalBench reads version {SCHEMA_VERSION}",
-        )
+        _refuse(place, field, f"must be a whole number, got {shown}", reads)
     if version != SCHEMA_VERSION:
-        _refuse(
-            place,
-            "schema_version",
-            f"is {_excerpt(version)}, and this CalBench reads version {SCHEMA_VERSION}",
-            f"use a CalBench that reads version {_excerpt(version)}, or convert the file",
-        )
+        remedy = f"use a CalBench that reads version {shown}, or convert the file"
+        _refuse(place, field, f"is {shown}, and {reads}", remedy)
 
 
 def _odd_values(value: dict[str, Any], text: str) -> Iterator[str]:

@@ -74,7 +74,10 @@ def check_subset(suites: Sequence["Named"], subset: Subset | None) -> None:
 def _known_ids(subset: Sequence[str], known: Sequence[str]) -> frozenset[str]:
     for name in subset:
         if name not in known:
-            raise ConfigError(_unknown(name, known))
+            likeness = {each: SequenceMatcher(None, name, each).ratio() for each in known}
+            near = ", ".join(sorted(known, key=lambda each: -likeness[each])[:NEAREST])
+            shown = printable(shorten(repr(name)))
+            raise ConfigError(f"subset: there is no scenario {shown}; the nearest are {near}")
     return frozenset(subset)
 
 
@@ -126,13 +129,6 @@ def _check_count(count: int, setting: str, there: int) -> None:
         raise ConfigError(
             f"subset={count}: setting {setting} has {there} scenarios; choose at most {there}"
         )
-
-
-def _unknown(name: str, known: Sequence[str]) -> str:
-    likeness = {each: SequenceMatcher(None, name, each).ratio() for each in known}
-    near = sorted(known, key=lambda each: -likeness[each])[:NEAREST]
-    shown = printable(shorten(repr(name)))
-    return f"subset: there is no scenario {shown}; the nearest are {', '.join(near)}"
 
 
 SEED_BITS = 53

@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 from calbench.analysis.scoring import ALL_FACTS
 from calbench.config.composition import compose
-from calbench.engine.batch import played
+from calbench.engine.batch import parts_of, planned, played
 from calbench.engine.jobs import Job, plan_jobs
-from calbench.engine.plan import parts_of, planned
 from calbench.facts.fact import measured
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.oracle.cache import OracleCache

@@ -8,9 +8,8 @@ import pytest
 
 from calbench.agents.prompts import use_prompts
 from calbench.agents.prompts.templates import FOLDER
-from calbench.engine.batch import Played, play_jobs
+from calbench.engine.batch import Played, parts_of, play_jobs
 from calbench.engine.jobs import Job, plan_jobs, unfinished
-from calbench.engine.plan import parts_of
 from calbench.errors import ConfigError, OutputError
 from calbench.pool import Pool, workers
 from calbench.runs.verification import verify_file

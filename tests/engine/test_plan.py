@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calbench.engine.batch import parts_of, planned
 from calbench.engine.jobs import Job
-from calbench.engine.plan import parts_of, planned
 from calbench.errors import OutputError
 from tests.engine.scripts import game_config
 from tests.factories import make_scenario

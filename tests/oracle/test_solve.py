@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from calbench.domain.ids import Slot
 from calbench.oracle.certificate import check_schedule
-from calbench.oracle.choices import choices_of
-from calbench.oracle.model import NoScheduleError
+from calbench.oracle.choices import Direction, choices_of
+from calbench.oracle.model import NoScheduleError, extreme_slots
 from calbench.oracle.problem import Problem
 from calbench.oracle.programme import least_cost
 from calbench.oracle.solve import (
@@ -25,7 +25,6 @@ from calbench.oracle.solve import (
     solve_within,
     solve_worst,
 )
-from calbench.oracle.tiebreak import Direction, extreme_slots
 from tests.effort import examples
 from tests.oracle import brute_force
 from tests.oracle.problems import drawn_problem, problem_of, problems

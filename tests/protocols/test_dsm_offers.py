@@ -4,8 +4,16 @@ import pytest
 
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import MeetingMove, Proposals
-from calbench.protocols.dsm.offers import Rank, best_rank, joint_feasibility, offer_size, offers
-from calbench.protocols.dsm.plans import Displacement, Plan, own_plans
+from calbench.protocols.dsm.plans import (
+    Displacement,
+    Plan,
+    Rank,
+    best_rank,
+    joint_feasibility,
+    offer_size,
+    offers,
+    own_plans,
+)
 from calbench.protocols.dsm.settings import DsmSettings
 from tests.factories import calendar
 from tests.protocols.observations import booked, meeting

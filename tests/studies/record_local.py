@@ -80,7 +80,7 @@ def play(
 
         def finished(game: Played) -> None:
             tick(f"{totals.calls} calls, {totals.replayed} replayed")
-            if game.is_halted:
+            if game.halt is not None:
                 raise OutputError(f"{game.job.scenario.scenario_id}: the model's server failed")
             on_done(game.job, totals)
 

@@ -1,22 +1,79 @@
-"""The account of points: what scores cost and earn (appendix D.3). It influences nothing.
+"""What an initiator has said and heard about a meeting, and its account of points (appendix D.3).
 
-The initiator's account is in the ``thinking`` of the turn in which it announces a plan: it is
-recorded in the trace, but not shown to other agents, not counted by any measure, and not part of
-any message [C: the paper does not say where points are kept]. It is computed from the transcript
-whenever it is written: what is remembered of it only saves work.
+The account says what scores cost and earn, and influences nothing. It is in the ``thinking`` of
+the turn in which the initiator announces a plan: it is recorded in the trace, but not shown to
+other agents, not counted by any measure, and not part of any message [C: the paper does not say
+where points are kept]. It is computed from the transcript whenever it is written.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, MeetingId
-from calbench.domain.messages import Message, PlanDecision
-from calbench.protocols.dsm.negotiation import Negotiation, negotiation
+from calbench.domain.messages import Message, PlanDecision, Proposals, Scores
 from calbench.protocols.dsm.scores import FREE, INFEASIBLE, NUM_LEVELS
 
 FIRST_BUDGET = 100
 """An agent's points when the game begins [R]."""
+
+
+@dataclass(slots=True)
+class Negotiation:
+    """The initiator's memory of one meeting.
+
+    Attributes:
+        asked: ids of the plans each recipient was offered, in order.
+        scores: what each agent answered, by plan id; the first answer counts.
+        decision: what was announced, if anything was.
+        told: the recipients of the announcement.
+    """
+
+    asked: dict[AgentId, list[int]] = field(default_factory=dict)
+    scores: dict[AgentId, dict[int, int]] = field(default_factory=dict)
+    decision: PlanDecision | None = None
+    told: list[AgentId] = field(default_factory=list)
+
+    @property
+    def num_offered(self) -> int:
+        """Plans offered so far; batches take them in order, so ids count them."""
+        return max((ids[-1] + 1 for ids in self.asked.values() if ids), default=0)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether all agents asked have scored every plan they were offered."""
+        for agent, plan_ids in self.asked.items():
+            scores = self.scores.get(agent)
+            if scores is None or not scores.keys() >= set(plan_ids):
+                return False
+        return True
+
+
+def negotiation(messages: Iterable[Message], me: AgentId) -> Negotiation:
+    """Read one meeting's messages as its initiator.
+
+    Numbers that are not levels are not scores: their plan stays unanswered [C].
+    """
+    talk = Negotiation()
+    for message in messages:
+        content = message.content
+        if isinstance(content, Scores):
+            if message.sender is not None and message.sender != me:
+                scores = talk.scores.setdefault(message.sender, {})
+                for plan_id, score in zip(content.plan_ids, content.scores, strict=False):
+                    if 0 <= score <= FREE and plan_id not in scores:
+                        scores[plan_id] = score
+        elif message.sender != me:
+            continue
+        elif isinstance(content, Proposals):
+            plan_ids = [plan.plan_id for plan in content.plans]
+            for agent in message.recipients:
+                talk.asked.setdefault(agent, []).extend(plan_ids)
+        elif isinstance(content, PlanDecision):
+            talk.decision = content
+            talk.told.extend(message.recipients)
+    return talk
 
 
 def scoring_cost(scores: Sequence[int]) -> int:
@@ -94,53 +151,22 @@ def budget_after(budget: int, settled: Iterable[Settlement]) -> int:
     return max(0, budget + sum([each.cost - each.reward for each in settled]))
 
 
-def budget_before(earlier: Sequence[Message], me: AgentId, budget: int = FIRST_BUDGET) -> int:
-    """Return an agent's points after the meetings it has announced, beginning with a budget."""
-    announced: dict[MeetingId, PlanDecision] = {}
-    for message in earlier:
-        if message.sender == me and isinstance(message.content, PlanDecision):
-            announced[message.meeting_id] = message.content
+def budget_before(earlier: Sequence[Message], me: AgentId) -> int:
+    """Return an agent's points after the meetings it has announced so far."""
+    announced = {
+        message.meeting_id: message.content
+        for message in earlier
+        if message.sender == me and isinstance(message.content, PlanDecision)
+    }
     talks: dict[MeetingId, list[Message]] = {meeting_id: [] for meeting_id in announced}
     for message in earlier:
         if message.meeting_id in talks:
             talks[message.meeting_id].append(message)
+    budget = FIRST_BUDGET
     for meeting_id, decision in announced.items():
         talk = negotiation(talks[meeting_id], me)
         budget = budget_after(budget, settle(talk, decision.plan_id, talk.told).values())
     return budget
-
-
-class Purse:
-    """An agent's points over a game, worked out once for each meeting.
-
-    They are kept with the transcript they follow from, and continued only for a transcript that
-    begins with exactly that and then goes on to other meetings. For any other they are worked out
-    again, so they never depend on what was asked before.
-    """
-
-    __slots__ = ("_budget", "_meeting_ids", "_owner", "_read")
-
-    def __init__(self) -> None:
-        """Begin with nothing read."""
-        self._owner: AgentId | None = None
-        self._read: tuple[Message, ...] = ()
-        self._meeting_ids: set[MeetingId] = set()
-        self._budget = FIRST_BUDGET
-
-    def budget_before(self, earlier: tuple[Message, ...], me: AgentId) -> int:
-        """Return an agent's points after all meetings it has announced so far."""
-        read = len(self._read)
-        new = earlier[read:]
-        ids = {message.meeting_id for message in new}
-        is_continued = self._owner == me and earlier[:read] == self._read
-        if not is_continued or not ids.isdisjoint(self._meeting_ids):
-            new, ids = earlier, {message.meeting_id for message in earlier}
-            self._budget = FIRST_BUDGET
-            self._meeting_ids.clear()
-        self._owner, self._read = me, earlier
-        self._meeting_ids |= ids
-        self._budget = budget_before(new, me, self._budget)
-        return self._budget
 
 
 def account(talk: Negotiation, chosen: int, selected: Collection[AgentId], budget: int) -> str:

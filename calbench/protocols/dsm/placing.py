@@ -11,20 +11,11 @@ from calbench.domain.rules import Applied, apply_batch
 from calbench.protocols.base import JUSTIFICATION, place
 
 
-def is_placeable(calendar: Calendar, slot: Slot) -> bool:
-    """Return whether an agent may choose a slot.
-
-    It is free, or it holds a movable errand or a meeting and another slot is free [R].
-    """
-    if not 0 <= slot < len(calendar):
-        return False
-    item = calendar[slot]
-    return item is None or (item.is_movable and first_free(calendar) is not None)
-
-
 def placeable_slots(calendar: Calendar) -> list[Slot]:
-    """Return the slots an agent may choose, ascending."""
-    # Without a free slot there is none; with one, this need not be checked for each slot.
+    """Return the slots an agent may choose, ascending.
+
+    They are free, or hold a movable errand or a meeting while another slot is free [R].
+    """
     if first_free(calendar) is None:
         return []
     slots = zip(all_slots(len(calendar)), calendar, strict=True)
@@ -55,17 +46,17 @@ def decide(
             the meeting at the agreed slot [R].
     """
     calendar = observation.calendar
+    slots = placeable_slots(calendar)
     if observation.attempt == 0:
         if slot is None:
             return PASS
-        if is_placeable(calendar, slot):
+        if slot in slots:
             item = calendar[slot]
             if not isinstance(item, Booking):
                 return place(observation, meeting, slot)
             standing = item.meeting.meeting_id
             own = moves if is_initiator else [m for m in moves if m.meeting_id == standing][:1]
             return _displacing(calendar, meeting, slot, own)
-    slots = placeable_slots(calendar)
     if observation.attempt >= len(slots):
         return PASS
     return place(observation, meeting, slots[observation.attempt])

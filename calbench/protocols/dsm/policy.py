@@ -25,19 +25,19 @@ from calbench.domain.observations import CHEAP_TALK, DECISION, VOLUNTARY, Observ
 from calbench.files import first_problem
 from calbench.protocols.base import First, others, own_meeting
 from calbench.protocols.clues import Clue, View
-from calbench.protocols.dsm.account import Purse, account
-from calbench.protocols.dsm.clues import told
-from calbench.protocols.dsm.negotiation import Negotiation, negotiation
-from calbench.protocols.dsm.offers import (
+from calbench.protocols.dsm.account import Negotiation, account, budget_before, negotiation
+from calbench.protocols.dsm.placing import decide, volunteer
+from calbench.protocols.dsm.plans import (
+    OwnPlans,
+    Plan,
     best_rank,
     joint_feasibility,
     offer_size,
     offers,
+    outsiders,
     required,
     visible_moves,
 )
-from calbench.protocols.dsm.placing import decide, volunteer
-from calbench.protocols.dsm.plans import OwnPlans, Plan, outsiders
 from calbench.protocols.dsm.scores import scored
 from calbench.protocols.dsm.settings import checked
 
@@ -73,7 +73,6 @@ class Dsm:
         except ValidationError as error:
             raise ValueError(first_problem(error)) from error
         self._plans = OwnPlans(self._settings.depth, self._settings.targets)
-        self._purse = Purse()
 
     @property
     def books_first(self) -> bool:
@@ -106,6 +105,9 @@ class Dsm:
 
     def tells(self, message: Message, view: View) -> Iterator[Clue]:
         """Yield what offers, their order and length, scores and choices tell, see :func:`told`."""
+        # NumPy is for measuring; who only plays does not wait for it.
+        from calbench.protocols.dsm.clues import told
+
         return told(message, view, self._settings)
 
     def _talk(self, observation: Observation, meeting: Meeting | None) -> Turn:
@@ -136,7 +138,7 @@ class Dsm:
         recipients = required(step.plan, meeting, responders)
         if not recipients:
             return PASS
-        budget = self._purse.budget_before(observation.earlier, me)
+        budget = budget_before(observation.earlier, me)
         points = account(talk, step.plan_id, recipients, budget)
         return Turn(_announcements(step, recipients), points)
 

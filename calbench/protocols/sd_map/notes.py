@@ -21,8 +21,7 @@ from calbench.domain.messages import (
     SdMapAct,
 )
 from calbench.domain.observations import Observation
-from calbench.protocols.sd_map.marks import Repair
-from calbench.protocols.sd_map.memory import Memory, Weights
+from calbench.protocols.sd_map.memory import Memory, Repair, Weights
 
 
 class Voice:

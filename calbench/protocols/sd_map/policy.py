@@ -16,30 +16,45 @@ Where the paper does not define the rules, these keep earlier meetings intact [C
   meeting's initiator, a repair's messages of the old one's, replies of the agents asked.
 - A turn without a new speech act in the inbox is empty, except for the initiator's first. A
   message that the cap refused is not sent again.
+
+The initiator goes through its calendar in order. A proposal therefore tells that every slot since
+the last one has no room for it, and that somebody refused the last one: whoever did not, if only
+one other agent could [C].
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from calbench.domain.actions import PASS, Action, Reschedule, Schedule, Turn
 from calbench.domain.calendars import Booking, Errand, all_slots
-from calbench.domain.ids import ItemId, MeetingId, Slot
+from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
 from calbench.domain.messages import (
     Channel,
     Confirm,
+    Content,
+    Fail,
     Message,
     Propose,
+    ProposeReply,
     ProposeReschedule,
+    RescheduleReply,
     RescheduleRequest,
 )
 from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.protocols.base import JUSTIFICATION, First, own_meeting
 from calbench.protocols.clues import Told, View
-from calbench.protocols.sd_map.clues import told
+from calbench.protocols.clues import Weights as CellWeights
 from calbench.protocols.sd_map.memory import Memory, Weights
-from calbench.protocols.sd_map.negotiation import answer, lead, make_way, next_candidate
+from calbench.protocols.sd_map.negotiation import (
+    answer,
+    answer_target,
+    carry_on,
+    lead,
+    make_way,
+    next_candidate,
+    next_target,
+)
 from calbench.protocols.sd_map.notes import SPEECH_ACTS, MemoryCache, Voice, note_heard
-from calbench.protocols.sd_map.repair import answer_target, carry_on, next_target
 
 
 class SdMap:
@@ -71,8 +86,27 @@ class SdMap:
         return Turn(confirmed_moves(memory))
 
     def tells(self, message: Message, view: View) -> Iterator[Told]:
-        """Yield what proposals, their order and replies tell, see :func:`told`."""
-        return told(message, view)
+        """Yield what proposals, their order and replies tell about all who take part."""
+        sender, content = message.sender, message.content
+        if sender is None:
+            return
+        match content:
+            case Propose():
+                proposed = {content.slot: view.possible(can_meet=True)}
+                yield from _passed_over(sender, content.slot, view, proposed)
+            case Fail():
+                yield from _passed_over(sender, Slot(view.num_slots), view, {})
+            case ProposeReply():
+                can_meet = content.status == "PENDING"
+                yield Told(sender, {content.slot: view.possible(can_meet=can_meet)})
+            case Confirm():
+                for agent in view.participants:
+                    if agent != view.observer:
+                        yield Told(agent, {content.slot: view.possible(can_meet=True)})
+            case ProposeReschedule():
+                yield Told(sender, {content.target: view.possible(can_meet=True)})
+            case RescheduleReply() if content.status == "PENDING":
+                yield Told(sender, {content.target: view.possible(can_meet=True)})
 
 
 def _talk(observation: Observation, cache: MemoryCache) -> Turn:
@@ -102,9 +136,21 @@ def _handle(memory: Memory, voice: Voice, messages: tuple[Message, ...]) -> bool
     for message in messages:
         heard_first = not voice.said
         if note_heard(memory, message):
-            react = _REACTIONS[type(message.content)]
-            react(memory, voice, message.content)
+            _react(memory, voice, message.content)
     return heard_first
+
+
+def _react(memory: Memory, voice: Voice, heard: Content) -> None:
+    """React to what was heard, and noted before."""
+    match heard:
+        case Propose():
+            answer(memory, voice, heard)
+        case Confirm():
+            make_way(memory, voice)
+        case RescheduleRequest():
+            carry_on(memory.repairs[heard.old_meeting_id], memory, voice)
+        case ProposeReschedule():
+            answer_target(memory, voice, heard)
 
 
 def _open_repairs(memory: Memory, voice: Voice) -> None:
@@ -131,23 +177,6 @@ def _is_opening(observation: Observation) -> bool:
         return False
     meeting = own_meeting(observation)
     return meeting is not None and meeting.initiator == observation.agent_id
-
-
-def _on_confirm(memory: Memory, voice: Voice, _confirm: Confirm) -> None:
-    make_way(memory, voice)
-
-
-def _on_request(memory: Memory, voice: Voice, request: RescheduleRequest) -> None:
-    carry_on(memory.repairs[request.old_meeting_id], memory, voice)
-
-
-_REACTIONS: Mapping[type, Callable[[Memory, Voice, Any], None]] = {
-    Propose: answer,
-    Confirm: _on_confirm,
-    RescheduleRequest: _on_request,
-    ProposeReschedule: answer_target,
-}
-"""Reactions to messages, which are noted before."""
 
 
 def confirmed_moves(memory: Memory) -> tuple[Reschedule, ...]:
@@ -247,3 +276,26 @@ def _is_marked(memory: Memory, slot: Slot) -> bool:
 
 def _move(item_id: ItemId, from_slot: Slot, to_slot: Slot) -> Reschedule:
     return Reschedule(item_id, from_slot, to_slot, JUSTIFICATION)
+
+
+def _passed_over(
+    sender: AgentId, slot: Slot, view: View, proposed: Mapping[Slot, CellWeights]
+) -> Iterator[Told]:
+    """Yield that slots since the last proposal are impossible, what is proposed, who refused.
+
+    Args:
+        sender: who goes through its calendar.
+        slot: up to where, without it.
+        view: of who hears it.
+        proposed: the slot that is proposed now, if any, with its weights.
+    """
+    last = max([each.slot for each in view.heard(sender, Propose)], default=None)
+    none = view.possible(can_meet=False)
+    passed = range(0 if last is None else max(0, last + 1), min(slot, view.num_slots))
+    yield Told(sender, {**dict.fromkeys(map(Slot, passed), none), **proposed})
+    others = [agent for agent in view.participants if agent not in (sender, view.observer)]
+    if last is None or len(others) != 1:
+        return
+    replies = {each.slot: each.status for each in view.heard(view.observer, ProposeReply)}
+    if replies.get(last) == "PENDING":
+        yield Told(others[0], {last: none})

@@ -14,8 +14,7 @@ from calbench.domain.messages import Message, Proposals, Text
 from calbench.metrics.privacy.inference.literal import LiteralReader, _level
 from calbench.protocols.clues import Cells, Clue, OneOf, Told, View
 from calbench.protocols.dsm.clues import told
-from calbench.protocols.dsm.offers import joint_feasibility, offer_size, offers
-from calbench.protocols.dsm.plans import own_plans
+from calbench.protocols.dsm.plans import joint_feasibility, offer_size, offers, own_plans
 from calbench.protocols.dsm.settings import DsmSettings
 from tests.protocols.observations import meeting
 
