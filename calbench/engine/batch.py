@@ -18,7 +18,7 @@ from calbench.engine.plan import Task, parts_of, planned
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, StoppedError
 from calbench.files import no_collection
-from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.ledger import BegunGame
 from calbench.pool import Pool, mapped
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace

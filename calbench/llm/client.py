@@ -19,8 +19,7 @@ from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.noise import hushed, told
 from calbench.llm.prices import Price, Prices
 from calbench.llm.provider import Outcome, Provider, Surroundings
-from calbench.llm.replies.games import BegunGame
-from calbench.llm.replies.ledger import Presence
+from calbench.llm.replies.ledger import BegunGame, Presence
 from calbench.llm.replies.record import NamedRequest, named, recorded
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore

@@ -16,17 +16,13 @@ from calbench.files import printable, shorten
 from calbench.llm.replies.schema import (
     APPLICATION_ID,
     STORE_VERSION,
-    WITHOUT_DIGESTS,
     Extent,
     create_tables,
     damaged_rows,
     log_path,
     mark_path,
-    open_mark,
-    read_as_upgraded,
     read_mark,
     remove_mark,
-    upgrade,
     write_mark,
 )
 
@@ -68,7 +64,6 @@ class ReplyDatabase:
         self._is_folder_synced = False
         self._failure: str | None = None
         self._added = self._committed = Extent()
-        self._mark: int | None = None
         self.has_log = False
         """Whether SQLite keeps a write-ahead log; some network file systems allow none."""
 
@@ -124,15 +119,13 @@ class ReplyDatabase:
             (version,) = execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
             raise FileError(f"{self}: is another program's database, not a reply store")
-        if version not in {STORE_VERSION, WITHOUT_DIGESTS}:
+        if version != STORE_VERSION:
             raise FileError(
                 f"{self}: is a reply store of version {version}; this package reads {STORE_VERSION}"
             )
         self._check_mark()
         with self._reporting():
             if not is_written:
-                if version == WITHOUT_DIGESTS:
-                    read_as_upgraded(self._connection)
                 execute("PRAGMA query_only = ON")
                 return
             # A write-ahead log survives a kill of the process at any moment.
@@ -148,12 +141,6 @@ class ReplyDatabase:
             (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if not tables:
                 create_tables(connection)
-                return
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if (application, version) == (APPLICATION_ID, WITHOUT_DIGESTS):
-                self.check_file()
-                upgrade(connection)
 
     def _check_mark(self) -> None:
         if self._file is None:
@@ -195,9 +182,6 @@ class ReplyDatabase:
                 reader.execute("BEGIN")
                 reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         self._connection.close()
-        if self._mark is not None:
-            os.close(self._mark)
-            self._mark = None
         if self._file is not None:
             remove_mark(self._file)
 
@@ -275,9 +259,7 @@ class ReplyDatabase:
             size = _sync(log)
             if not self._is_folder_synced:  # the log may be new in it
                 _sync(log.parent)
-            if self._mark is None:
-                self._mark = open_mark(self._file)
-            write_mark(self._mark, extent)
+            write_mark(self._file, extent)
         self._is_folder_synced = True
         if size >= LOG_BYTES:
             self._move_log(self._file)

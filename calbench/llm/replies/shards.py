@@ -44,7 +44,7 @@ class _ThreadLine(BaseModel):
 
 
 class _ReplyLine(Record):
-    digest: Digest | None = None
+    digest: Digest
 
 
 _COUNTS = TypeAdapter(dict[str, Annotated[int, Field(ge=1, strict=True)]])
@@ -58,8 +58,7 @@ def open_replies(path: Path, *, must_be_whole: bool = True) -> ReplyStore:
 
     Args:
         path: of the file or folder.
-        must_be_whole: refuse a folder whose loss could not be found: one that an earlier version
-            wrote, without digests, or whose writer was interrupted.
+        must_be_whole: refuse a folder whose loss could not be found, as its writer was interrupted.
 
     Raises:
         FileError: if there is neither, or naming the file and line that is damaged.
@@ -230,10 +229,10 @@ def read_shards(folder: Path, *, must_be_whole: bool = True) -> ReplyStore:
             tick()
     if expected is not None:
         _compare(folder, expected, counts)
-    if must_be_whole and (expected is None or store.without_digest):
+    elif must_be_whole:
         raise FileError(
-            f"{folder}: was written by an earlier version, or not to its end: damage might not be "
-            f"found; write it anew with: calbench replies merge NEW_FOLDER {folder}"
+            f"{folder}: was not written to its end: damage might not be found; write it anew with: "
+            f"calbench replies merge NEW_FOLDER {folder}"
         )
     return store
 
@@ -301,10 +300,7 @@ def _add_record(store: ReplyStore, line: bytes) -> dict[str, Any]:
     digest = fields.pop("digest")
     record = Record.model_construct(**fields)
     written = _with_digest(record)
-    if digest is None:
-        store.without_digest += 1
-        del written["digest"]
-    elif digest != written["digest"]:
+    if digest != written["digest"]:
         raise ValueError("digest: is not that of the reply; the line was changed")
     try:
         problem = store.check_key(record)

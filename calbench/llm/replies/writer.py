@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
 from calbench.errors import CalbenchError
-from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.ledger import BegunGame
 from calbench.llm.replies.record import NamedRequest, Record
 from calbench.llm.replies.store import ReplyStore
 
