@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from calbench.agents.base import CallSite, Completer
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import Prompts
-from calbench.agents.reflection import reflection_parser
+from calbench.agents.reflection import parse_reflection
 from calbench.agents.schemas import Schema, envelope_schema, reflection_schema, tied_schema
 from calbench.domain.actions import PASS
 from calbench.domain.observations import REFLECTION, Briefing, Observation, Refusal
@@ -202,7 +202,7 @@ def replied(observation: Observation, question: str, completion: Completion, edi
             return replace(reply, unreadable=turn)
         return replace(reply, turn=turn.value, recovered=turn.recovered)
     asked = observation.agent_ids, observation.agent_id, len(observation.calendar)
-    beliefs = reflection_parser(edition)(completion, *asked)
+    beliefs = parse_reflection(completion, *asked, edition=edition)
     if isinstance(beliefs, Unreadable):
         return replace(reply, unreadable=beliefs)
     return replace(reply, recovered=beliefs.recovered, beliefs=beliefs.value)

@@ -9,7 +9,7 @@ from typing import Any
 from calbench.agents.base import place_of
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.language import Questions, Thread, extended, opened, request_of
-from calbench.agents.reflection import MOST_CHANGE, PARTIAL, reflection_parser
+from calbench.agents.reflection import MOST_CHANGE, PARTIAL, parse_reflection
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.messages import Text
 from calbench.domain.observations import REFLECTION, Briefing, Observation
@@ -141,7 +141,7 @@ def _misfit_beliefs(recorded: Reply, observation: Observation, edition: int) -> 
     said = {"beliefs": beliefs.delta, "occupied": beliefs.occupied}
     text = json.dumps({key: lists for key, lists in said.items() if lists is not None})
     asked = observation.agent_ids, observation.agent_id, len(observation.calendar)
-    found = reflection_parser(edition)(Completion(text=text, finish_reason="stop"), *asked)
+    found = parse_reflection(Completion(text=text), *asked, edition=edition)
     if isinstance(found, Unreadable):
         return found.detail
     if beliefs.occupied != found.value.occupied:

@@ -9,11 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.agents.envelope import Read
-from calbench.agents.reflection import (
-    parse_partial_reflection,
-    parse_reflection,
-    parse_reflection_with_chances,
-)
+from calbench.agents.reflection import parse_reflection
 from calbench.domain.ids import AgentId
 from calbench.domain.replies import Beliefs, Unreadable
 from calbench.llm.completion import TokenLogprob
@@ -176,7 +172,7 @@ def test_no_reply_gives_an_exception(text: str) -> None:
 
 
 def partly(text: str, **fields: Any) -> Read[Beliefs] | Unreadable:
-    return parse_partial_reflection(completion(text, **fields), AGENTS, ME, 2)
+    return parse_reflection(completion(text, **fields), AGENTS, ME, 2, edition=2)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +230,7 @@ STATED: dict[str, tuple[int, ...]] = {"0": (50, 0), "2": (100, 65)}
 
 
 def parse_both(text: str, **fields: Any) -> Read[Beliefs] | Unreadable:
-    return parse_reflection_with_chances(completion(text, **fields), AGENTS, ME, 2)
+    return parse_reflection(completion(text, **fields), AGENTS, ME, 2, edition=3)
 
 
 def test_chances_are_read_beside_changes() -> None:
