@@ -114,7 +114,7 @@ def _unanswered(error: Exception, exchange: Exchange) -> AttemptError:
     """Type an error without an answer; it is free only if nothing was sent."""
     causes = [*_causes(error), *_causes(exchange.failure)]
     classes = {kind.__name__ for cause in causes for kind in type(cause).__mro__}
-    is_free = not exchange.delivery.may_be_sent or bool(_UNSENT & classes)
+    is_free = not exchange.may_be_sent or bool(_UNSENT & classes)
     if type(error).__name__ == "Timeout" or "TimeoutException" in classes:
         return AttemptError(TIMEOUT, is_free=is_free)
     for cause in causes:

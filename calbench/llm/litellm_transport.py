@@ -24,11 +24,9 @@ from calbench.llm.model import FEWEST_SECRET, PROVIDERS, Endpoint
 from calbench.llm.noise import hushed
 from calbench.llm.transport import (
     BROKEN,
-    DELIVERY,
     EXCHANGE,
     LONG_BYTES,
     AttemptError,
-    Delivery,
     Exchange,
     watch_httpx,
 )
@@ -59,8 +57,9 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
             the provider needs is not installed or not set up: no game could be played.
     """
     arguments = _arguments(request, endpoint)
-    exchange = Exchange(DELIVERY.get(Delivery()), endpoint.timeout_s)
-    exchange.delivery.may_be_sent = not _is_watched(request.spec.model)
+    exchange = EXCHANGE.get() or Exchange(endpoint.timeout_s)
+    provider = request.spec.model.split("/", 1)[0]
+    exchange.may_be_sent = provider not in PROVIDERS or provider in UNWATCHED
     with hushed():
         litellm = load_litellm()
         for name in request.spec.options or ():
@@ -96,7 +95,7 @@ async def prepare_litellm() -> None:
     """
     if _prepared:
         return
-    rehearsal = Exchange(Delivery(), 1.0, is_rehearsal=True)
+    rehearsal = Exchange(1.0, is_rehearsal=True)
     arguments = {
         "model": "openai/none",
         "messages": [{"role": "user", "content": "none"}],
@@ -218,12 +217,6 @@ def _unsupported(
         return f"its provider does not take {names[0]}; leave model.{keys[names[0]]} out"
     what = ", ".join(names) or "some that LiteLLM does not name"
     return f"its provider does not take these settings, or not together: {what}"
-
-
-def _is_watched(model: str) -> bool:
-    """Whether it is known that attempts of a model are seen on the wire."""
-    provider = model.split("/", 1)[0]
-    return provider in PROVIDERS and provider not in UNWATCHED
 
 
 def _secrets(endpoint: Endpoint) -> set[str]:
