@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from calbench.agents.scripted.reading import Rules
 from calbench.agents.scripted.understanding import Level, slots_in
 from calbench.domain.ids import AgentId, MeetingId, Slot
-from calbench.domain.observations import Briefing
 from calbench.domain.randomness import Stream
 
 ASK: Final = (
@@ -175,7 +175,7 @@ class Outbox:
         participants: of the meeting under discussion, other than the speaker.
     """
 
-    def __init__(self, rules: Briefing, participants: tuple[AgentId, ...]) -> None:
+    def __init__(self, rules: Rules, participants: tuple[AgentId, ...]) -> None:
         self._rules = rules
         self._participants = participants
         self._sentences: dict[AgentId, list[str]] = {}
