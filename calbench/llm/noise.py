@@ -49,28 +49,20 @@ _noise = _Noise()
 @contextmanager
 def hushed() -> Iterator[None]:
     """Show nothing of what these libraries write, in any task or thread; may be nested."""
-    _enter()
-    try:
-        yield
-    finally:
-        _leave()
-
-
-def _enter() -> None:
     with _noise.lock:
         _noise.depth += 1
         if _noise.depth == 1:
             _noise.undo = [hush() for hush in (_hush_streams, _hush_warnings, _hush_unraisable)]
         # For good: some is logged when the event loop or the process ends.
         setattr(logging.Logger, "callHandlers", _call_other_handlers)  # noqa: B010 - for mypy
-
-
-def _leave() -> None:
-    with _noise.lock:
-        _noise.depth -= 1
-        if _noise.depth == 0:
-            while _noise.undo:
-                _noise.undo.pop()()
+    try:
+        yield
+    finally:
+        with _noise.lock:
+            _noise.depth -= 1
+            if _noise.depth == 0:
+                while _noise.undo:
+                    _noise.undo.pop()()
 
 
 def told() -> str | None:

@@ -166,7 +166,7 @@ class Careless(Manner):
             or not happens(moment.of_round("confirms two"), CONFIRMS_TWO)
         ):
             return
-        second = _second(view, agreed)
+        second = view.best_but({agreed})
         if second is not None:
             outbox.tell(view.others[-1:], voice.say(phrases.CONFIRM, slot=second))
 
@@ -176,16 +176,6 @@ class Careless(Manner):
             return Completion(text=text, finish_reason="stop")
         rambling = json.dumps({"thinking": _THINKING * LONGEST_REPLY})
         return Completion(text=rambling[:LONGEST_REPLY], finish_reason="length")
-
-
-def _second(view: View, agreed: Slot) -> Slot | None:
-    """Return the slot that is best for the speaker, apart from the agreed one."""
-    slots = [
-        (level, Slot(slot))
-        for slot, level in enumerate(view.levels)
-        if slot != agreed and level is not IMPOSSIBLE
-    ]
-    return min(slots)[1] if slots else None
 
 
 PASSES_ON: Final = share_of_messages(1782)

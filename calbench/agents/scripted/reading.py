@@ -186,7 +186,10 @@ def read_message(text: str) -> Reading:
     if header is None:
         return Reading()
     result = Reading(round_index=int(header["round"]) - 1)
-    _read_title(header["title"], result)
+    if retry := _RETRY.match(header["title"]):
+        result.kind, result.attempt = "retry", int(retry[1])
+    else:
+        result.kind = _KINDS.get(header["title"], "unknown")
     items: list[Item | None] = []
     inbox: list[Heard] = []
     for line in lines:
@@ -204,15 +207,6 @@ def read_message(text: str) -> Reading:
     result.calendar = tuple(items)
     result.inbox = tuple(inbox)
     return result
-
-
-def _read_title(title: str, result: Reading) -> None:
-    retry = _RETRY.match(title)
-    if retry is not None:
-        result.kind = "retry"
-        result.attempt = int(retry[1])
-    else:
-        result.kind = _KINDS.get(title, "unknown")
 
 
 def _read_line(line: str, result: Reading) -> None:
@@ -272,23 +266,17 @@ def _heard(line: str) -> Heard | None:
     match = _MESSAGE_LINE.match(line)
     if match is None:
         return None
-    sender, about = match["sender"], match["about"]
+    sender, about, said = match["sender"], match["about"], match["said"]
+    try:
+        text = json.loads(said) if said.startswith('"') else None
+    except ValueError:
+        text = None
     return Heard(
         None if sender is None else AgentId(int(sender)),
         match["channel"],
         None if about is None else MeetingId(int(about)),
-        _text(match["said"]),
+        text,
     )
-
-
-def _text(said: str) -> str | None:
-    if not said.startswith('"'):
-        return None
-    try:
-        text = json.loads(said)
-    except ValueError:
-        return None
-    return text if isinstance(text, str) else None
 
 
 def _unescaped(label: str) -> str:

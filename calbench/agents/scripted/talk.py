@@ -18,7 +18,6 @@ from calbench.agents.scripted.understanding import (
     IMPOSSIBLE,
     POSSIBLE,
     WEIGHTS,
-    Level,
     Move,
     slots_at,
 )
@@ -62,8 +61,10 @@ class Style:
             best = sorted(range(len(levels)), key=lambda slot: levels[slot])
             return voice.levels([Slot(s) for s in best[:3] if levels[s] < IMPOSSIBLE], levels)
         if len(asked) > 1 and all(levels[slot] is IMPOSSIBLE for slot in asked):
-            counter = _counter(view, asked)
-            return [voice.say(phrases.NONE), *voice.levels(counter, levels)]
+            # The best slot of those that were not spoken of is offered instead.
+            counter = view.best_but({*asked, *view.ledger.levels.get(view.me, {})})
+            offered = [] if counter is None else [counter]
+            return [voice.say(phrases.NONE), *voice.levels(offered, levels)]
         return [*self.reasons(view, voice, asked), *voice.levels(asked[: self.most_slots], levels)]
 
     def openness(self, view: View, voice: Voice) -> list[str]:
@@ -87,18 +88,6 @@ class Style:
         return [
             voice.say(phrases.REASON, label=label, slot=slot) for slot, label in errands[:REASONS]
         ]
-
-
-def _counter(view: View, asked: Sequence[Slot]) -> list[Slot]:
-    """Return the best slot to offer instead, if there is one not spoken of."""
-    free: list[tuple[Level, Slot]] = [
-        (level, Slot(slot))
-        for slot, level in enumerate(view.levels)
-        if level is not IMPOSSIBLE
-        and slot not in asked
-        and slot not in view.ledger.levels.get(view.me, {})
-    ]
-    return [min(free)[1]] if free else []
 
 
 STYLES: Final = {

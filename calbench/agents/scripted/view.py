@@ -1,6 +1,6 @@
 """A participant's view of the round: its calendar, and what has been said."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -121,6 +121,15 @@ class View:
                 if level is not IMPOSSIBLE and IMPOSSIBLE not in told[slot]
             ]
         )
+
+    def best_but(self, others: Collection[Slot]) -> Slot | None:
+        """Return the slot that is easiest for the speaker, of those that are no others."""
+        slots = [
+            (level, Slot(slot))
+            for slot, level in enumerate(self.levels)
+            if slot not in others and level is not IMPOSSIBLE
+        ]
+        return min(slots)[1] if slots else None
 
     @cached_property
     def burden(self) -> tuple[int, ...]:

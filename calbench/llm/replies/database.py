@@ -114,7 +114,10 @@ class ReplyDatabase:
             execute = self._connection.execute
             execute("PRAGMA trusted_schema = OFF")  # the file may be a stranger's
             if is_written:
-                self._create()
+                with self.writing() as connection:  # unless another process was quicker
+                    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                    if not tables:
+                        create_tables(connection)
             (application,) = execute("PRAGMA application_id").fetchone()
             (version,) = execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
@@ -134,13 +137,6 @@ class ReplyDatabase:
             # once it is moved and synced, it is on the disk.
             execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         self.has_log = mode == "wal"
-
-    def _create(self) -> None:
-        """Make the tables, or those that are missing, unless another process was quicker."""
-        with self.writing() as connection:
-            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if not tables:
-                create_tables(connection)
 
     def _check_mark(self) -> None:
         if self._file is None:
@@ -329,6 +325,12 @@ def keep_log(connection: sqlite3.Connection) -> str:
             sleep(RETRY_S)
         else:
             return str(mode)
+
+
+def remove_store(path: Path) -> None:
+    """Remove all files of a store that nobody has open."""
+    for end in BESIDE:
+        path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
 
 
 def _read_only(path: Path) -> sqlite3.Connection | None:

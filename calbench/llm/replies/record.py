@@ -57,14 +57,6 @@ class NamedRequest:
         """The digest of the whole thread."""
         return self.links[-1].digest
 
-    def parts(self) -> Iterator[tuple[str, str, str]]:
-        """Yield digest, role and content of all parts of the request."""
-        for link, message in zip(self.links, self.request.messages, strict=True):
-            yield link.message, message.role, message.content
-        schema = self.schema_part()
-        if schema is not None:
-            yield schema
-
     def schema_part(self) -> tuple[str, str, str] | None:
         """Return digest, role and content of the JSON Schema; absent if none is sent."""
         if self.schema_digest is None:

@@ -19,7 +19,7 @@ from calbench.endings import pruned
 from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.files import check_keys, first_problem, printable, read_bytes, write_atomically
 from calbench.folders import claimed
-from calbench.llm.replies.database import BESIDE, is_store_file
+from calbench.llm.replies.database import is_store_file, remove_store
 from calbench.llm.replies.record import Digest, Link, Record, link_digest, message_digest
 from calbench.llm.replies.store import ReplyStore
 
@@ -132,17 +132,12 @@ def merge_into(target: Path, source: ReplyStore) -> Merged:
     """
     if is_store_file(target):
         return _merge_into_file(target, source)
-    with pruned(target), claimed(target), _existing(target) as store:
-        merged = merge(store, source)
-        write_shards(target, store)
+    with pruned(target), claimed(target):
+        known = bool(_shards(target))
+        with read_shards(target, must_be_whole=False) if known else ReplyStore.in_memory() as store:
+            merged = merge(store, source)
+            write_shards(target, store)
     return merged
-
-
-def _existing(folder: Path) -> ReplyStore:
-    """Return what a folder of shards holds, which may be nothing."""
-    if not _shards(folder):
-        return ReplyStore.in_memory()
-    return read_shards(folder, must_be_whole=False)
 
 
 def _merge_into_file(target: Path, source: ReplyStore) -> Merged:
@@ -152,8 +147,7 @@ def _merge_into_file(target: Path, source: ReplyStore) -> Merged:
             return merge(store, source)
     except BaseException:
         if is_new:
-            for end in BESIDE:
-                target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
+            remove_store(target)
         raise
 
 
