@@ -114,14 +114,6 @@ class LanguageAgent:
         if not self.thread:
             raise RuntimeError("a language agent is introduced before it is asked")
         question = self._questions.question(observation)
-        completion = await self._complete(observation, question)
-        reply = replied(observation, question, completion, self.prompts.edition)
-        if observation.phase is not REFLECTION:
-            self.thread = extended(self.thread, question, completion.text)
-        self._questions.answered(observation, reply.unreadable)
-        return reply
-
-    async def _complete(self, observation: Observation, question: str) -> Completion:
         request = request_of(
             self.spec, self.thread, observation, question, edition=self.prompts.edition
         )
@@ -134,7 +126,12 @@ class LanguageAgent:
             turn_index=observation.turn_index,
             attempt=observation.attempt,
         )
-        return await self.completer.complete(request, site)
+        completion = await self.completer.complete(request, site)
+        reply = replied(observation, question, completion, self.prompts.edition)
+        if observation.phase is not REFLECTION:
+            self.thread = extended(self.thread, question, completion.text)
+        self._questions.answered(observation, reply.unreadable)
+        return reply
 
 
 def opened(system_prompt: str) -> Thread:

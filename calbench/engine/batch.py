@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from calbench.agents.base import Completer
-from calbench.agents.prompts.folder import use_folder, used_folders
+from calbench.agents.prompts import use_prompts
+from calbench.agents.prompts.folder import used_folders
 from calbench.engine.drivers import run, run_async, run_at_once
 from calbench.engine.game import game_id
 from calbench.engine.jobs import Job
@@ -125,7 +126,7 @@ def _take(
 def _play_task(task: Task, store: TraceStore, prompts: Sequence[Path] = ()) -> tuple[int, Batch]:
     """Play games of a plan, in a worker, with the prompts of these folders beside our own."""
     for folder in prompts:
-        use_folder(folder)
+        use_prompts(folder)
     return _play_all(task.jobs(), store)
 
 

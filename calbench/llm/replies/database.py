@@ -277,18 +277,6 @@ class ReplyDatabase:
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
         return int(version)
 
-    def check_file(self) -> None:
-        """Let SQLite read the whole file.
-
-        Raises:
-            FileError: naming the file and the first damage.
-        """
-        with self._reporting():
-            self._connection.execute("PRAGMA cell_size_check = ON")
-            (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if said != "ok":
-            raise FileError(f"{self}: the reply store is damaged ({printable(str(said))})")
-
     def _check_rows(self, table: str) -> None:
         with self._reporting():
             damaged = damaged_rows(self._connection, table)

@@ -265,7 +265,11 @@ class ReplyStore(Ledger):
         Raises:
             FileError: naming the file and the first damage.
         """
-        self.check_file()
+        with self._reporting():
+            self._connection.execute("PRAGMA cell_size_check = ON")
+            (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if said != "ok":
+            raise FileError(f"{self}: the reply store is damaged ({printable(str(said))})")
         for table in ("replies", "reservations", "settlements"):
             self._check_rows(table)
 
