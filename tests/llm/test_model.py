@@ -9,7 +9,6 @@ import yaml
 from pydantic import ValidationError
 
 from calbench.config.composition import compose
-from calbench.domain.usage import Usage
 from calbench.errors import ConfigError, PreflightError
 from calbench.files import first_problem
 from calbench.llm.client import Mode, Source, check_source
@@ -143,14 +142,6 @@ def test_key_is_read_from_the_environment_or_its_variable_named(
     monkeypatch.setenv("CALBENCH_TEST_KEY", " abc\n")
     assert endpoint.key() == "abc"
     assert Endpoint().key() is None
-
-
-def test_price_of_usage_is_that_computed_by_hand() -> None:
-    price = read_prices(CONF / "prices.yaml").models["vertex_ai/claude-sonnet-4-6"]
-    usage = Usage(input_tokens=1_000_000, cached_tokens=400_000, output_tokens=100_000)
-
-    # 0.6 M at 3 USD, 0.4 M at 0.30, 0.1 M at 15.
-    assert price.nano_usd(usage) == 3_420_000_000
 
 
 def test_prices_that_do_not_fit_name_file_and_key(tmp_path: Path) -> None:
