@@ -316,11 +316,6 @@ class ModelClient:
             f"{near}; record it with: {self.source.rerecord}"
         )
 
-    @property
-    def under_way(self) -> int:
-        """How many calls are sent and not yet answered."""
-        return sum(provider.under_way for provider in self.providers.values())
-
     def stop(self) -> None:
         """Send nothing any more; calls under way go on."""
         for provider in self.providers.values():
@@ -331,7 +326,8 @@ class ModelClient:
         while not self.source.is_stopping():  # noqa: ASYNC110 - a signal sets no event
             await asyncio.sleep(WATCH_S)
         self.stop()
-        calls = "1 call" if self.under_way == 1 else f"{self.under_way} calls"
+        count = sum(provider.under_way for provider in self.providers.values())
+        calls = "1 call" if count == 1 else f"{count} calls"
         say(f"Stopping: {calls} under way, no other is sent; once more ends at once")
 
     async def close(self) -> None:

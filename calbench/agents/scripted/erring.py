@@ -103,7 +103,7 @@ class Manner:
     def written(self, text: str, moment: Moment) -> Completion:
         """Return a reply as it leaves the speaker."""
         del moment
-        return Completion(text=text, finish_reason="stop")
+        return Completion(text=text)
 
 
 AMBIGUOUS: Final = share_of_rounds(21)
@@ -173,7 +173,7 @@ class Careless(Manner):
     def written(self, text: str, moment: Moment) -> Completion:
         """Think aloud at such length that the reply is cut off before its actions."""
         if moment.kind not in _DECIDING or not happens(moment.of_round("breaks off"), BREAKS_OFF):
-            return Completion(text=text, finish_reason="stop")
+            return Completion(text=text)
         rambling = json.dumps({"thinking": _THINKING * LONGEST_REPLY})
         return Completion(text=rambling[:LONGEST_REPLY], finish_reason="length")
 

@@ -65,18 +65,6 @@ _OTHERS = re.compile(r"Other agents: ([\d, ]*)$")
 # e.g. "Integers for each agent: 6, for slots 0 to 5 in this order"; not "for each agent: 6"
 _LENGTH = re.compile(r"Integers for each agent: (\d+), for slots 0 to \d+ in this order$")
 _CHANCES = '- "occupied", from 0 to 100: '
-_BEGINNINGS: Final = (
-    "CHEAP_TALK turn budget: ",
-    "Meeting to schedule: ",
-    "The agents of another meeting are negotiating: ",
-    "The talk about ",
-    "Your batch was rejected",
-    "Other agents: ",
-    "Integers for each agent: ",
-    _CHANCES,
-)
-"""How the lines begin that are read by a pattern of their own; most begin otherwise."""
-
 _KINDS: Final[Mapping[str, Kind]] = {
     " START": "round_start",
     ": A MESSAGE REACHED YOU": "outsider",
@@ -202,7 +190,7 @@ def read_message(text: str) -> Reading:
         elif line.startswith("- ["):
             if (message := _heard(line)) is not None:
                 inbox.append(message)
-        elif line.startswith(_BEGINNINGS):
+        else:
             _read_line(line, result)
     result.calendar = tuple(items)
     result.inbox = tuple(inbox)
