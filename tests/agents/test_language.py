@@ -263,17 +263,6 @@ def test_reflections_may_have_a_bound_of_their_own_which_enters_their_keys_alone
     assert "reflection_max_tokens" not in SPEC.model_dump(mode="json")
 
 
-@pytest.mark.parametrize("response_format", ["json_object", "json_schema"])
-def test_batch_is_counted_where_the_schema_may_say_so(response_format: ResponseFormat) -> None:
-    spec = ModelSpec(model="test/model", response_format=response_format)
-    recorder = answering(completion(envelope()))
-    view = observation(Phase.DECISION)
-    ask(agent_of(recorder, spec), view)
-    is_counted = response_format == "json_object"
-    assert recorder.requests[0].reply_schema == envelope_schema(view, is_counted=is_counted)
-    assert envelope_schema(view, is_counted=True) != envelope_schema(view)
-
-
 def test_call_that_fails_leaves_the_conversation_as_it_was() -> None:
     def answer(_request: Request, site: CallSite) -> Completion:
         if site.turn_index == 1:
