@@ -140,33 +140,27 @@ def test_what_the_schema_of_v1_allows_is_read(view: Observation, data: st.DataOb
     turn_of(value)
 
 
-def test_schema_of_a_reflection_fits_its_parser() -> None:
-    schema = reflection_schema(AGENTS, AGENTS[1], 2)
-    lists = {"0": [0, -3], "2": [3, 1], "3": [0, 0], "4": [0, 0]}
-    assert accepts(schema, {"beliefs": lists})
-    text = json.dumps({"beliefs": lists})
-    assert isinstance(parse_reflection(completion(text), AGENTS, AGENTS[1], 2), Read)
-    odd_lists: list[list[float]] = [[0], [0, 4], [0, 0, 0], [0, 0.5], [0, True]]
-    for odd in odd_lists:
-        assert not accepts(schema, {"beliefs": {**lists, "0": odd}})
-    assert not accepts(schema, {"beliefs": lists | {"1": [0, 0]}})
+LISTS = {"0": [0, -3], "2": [3, 1], "3": [0, 0], "4": [0, 0]}
+CHANCES = {"0": [0, 100], "2": [50, 7], "3": [99, 1], "4": [10, 0]}
 
 
-def test_schema_of_a_reflection_with_chances_fits_its_parser() -> None:
-    schema = reflection_schema(AGENTS, AGENTS[1], 2, has_chances=True)
-    assert list(schema["properties"]) == ["beliefs", "occupied"]
-    lists = {"0": [0, -3], "2": [3, 1], "3": [0, 0], "4": [0, 0]}
-    chances = {"0": [0, 100], "2": [50, 7], "3": [99, 1], "4": [10, 0]}
-    assert accepts(schema, {"beliefs": lists, "occupied": chances})
-    text = json.dumps({"beliefs": lists, "occupied": chances})
-    found = parse_reflection(completion(text), AGENTS, AGENTS[1], 2, edition=3)
+@pytest.mark.parametrize(
+    ("answer", "edition"), [({"beliefs": LISTS}, 1), ({"beliefs": LISTS, "occupied": CHANCES}, 3)]
+)
+def test_schema_of_a_reflection_fits_its_parser(answer: dict[str, Any], edition: int) -> None:
+    schema = reflection_schema(AGENTS, AGENTS[1], 2, has_chances=edition > 2)
+    assert list(schema["properties"]) == list(answer)
+    assert accepts(schema, answer)
+    found = parse_reflection(completion(json.dumps(answer)), AGENTS, AGENTS[1], 2, edition)
     assert isinstance(found, Read)
     assert found.recovered is None
-    assert found.value.occupied == {agent: tuple(values) for agent, values in chances.items()}
-    assert not accepts(schema, {"beliefs": lists})
-    odd_lists: list[list[float]] = [[0], [0, 101], [-1, 0], [0, 0, 0], [0, 0.5], [0, True]]
-    for odd in odd_lists:
-        assert not accepts(schema, {"beliefs": lists, "occupied": {**chances, "0": odd}})
+    chances = {agent: tuple(values) for agent, values in CHANCES.items()}
+    assert found.value.occupied == (chances if "occupied" in answer else None)
+    for name, lists in answer.items():
+        assert not accepts(schema, {key: answer[key] for key in answer if key != name})
+        assert not accepts(schema, answer | {name: lists | {"1": [0, 0]}})
+        for odd in ([0], [0, 101], [-4, 0], [0, 0, 0], [0, 0.5], [0, True]):
+            assert not accepts(schema, answer | {name: lists | {"0": odd}})
 
 
 COMMON = {"type", "properties", "required", "additionalProperties", "enum", "anyOf", "items"}

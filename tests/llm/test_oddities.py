@@ -406,18 +406,6 @@ def test_error_is_typed_and_asked_once(name: str) -> None:
     assert CANARY not in str(error)
 
 
-@pytest.mark.parametrize("name", ["openrouter/stub", "anthropic/stub", "deepseek/stub"])
-def test_request_that_broke_off_is_not_sent_again_below_us(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """LiteLLM sends it twice where no client of the provider's is used; it may be paid for."""
-    monkeypatch.setenv(f"{name.partition('/')[0].upper()}_API_KEY", CANARY)
-    with serving(Answer(reset=True)) as server, pytest.raises(AttemptError) as caught:
-        ask_stub(server, request("Hi", model=name))
-    assert (caught.value.error, caught.value.is_free) == (BROKEN, False)
-    assert len(server.asked) == 1
-
-
 @pytest.mark.parametrize(
     ("body", "header", "expected"),
     [
