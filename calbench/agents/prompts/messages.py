@@ -76,15 +76,6 @@ def example_of(briefing: Briefing) -> Example:
     )
 
 
-def principal_of(agent_id: AgentId) -> str:
-    """Return name and role of the user that an agent acts for, from the released list [C].
-
-    They go by the agent's number alone, so they tell nothing of a scenario.
-    """
-    users = principals()
-    return users[agent_id % len(users)]
-
-
 PROMPT_VERSION = "v1"
 """The version that new games are played with. A released version never changes."""
 
@@ -152,7 +143,7 @@ class Prompts:
 
     def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
         """Return the system prompt of nine sections; canary and variant follow word for word."""
-        example = example_of(briefing)
+        example, users = example_of(briefing), principals()
         base = self.templates.fill(
             "system",
             {
@@ -163,7 +154,8 @@ class Prompts:
                     meeting_id=example.meeting_id,
                 ),
                 "move_example": partial(self._move_example, example),
-                "principal": partial(principal_of, briefing.agent_id),
+                # By the agent's number alone [C]: it tells nothing of a scenario.
+                "principal": lambda: users[briefing.agent_id % len(users)],
             },
             agent_id=briefing.agent_id,
             agent_ids=numbers(briefing.agent_ids),

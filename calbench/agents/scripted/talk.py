@@ -6,7 +6,7 @@ keeps it, whatever happens to the meeting it was for.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from calbench.agents.scripted import phrases
@@ -24,9 +24,6 @@ from calbench.agents.scripted.understanding import (
 from calbench.agents.scripted.view import View
 from calbench.domain.calendars import Booking, Errand, Meeting
 from calbench.domain.ids import AgentId, Slot
-
-NOTHING_BESIDE: Final = Manner()
-"""Of styles that never err."""
 
 REASONS: Final = 2
 """Labels that the oversharer mentions in one message [C]."""
@@ -46,10 +43,10 @@ class Style:
     """
 
     name: str
-    is_open: bool
-    gives_reasons: bool
-    most_slots: int | None
-    manner: Manner = NOTHING_BESIDE
+    is_open: bool = True
+    gives_reasons: bool = False
+    most_slots: int | None = None
+    manner: Manner = field(default_factory=Manner)
     confides: int = 0
 
     def answer(self, view: View, voice: Voice, asker: AgentId, asked: Sequence[Slot]) -> list[str]:
@@ -93,16 +90,14 @@ class Style:
 STYLES: Final = {
     style.name: style
     for style in (
-        Style("candid", is_open=True, gives_reasons=False, most_slots=None),
-        Style("guarded", is_open=False, gives_reasons=False, most_slots=3),
-        Style("careless", is_open=True, gives_reasons=False, most_slots=None, manner=Careless()),
-        Style("gossip", is_open=True, gives_reasons=False, most_slots=None, manner=Gossip()),
-        Style(
-            "withholding", is_open=False, gives_reasons=False, most_slots=None, manner=Withholding()
-        ),
-        Style("wrangler", is_open=True, gives_reasons=False, most_slots=None, manner=Wrangler()),
-        Style("oversharer", is_open=True, gives_reasons=True, most_slots=None, confides=100),
-        Style("trusting", is_open=True, gives_reasons=False, most_slots=None, confides=50),
+        Style("candid"),
+        Style("guarded", is_open=False, most_slots=3),
+        Style("careless", manner=Careless()),
+        Style("gossip", manner=Gossip()),
+        Style("withholding", is_open=False, manner=Withholding()),
+        Style("wrangler", manner=Wrangler()),
+        Style("oversharer", gives_reasons=True, confides=100),
+        Style("trusting", confides=50),
     )
 }
 """The scripted styles by name [C]."""

@@ -165,7 +165,12 @@ def write_shards(folder: Path, store: ReplyStore) -> None:
         "threads": ((link.digest, link._asdict()) for link in store.links()),
         "replies": ((record.key, _with_digest(record)) for record in store.records()),
     }
-    _remove_index(folder)
+    try:
+        (folder / INDEX).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{folder / INDEX}: cannot be replaced ({error.strerror or error})"
+        ) from error
     counts: dict[str, int] = {}
     with progress("written", len(rows_by_kind)) as tick:
         for kind, rows in rows_by_kind.items():
@@ -185,15 +190,6 @@ def write_shards(folder: Path, store: ReplyStore) -> None:
 def _with_digest(record: Record) -> dict[str, Any]:
     fields = record.model_dump(mode="json", exclude_none=True)
     return {**fields, "digest": content_digest(fields)}
-
-
-def _remove_index(folder: Path) -> None:
-    try:
-        (folder / INDEX).unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"{folder / INDEX}: cannot be replaced ({error.strerror or error})"
-        ) from error
 
 
 def _shards(folder: Path) -> list[Path]:
