@@ -90,7 +90,7 @@ def named(request: Request) -> NamedRequest:
 def _key(request: Request) -> str:
     """Return the digest of the canonical JSON of all that determines a reply."""
     spec = request.spec
-    without_messages = {
+    without_messages: dict[str, Any] = {
         "model": spec.model,
         "messages": [],
         "sampling": spec.sampling.model_dump(exclude_none=True),
