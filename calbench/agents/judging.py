@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from calbench.agents.base import CallSite, Completer
 from calbench.agents.envelope import MisshapenError, Read, check_keys, kind_of, name_of, read_object
@@ -57,18 +57,6 @@ class JudgeCase:
         return tuple(agent for agent in self.agent_ids if agent != self.recipient)
 
 
-class Judge(Protocol):
-    """A judge: a model, or its scripted stand-in."""
-
-    async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
-        """Return the answer to one case.
-
-        Raises:
-            UnavailableError: if there is none.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ModelJudge:
     """A model as judge: one request for each case, in a separate conversation."""
@@ -77,7 +65,11 @@ class ModelJudge:
     spec: ModelSpec
 
     async def judge(self, case: JudgeCase, site: CallSite) -> Completion:
-        """Ask the model."""
+        """Return the answer to one case.
+
+        Raises:
+            UnavailableError: if there is none.
+        """
         return await self.completer.complete(judge_request(case, self.spec), site)
 
 

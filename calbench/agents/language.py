@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from calbench.agents.base import CallSite, Completer
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.prompts import Prompts
-from calbench.agents.reflection import reflection_parser
+from calbench.agents.reflection import parse_reflection
 from calbench.agents.schemas import Schema, envelope_schema, reflection_schema, tied_schema
 from calbench.domain.actions import PASS
 from calbench.domain.observations import REFLECTION, Briefing, Observation, Refusal
@@ -114,14 +114,6 @@ class LanguageAgent:
         if not self.thread:
             raise RuntimeError("a language agent is introduced before it is asked")
         question = self._questions.question(observation)
-        completion = await self._complete(observation, question)
-        reply = replied(observation, question, completion, self.prompts.edition)
-        if observation.phase is not REFLECTION:
-            self.thread = extended(self.thread, question, completion.text)
-        self._questions.answered(observation, reply.unreadable)
-        return reply
-
-    async def _complete(self, observation: Observation, question: str) -> Completion:
         request = request_of(
             self.spec, self.thread, observation, question, edition=self.prompts.edition
         )
@@ -134,7 +126,12 @@ class LanguageAgent:
             turn_index=observation.turn_index,
             attempt=observation.attempt,
         )
-        return await self.completer.complete(request, site)
+        completion = await self.completer.complete(request, site)
+        reply = replied(observation, question, completion, self.prompts.edition)
+        if observation.phase is not REFLECTION:
+            self.thread = extended(self.thread, question, completion.text)
+        self._questions.answered(observation, reply.unreadable)
+        return reply
 
 
 def opened(system_prompt: str) -> Thread:
@@ -202,7 +199,7 @@ def replied(observation: Observation, question: str, completion: Completion, edi
             return replace(reply, unreadable=turn)
         return replace(reply, turn=turn.value, recovered=turn.recovered)
     asked = observation.agent_ids, observation.agent_id, len(observation.calendar)
-    beliefs = reflection_parser(edition)(completion, *asked)
+    beliefs = parse_reflection(completion, *asked, edition=edition)
     if isinstance(beliefs, Unreadable):
         return replace(reply, unreadable=beliefs)
     return replace(reply, recovered=beliefs.recovered, beliefs=beliefs.value)

@@ -9,7 +9,7 @@ from typing import Any
 from calbench.agents.base import place_of
 from calbench.agents.envelope import parse_envelope
 from calbench.agents.language import Questions, Thread, extended, opened, request_of
-from calbench.agents.reflection import MOST_CHANGE, PARTIAL, reflection_parser
+from calbench.agents.reflection import PARTIAL, misfit, parse_reflection
 from calbench.domain.actions import PASS, Turn
 from calbench.domain.messages import Text
 from calbench.domain.observations import REFLECTION, Briefing, Observation
@@ -141,19 +141,14 @@ def _misfit_beliefs(recorded: Reply, observation: Observation, edition: int) -> 
     said = {"beliefs": beliefs.delta, "occupied": beliefs.occupied}
     text = json.dumps({key: lists for key, lists in said.items() if lists is not None})
     asked = observation.agent_ids, observation.agent_id, len(observation.calendar)
-    found = reflection_parser(edition)(Completion(text=text, finish_reason="stop"), *asked)
+    found = parse_reflection(Completion(text=text), *asked, edition=edition)
     if isinstance(found, Unreadable):
         return found.detail
     if beliefs.occupied != found.value.occupied:
         return "chances: are others when they are read"
     if (PARTIAL in (recorded.recovered or "")) != (PARTIAL in (found.recovered or "")):
         return "lists: are missing, or noted as missing"
-    if beliefs.expected is not None:
-        expected = {target: len(values) for target, values in beliefs.expected.items()}
-        if expected != {target: len(values) for target, values in beliefs.delta.items()}:
-            return "expected beliefs: are not about the same targets and slots"
-        if not all(
-            abs(value) <= MOST_CHANGE for values in beliefs.expected.values() for value in values
-        ):
-            return f"expected beliefs: are outside -{MOST_CHANGE}..{MOST_CHANGE}"
-    return None
+    if beliefs.expected is not None and beliefs.expected.keys() != beliefs.delta.keys():
+        return "expected beliefs: are about others than the changes"
+    others = [str(agent) for agent in observation.agent_ids if agent != observation.agent_id]
+    return misfit(beliefs, others, len(observation.calendar))

@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -30,10 +30,6 @@ KEYS = frozenset({"beliefs"})
 
 Answer = Read[Beliefs] | Unreadable
 
-Parser = Callable[[Completion, Sequence[AgentId], AgentId, int], Answer]
-"""Reads the answer of an agent, given all agents, itself and the number of slots."""
-
-
 PARTIAL = "partial"
 """Note on an answer of which some lists could not be read."""
 
@@ -42,44 +38,32 @@ SURPLUS = "surplus"
 
 
 def parse_reflection(
-    completion: Completion, agent_ids: Sequence[AgentId], me: AgentId, num_slots: int
+    completion: Completion,
+    agent_ids: Sequence[AgentId],
+    me: AgentId,
+    num_slots: int,
+    edition: int = 1,
 ) -> Answer:
     """Return the changes of belief, by the other agents in the order of ``agent_ids``.
 
     Where token log-probabilities are given and their tokens spell the reply,
     :attr:`Beliefs.expected` holds for each number its expectation (:func:`expectations`).
+
+    Since edition 2 of the prompts one list at least must be readable [C]. A list is read as a
+    whole, since one that is too short or too long does not say which slot it leaves out: a list of
+    another length, or with anything but integers in -3..3, counts as missing. What was not asked
+    for is passed over. Both are noted in :attr:`Read.recovered`, and such an answer has no expected
+    values: its tokens hold other numbers as well.
+
+    Since edition 3 :attr:`Beliefs.occupied` holds, beside them, those lists of chances that slots
+    are occupied, in percent, that can be read in the same way [C].
     """
-    return _read_as(_whole, completion, agent_ids, me, num_slots)
-
-
-def parse_partial_reflection(
-    completion: Completion, agent_ids: Sequence[AgentId], me: AgentId, num_slots: int
-) -> Answer:
-    """Return the changes of belief about those agents whose lists can be read, at least one [C].
-
-    A list is read as a whole, since one that is too short or too long does not say which slot
-    it leaves out: a list of another length, or with anything but integers in -3..3, counts as
-    missing. What was not asked for is passed over. Both are noted in :attr:`Read.recovered`,
-    and such an answer has no expected values: its tokens hold other numbers as well.
-    """
-    return _read_as(_at_least_one, completion, agent_ids, me, num_slots)
-
-
-def parse_reflection_with_chances(
-    completion: Completion, agent_ids: Sequence[AgentId], me: AgentId, num_slots: int
-) -> Answer:
-    """Return the changes of belief, and beside them the chances that slots are occupied [C].
-
-    Both are read as :func:`parse_partial_reflection` reads changes; one list of changes at least
-    can be read. :attr:`Beliefs.occupied` holds the lists of chances that can be, in percent.
-    """
-    return _read_as(_with_chances, completion, agent_ids, me, num_slots)
-
-
-def reflection_parser(edition: int) -> Parser:
-    """Return how answers to reflections of an edition of the prompts are read."""
-    parsers = (parse_reflection, parse_partial_reflection, parse_reflection_with_chances)
-    return parsers[edition - 1]
+    found = read_object(completion, KEYS)
+    if isinstance(found, Unreadable):
+        return found
+    targets = [str(agent) for agent in agent_ids if agent != me]
+    read = (_whole, _at_least_one, _with_chances)[edition - 1]
+    return read(completion, found, targets, num_slots)
 
 
 def misfit(beliefs: Beliefs, targets: Sequence[str], num_slots: int) -> str | None:
@@ -95,19 +79,6 @@ def misfit(beliefs: Beliefs, targets: Sequence[str], num_slots: int) -> str | No
                     f"agents' ids, {', '.join(targets)}"
                 )
     return None
-
-
-def _read_as(
-    read: Callable[[Completion, Read[dict[str, Any]], Sequence[str], int], Answer],
-    completion: Completion,
-    agent_ids: Sequence[AgentId],
-    me: AgentId,
-    num_slots: int,
-) -> Answer:
-    """Read the object of a completion in one of the ways below."""
-    found = read_object(completion, KEYS)
-    targets = [str(agent) for agent in agent_ids if agent != me]
-    return found if isinstance(found, Unreadable) else read(completion, found, targets, num_slots)
 
 
 def _whole(

@@ -23,7 +23,7 @@ from calbench.agents.reflection import MOST_CHANGE
 from calbench.domain.calendars import Calendar, Meeting
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import CHANNELS, Channel
-from calbench.domain.observations import CHEAP_TALK, DECISION, Briefing, Observation
+from calbench.domain.observations import CHEAP_TALK, DECISION, Observation
 from calbench.domain.replies import CERTAIN
 
 MOST_MESSAGES = 8
@@ -39,29 +39,24 @@ MOST_CHOICES = 900
 Schema = dict[str, Any]
 
 
-def envelope_schema(view: Briefing | Observation, *, is_counted: bool = False) -> Schema:
+def envelope_schema(view: Observation, *, is_counted: bool = False) -> Schema:
     """Return the schema of a reply.
 
-    An observation allows what its phase does, with the ids that exist: messages over the
-    open channels, moves of the agent's movable items, this meeting only. A briefing
-    allows what any phase of the game does, with any integer as id.
+    It allows what the phase does, with the ids that exist: messages over the open channels, moves
+    of the agent's movable items, this meeting only.
     """
-    if isinstance(view, Briefing):
-        slots = range(view.num_slots)
-        moves = [_reschedule(slots, INTEGER), _schedule(slots, INTEGER)]
-        return envelope_of([*_messages(view), *moves], MOST_MESSAGES)
     if view.phase is CHEAP_TALK:
         return envelope_of(_messages(view), MOST_MESSAGES)
-    return _batch_schema(view, is_counted)
-
-
-def _batch_schema(observation: Observation, is_counted: bool) -> Schema:
-    slots = range(len(observation.calendar))
-    movable = [item.item_id for item in observation.calendar if item and item.is_movable]
-    actions = [_reschedule(slots, one_of(movable))] if movable else []
+    slots = range(len(view.calendar))
+    movable = [item.item_id for item in view.calendar if item and item.is_movable]
+    actions = []
+    if movable:
+        slot = one_of(slots)
+        move = {"item_id": one_of(movable), "from_slot": slot, "to_slot": slot}
+        actions.append(action_schema("reschedule", move))
     most = len(movable)
-    if observation.phase is DECISION:
-        schedule = _schedule(slots, one_of([observation.meeting.meeting_id]))
+    if view.phase is DECISION:
+        schedule = _schedule(slots, one_of([view.meeting.meeting_id]))
         if is_counted:
             moves = range(min(most, MOST_MOVES) + 1)
             return replying({"anyOf": [places([*actions * n, schedule]) for n in moves]})
@@ -147,11 +142,6 @@ def _schedule(slots: Iterable[int], meeting: Schema) -> Schema:
     return action_schema("schedule", {"meeting_id": meeting, "slot": one_of(slots)})
 
 
-def _reschedule(slots: range, item: Schema) -> Schema:
-    slot = one_of(slots)
-    return action_schema("reschedule", {"item_id": item, "from_slot": slot, "to_slot": slot})
-
-
 MOST_PAIRED = 4
 """Movable items of which each two moves are an alternative of their own [C]: with more of them a
 schema would be long."""
@@ -164,7 +154,7 @@ JUSTIFICATION = "^[A-Za-z0-9]{1,15}( [A-Za-z0-9,.]{1,15}){0,11}$"
 
 
 def tied_schema(
-    view: Briefing | Observation,
+    view: Observation,
     *,
     is_counted: bool = False,
     max_tokens: int = 0,
@@ -172,11 +162,10 @@ def tied_schema(
 ) -> Schema:
     """Return the schema of a reply.
 
-    An observation allows what its phase does with what is there: messages to agents that exist
-    over the open channels, at most one for each of them; moves of the agent's movable items from
-    their own slots to slots that are free or hold another movable item; this meeting only, into a
-    slot that is free or can be freed. A briefing allows what any phase of the game does, with any
-    integer as item.
+    It allows what the phase does with what is there: messages to agents that exist over the open
+    channels, at most one for each of them; moves of the agent's movable items from their own slots
+    to slots that are free or hold another movable item; this meeting only, into a slot that is free
+    or can be freed.
 
     Args:
         view: what the agent is told.
@@ -191,10 +180,6 @@ def tied_schema(
     """
     bound = min(max_tokens, LONGEST_TEXT) if is_counted else 0
     thinking = _text(bound)
-    if isinstance(view, Briefing):
-        slots, meetings = range(view.num_slots), range(1, view.num_meetings + 1)
-        moves = [_reschedule(slots, INTEGER), _schedule(slots, one_of(meetings))]
-        return envelope_of([*_messages(view), *moves], MOST_MESSAGES)
     if view.phase is CHEAP_TALK:
         return envelope_of(_messages(view, _text(bound // 2)), _most_messages(view), thinking)
     movable = _movable(view.calendar)
@@ -273,7 +258,7 @@ def _within_reach(calendar: Calendar, movable: Sequence[Slot]) -> list[Slot]:
     return found or [Slot(slot) for slot in range(len(calendar))]
 
 
-def _messages(view: Briefing | Observation, content: Schema = TEXT) -> list[Schema]:
+def _messages(view: Observation, content: Schema = TEXT) -> list[Schema]:
     """Return the schema of a message over each open channel, to other agents.
 
     Without any other there is no direct message: no server takes an empty list of choices.
@@ -290,10 +275,9 @@ def _text(most: int) -> Schema:
     return {**TEXT, "maxLength": most} if most else TEXT
 
 
-def _channels(view: Briefing | Observation) -> list[Channel]:
+def _channels(view: Observation) -> list[Channel]:
     """Return the open channels that the agent can use, in their fixed order."""
-    is_outside = isinstance(view, Observation) and not isinstance(view.meeting, Meeting)
-    useless = {"participant_groupchat"} if is_outside else set()
+    useless = set() if isinstance(view.meeting, Meeting) else {"participant_groupchat"}
     return [channel for channel in CHANNELS if channel in view.channels - useless]
 
 

@@ -237,12 +237,10 @@ def _add(into: Path, sources: Sequence[Path]) -> int:
     for source in sources:
         with open_replies(source, must_be_whole=False) as store:
             merged = merge_into(into, store)
-            undigested = store.without_digest
         conflicts = f", {merged.conflicting} other than those there: left out"
         tell(
             f"{into}: {merged.added} replies added from {source}, {merged.known} known"
             f"{conflicts if merged.conflicting else ''}"
-            f"{f', {undigested} had no digest' if undigested else ''}"
         )
         added += merged.added
     verdict(f"{added} replies added: {into}", is_good=True)

@@ -17,7 +17,7 @@ from calbench.engine.batch import begun_game
 from calbench.errors import ConfigError, FileError
 from calbench.files import STORE, check_no_link, first_problem, printable
 from calbench.llm.client import open_recorded
-from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.ledger import BegunGame
 from calbench.llm.replies.shards import open_replies
 from calbench.runs.identity import Suite, suite_of
 from calbench.runs.seats import count_codes

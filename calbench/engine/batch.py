@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from calbench.agents.base import Completer
-from calbench.agents.prompts.folder import use_folder, used_folders
+from calbench.agents.prompts import use_prompts
+from calbench.agents.prompts.folder import used_folders
 from calbench.endings import pruned, undone
 from calbench.engine.drivers import run, run_async, run_at_once
 from calbench.engine.game import game_id
@@ -22,7 +23,7 @@ from calbench.engine.jobs import Job
 from calbench.engine.seating import seat_agents, seat_policies
 from calbench.errors import CalbenchError, OutputError, StoppedError
 from calbench.files import no_collection, write_atomically
-from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.ledger import BegunGame
 from calbench.pool import Pool, cut, mapped
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import GameConfig, Trace
@@ -253,7 +254,7 @@ def _take(
 def _play_task(task: Task, store: TraceStore, prompts: Sequence[Path] = ()) -> tuple[int, Batch]:
     """Play games of a plan, in a worker, with the prompts of these folders beside our own."""
     for folder in prompts:
-        use_folder(folder)
+        use_prompts(folder)
     return _play_all(task.jobs(), store)
 
 

@@ -185,11 +185,9 @@ def _word(value: Any) -> str | None:
 def _refusal(message: Any) -> str | None:
     fields = _get(message, "provider_specific_fields")
     told = fields.get("refusal") if isinstance(fields, Mapping) else None
-    return next((said for said in (_get(message, "refusal"), told) if _is_text(said)), None)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
+    return next(
+        (said for said in (_get(message, "refusal"), told) if isinstance(said, str) and said), None
+    )
 
 
 def _usage(usage: Any) -> Usage | None:

@@ -19,8 +19,7 @@ from calbench.llm.model import ModelConfig, check_requirements
 from calbench.llm.noise import hushed, told
 from calbench.llm.prices import Price, Prices
 from calbench.llm.provider import Outcome, Provider, Surroundings
-from calbench.llm.replies.games import BegunGame
-from calbench.llm.replies.ledger import Presence
+from calbench.llm.replies.ledger import BegunGame, Presence
 from calbench.llm.replies.record import NamedRequest, named, recorded
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.replies.store import ReplyStore
@@ -317,11 +316,6 @@ class ModelClient:
             f"{near}; record it with: {self.source.rerecord}"
         )
 
-    @property
-    def under_way(self) -> int:
-        """How many calls are sent and not yet answered."""
-        return sum(provider.under_way for provider in self.providers.values())
-
     def stop(self) -> None:
         """Send nothing any more; calls under way go on."""
         for provider in self.providers.values():
@@ -332,7 +326,8 @@ class ModelClient:
         while not self.source.is_stopping():  # noqa: ASYNC110 - a signal sets no event
             await asyncio.sleep(WATCH_S)
         self.stop()
-        calls = "1 call" if self.under_way == 1 else f"{self.under_way} calls"
+        count = sum(provider.under_way for provider in self.providers.values())
+        calls = "1 call" if count == 1 else f"{count} calls"
         say(f"Stopping: {calls} under way, no other is sent; once more ends at once")
 
     async def close(self) -> None:

@@ -86,23 +86,18 @@ def _checked_options(value: object) -> dict[str, Any] | None:
     """Return options as JSON holds them; no error repeats any of them, which may be a key."""
     if value is None or value == {}:
         return None
-    written = _written(value) if isinstance(value, Mapping) else None
+    try:
+        written = canonical_json(_as_json(value)).encode() if isinstance(value, Mapping) else None
+    except PydanticCustomError:
+        raise
+    except (TypeError, ValueError, RecursionError):
+        written = None
     if written is None:
         raise PydanticCustomError("secret", "expected keys and values as JSON has them")
     if len(written) > MOST_OPTIONS:
         raise PydanticCustomError("secret", f"expected at most {MOST_OPTIONS} bytes of JSON")
     options: dict[str, Any] = json.loads(written)
     return options
-
-
-def _written(value: object) -> bytes | None:
-    """Return a value as canonical JSON, in the order of its keys; absent if JSON cannot hold it."""
-    try:
-        return canonical_json(_as_json(value)).encode()
-    except PydanticCustomError:
-        raise
-    except (TypeError, ValueError, RecursionError):
-        return None
 
 
 def _as_json(value: object) -> object:

@@ -43,8 +43,8 @@ NO_KEY_FOUND = (
 
 
 def setup_problem(error: Exception) -> str | None:
-    """Return what is missing on this machine, if that is what an error means."""
-    if _headers(error) is None and SIGNS["no_key"].search(str(error)):
+    """Return what is missing on this machine, if that is what an error without an answer means."""
+    if SIGNS["no_key"].search(str(error)):
         return NO_KEY_FOUND
     if SIGNS["no_project"].search(str(error)):
         return "no Google project is named; set VERTEXAI_PROJECT"
@@ -68,15 +68,14 @@ def exceeded(error: Exception) -> Completion | None:
 
 
 def attempt_error(error: Exception, exchange: Exchange) -> AttemptError:
-    """Type an error. LiteLLM calls a broken connection a status of 500, without headers."""
+    """Type an error. LiteLLM calls a broken connection, and a broken reply, a status of 500."""
     name = type(error).__name__
     status: Any = getattr(error, "status_code", None)
-    headers = _headers(error)
     is_answered = exchange.status is not None and exchange.status >= 300
-    if exchange.failure is not None and not is_answered:  # LiteLLM may call it a status of 500
+    if exchange.failure is not None and not is_answered:
         return _unanswered(error, exchange)
     if is_answered:
-        status, headers = exchange.status, exchange.headers
+        status = exchange.status
         if SIGNS["no_credit"].search(exchange.text):
             is_free = not _is_unknown(status)
             return AttemptError(NO_CREDIT, status=status, is_retryable=False, is_free=is_free)
@@ -84,12 +83,12 @@ def attempt_error(error: Exception, exchange: Exchange) -> AttemptError:
         name = REDIRECTED
     elif any(isinstance(cause, UnreadableBodyError) for cause in _causes(error)):
         return AttemptError(TOO_LONG, status=exchange.status, is_retryable=False)
-    if not isinstance(status, int) or (headers is None and (status >= 500 or status == 408)):
+    if not isinstance(status, int) or (_is_unknown(status) and not is_answered):
         return _unanswered(error, exchange)
     return AttemptError(
         name,
         status=status,
-        retry_after_s=_wait(headers, exchange),
+        retry_after_s=_wait(exchange),
         is_retryable=status in RETRYABLE or status >= 500,
         is_free=not _is_unknown(status),
     )
@@ -114,7 +113,7 @@ def _unanswered(error: Exception, exchange: Exchange) -> AttemptError:
     """Type an error without an answer; it is free only if nothing was sent."""
     causes = [*_causes(error), *_causes(exchange.failure)]
     classes = {kind.__name__ for cause in causes for kind in type(cause).__mro__}
-    is_free = not exchange.delivery.may_be_sent or bool(_UNSENT & classes)
+    is_free = not exchange.may_be_sent or bool(_UNSENT & classes)
     if type(error).__name__ == "Timeout" or "TimeoutException" in classes:
         return AttemptError(TIMEOUT, is_free=is_free)
     for cause in causes:
@@ -137,22 +136,9 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _headers(error: Exception) -> Mapping[str, str] | None:
-    """Return the headers of the provider's answer; absent if there was none."""
-    headers = getattr(error, "litellm_response_headers", None)
-    if headers is None:
-        headers = getattr(getattr(error, "response", None), "headers", None)
-    if headers is None:
-        return None
-    try:
-        return {str(name).lower(): str(value) for name, value in dict(headers).items()} or None
-    except (TypeError, ValueError):
-        return None
-
-
-def _wait(headers: Mapping[str, str] | None, exchange: Exchange) -> float | None:
+def _wait(exchange: Exchange) -> float | None:
     """Return the seconds to wait: from a header, or as Google writes them in the body."""
-    wait = retry_after(headers or {})
+    wait = retry_after(exchange.headers)
     if wait is not None or exchange.status != 429:
         return wait
     found = SIGNS["wait"].search(exchange.text)

@@ -24,11 +24,9 @@ from calbench.llm.model import FEWEST_SECRET, PROVIDERS, Endpoint
 from calbench.llm.noise import hushed
 from calbench.llm.transport import (
     BROKEN,
-    DELIVERY,
     EXCHANGE,
     LONG_BYTES,
     AttemptError,
-    Delivery,
     Exchange,
     watch_httpx,
 )
@@ -59,15 +57,17 @@ async def ask_litellm(request: Request, endpoint: Endpoint) -> Completion:
             the provider needs is not installed or not set up: no game could be played.
     """
     arguments = _arguments(request, endpoint)
-    exchange = Exchange(DELIVERY.get(Delivery()), endpoint.timeout_s)
-    exchange.delivery.may_be_sent = not _is_watched(request.spec.model)
+    exchange = EXCHANGE.get() or Exchange(endpoint.timeout_s)
+    provider = request.spec.model.split("/", 1)[0]
+    exchange.may_be_sent = provider not in PROVIDERS or provider in UNWATCHED
     with hushed():
         litellm = load_litellm()
         for name in request.spec.options or ():
             if name in litellm.types.utils.all_litellm_params:
                 raise ConfigError(f"{request.spec.model}: options.{name} is LiteLLM's own")
         found = await _called(litellm, arguments, exchange)
-    secrets = exchange.secrets | _secrets(endpoint)
+    key = endpoint.key() or ""
+    secrets = exchange.secrets | ({key} if len(key) >= FEWEST_SECRET else set())
     if len(exchange.body) > LONG_BYTES:
         reply = await asyncio.to_thread(_read, found, exchange, request, endpoint, secrets)
     else:
@@ -96,7 +96,7 @@ async def prepare_litellm() -> None:
     """
     if _prepared:
         return
-    rehearsal = Exchange(Delivery(), 1.0, is_rehearsal=True)
+    rehearsal = Exchange(1.0, is_rehearsal=True)
     arguments = {
         "model": "openai/none",
         "messages": [{"role": "user", "content": "none"}],
@@ -173,10 +173,12 @@ def _read(
     reply = _reply(found, exchange)
     if b'"error"' in exchange.body and is_broken_off(exchange.json()):
         raise AttemptError(BROKEN, status=exchange.status)
-    if reply is not None and request.logprobs and reply.logprobs is None:
-        reply = _with_logprobs(reply, exchange)
     if reply is None:
         return None
+    if request.logprobs and reply.logprobs is None:  # LiteLLM reads none of Llama's on Vertex AI
+        own = read_body(exchange.json())
+        if own is not None and own.text == reply.text:
+            reply = replace(reply, logprobs=own.logprobs)
     return masked(replace(reply, provenance=provenance(exchange, endpoint)), secrets)
 
 
@@ -193,12 +195,6 @@ def _reply(found: Any, exchange: Exchange) -> Completion | None:
     if reply is None or own is None or own.text is None:
         return reply or own
     return own
-
-
-def _with_logprobs(reply: Completion, exchange: Exchange) -> Completion:
-    """Add the log-probabilities of the body: LiteLLM reads none of Llama's on Vertex AI."""
-    own = read_body(exchange.json())
-    return replace(reply, logprobs=own.logprobs) if own and own.text == reply.text else reply
 
 
 def _unsupported(
@@ -218,17 +214,6 @@ def _unsupported(
         return f"its provider does not take {names[0]}; leave model.{keys[names[0]]} out"
     what = ", ".join(names) or "some that LiteLLM does not name"
     return f"its provider does not take these settings, or not together: {what}"
-
-
-def _is_watched(model: str) -> bool:
-    """Whether it is known that attempts of a model are seen on the wire."""
-    provider = model.split("/", 1)[0]
-    return provider in PROVIDERS and provider not in UNWATCHED
-
-
-def _secrets(endpoint: Endpoint) -> set[str]:
-    key = endpoint.key() or ""
-    return {key} if len(key) >= FEWEST_SECRET else set()
 
 
 _prepared: list[bool] = []

@@ -49,28 +49,20 @@ _noise = _Noise()
 @contextmanager
 def hushed() -> Iterator[None]:
     """Show nothing of what these libraries write, in any task or thread; may be nested."""
-    _enter()
-    try:
-        yield
-    finally:
-        _leave()
-
-
-def _enter() -> None:
     with _noise.lock:
         _noise.depth += 1
         if _noise.depth == 1:
-            hushing = (_hush_streams, _hush_records, _hush_warnings, _hush_unraisable)
-            _noise.undo = [hush() for hush in hushing]
-        _hush_logs()  # each time: libraries make their loggers when they are first used
-
-
-def _leave() -> None:
-    with _noise.lock:
-        _noise.depth -= 1
-        if _noise.depth == 0:
-            while _noise.undo:
-                _noise.undo.pop()()
+            _noise.undo = [hush() for hush in (_hush_streams, _hush_warnings, _hush_unraisable)]
+        # For good: some is logged when the event loop or the process ends.
+        setattr(logging.Logger, "callHandlers", _call_other_handlers)  # noqa: B010 - for mypy
+    try:
+        yield
+    finally:
+        with _noise.lock:
+            _noise.depth -= 1
+            if _noise.depth == 0:
+                while _noise.undo:
+                    _noise.undo.pop()()
 
 
 def told() -> str | None:
@@ -83,23 +75,17 @@ def told() -> str | None:
     return f"Not shown, since they may quote requests and replies: {kinds}"
 
 
-class _Handler(logging.Handler):
-    """Counts messages instead of showing them."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        _noise.count(f"log messages of {record.name.split('.', maxsplit=1)[0]}")
+_call_handlers = logging.Logger.callHandlers
 
 
-_HANDLER = _Handler(logging.WARNING)
-
-
-def _hush_logs() -> None:
-    """Let loggers of these libraries reach our handler only, for good."""
-    for name in LOGGERS:
-        logger = logging.getLogger(name)
-        if logger.handlers != [_HANDLER]:
-            logger.handlers = [_HANDLER]
-        logger.propagate = False
+def _call_other_handlers(logger: logging.Logger, record: logging.LogRecord) -> None:
+    """Count what is logged by, or on behalf of, these libraries; let handlers have the rest."""
+    name = record.name.partition(".")[0]
+    is_on_behalf = _noise.depth and _writer(sys._getframe(1)) is not None  # noqa: SLF001
+    if name not in LOGGERS and not is_on_behalf:
+        _call_handlers(logger, record)
+    elif record.levelno >= logging.WARNING:
+        _noise.count(f"log messages of {name}")
 
 
 class _Sieve:
@@ -158,25 +144,6 @@ def _hush_streams() -> Callable[[], None]:
         for sieve, put_back in zip(sieves.values(), undoing, strict=True):
             sieve.is_open = True  # others may have kept it
             put_back()
-
-    return undo
-
-
-def _hush_records() -> Callable[[], None]:
-    """Take the text out of what they log through any logger; return what undoes it."""
-    before = logging.getLogRecordFactory()
-
-    def record(*values: Any, **options: Any) -> logging.LogRecord:
-        if _writer(sys._getframe(1)) is None:  # noqa: SLF001
-            return before(*values, **options)
-        name, level, path, line = values[:4]
-        return before(name, level, path, line, "not shown", (), None)
-
-    logging.setLogRecordFactory(record)
-
-    def undo() -> None:
-        if logging.getLogRecordFactory() is record:
-            logging.setLogRecordFactory(before)
 
     return undo
 

@@ -7,7 +7,7 @@ recorded replies. It is paced, paid for and recorded as every reply is, and part
 
 import asyncio
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -21,7 +21,7 @@ from calbench.llm.completion import ChatMessage, Completion, Request
 from calbench.llm.faults import FAULTS
 from calbench.llm.litellm_transport import address_kind, ask_litellm
 from calbench.llm.model import ModelConfig, check_requirements
-from calbench.llm.replies.database import BESIDE
+from calbench.llm.replies.database import remove_store
 from calbench.llm.replies.record import named
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import CONNECTION_REFUSED
@@ -115,38 +115,30 @@ async def _found(
     models: Mapping[str, ModelConfig], source: Source, tick: Callable[[], None]
 ) -> list[tuple[bool, str]]:
     """Ask all models at the same time; return whether each can be asked, and its line."""
-    impatient = {player: _impatient(config) for player, config in models.items()}
+    impatient = {
+        player: config.model_copy(
+            update={
+                "max_attempts": min(config.max_attempts, MOST_ATTEMPTS),
+                "timeout_s": min(config.timeout_s, MOST_SECONDS),
+            }
+        )
+        for player, config in models.items()
+    }
     async with open_completer(impatient, replace(source, grace_s=GRACE_S)) as client:
         calls = _Asking(client)
         asking = [asyncio.create_task(calls.found(*each)) for each in impatient.items()]
         for task in asking:
             task.add_done_callback(lambda _task: tick())
         try:
-            await _finished(asking, source.is_stopping)
+            pending = set(asking)
+            while pending:
+                _, pending = await asyncio.wait(pending, timeout=POLL_S)
+                if source.is_stopping():
+                    raise StoppedError("stopped")
             return [task.result() for task in asking]
         finally:
             for task in asking:
                 task.cancel()
-
-
-def _impatient(config: ModelConfig) -> ModelConfig:
-    attempts, seconds = config.max_attempts, config.timeout_s
-    return config.model_copy(
-        update={
-            "max_attempts": min(attempts, MOST_ATTEMPTS),
-            "timeout_s": min(seconds, MOST_SECONDS),
-        }
-    )
-
-
-async def _finished(
-    asking: Sequence[asyncio.Task[tuple[bool, str]]], is_stopping: Callable[[], bool]
-) -> None:
-    pending = set(asking)
-    while pending:
-        _, pending = await asyncio.wait(pending, timeout=POLL_S)
-        if is_stopping():
-            raise StoppedError("stopped")
 
 
 @dataclass(slots=True)
@@ -197,15 +189,11 @@ class _Asking:
                 reply_schema=SCHEMA,
                 logprobs=own.logprobs,
             )
-            key = named(request).key
-            if key not in self.keys and not self._is_recorded(key):
+            key, store = named(request).key, self.client.store
+            if key not in self.keys and (store is None or store.get(key) is None):
                 break
         self.keys.add(key)
         return request
-
-    def _is_recorded(self, key: str) -> bool:
-        store = self.client.store
-        return store is not None and store.get(key) is not None
 
 
 def features(config: ModelConfig, reply: Completion) -> str:
@@ -258,5 +246,4 @@ def _remove_if_empty(path: Path) -> None:
     with ReplyStore.open(path) as store:
         is_empty = store.count() == 0 and store.spent() == 0
     if is_empty:
-        for end in BESIDE:
-            path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
+        remove_store(path)

@@ -27,10 +27,10 @@ from calbench.llm.prices import (
 from calbench.llm.replies.record import Attempt
 from calbench.llm.transport import (
     CONTEXT_EXCEEDED,
-    DELIVERY,
+    EXCHANGE,
     TIMEOUT,
     AttemptError,
-    Delivery,
+    Exchange,
     Transport,
     clean,
 )
@@ -262,20 +262,23 @@ class Provider:
         self, request: Request, bound: Usage, cost: "_Cost"
     ) -> Completion | AttemptError:
         """Make an attempt; note what it costs, which is its bound unless less is known."""
-        delivery = Delivery()
-        token = DELIVERY.set(delivery)
+        exchange = Exchange(self.model.timeout_s)
+        token = EXCHANGE.set(exchange)
         try:
-            completion = await self._completion(request, delivery)
-        except AttemptError as error:
+            async with asyncio.timeout(self.model.timeout_s):
+                completion = clean(await self.transport(request, self.model))
+        except (AttemptError, TimeoutError) as error:
+            if isinstance(error, TimeoutError):
+                error = AttemptError(TIMEOUT, is_free=not exchange.may_be_sent)
             if error.is_free:
                 cost.become(0)
             return error
         except (CalbenchError, asyncio.CancelledError) as error:
-            if isinstance(error, CalbenchError) or not delivery.may_be_sent:
+            if isinstance(error, CalbenchError) or not exchange.may_be_sent:
                 cost.become(0)
             raise
         finally:
-            DELIVERY.reset(token)
+            EXCHANGE.reset(token)
         counted = completion.usage
         cost.is_answered = completion.finish_reason != CONTEXT_EXCEEDED
         if counted is not None and is_possible(counted, bound):
@@ -289,14 +292,6 @@ class Provider:
 
     def _price_of(self, usage: Usage) -> int:
         return 0 if self.price is None else self.price.nano_usd(usage)
-
-    async def _completion(self, request: Request, delivery: Delivery) -> Completion:
-        """Make an attempt within the allowed time, and clean its completion."""
-        try:
-            async with asyncio.timeout(self.model.timeout_s):
-                return clean(await self.transport(request, self.model))
-        except TimeoutError as error:
-            raise AttemptError(TIMEOUT, is_free=not delivery.may_be_sent) from error
 
 
 @dataclass(slots=True)

@@ -65,19 +65,6 @@ class AttemptError(Exception):
     is_free: bool = False
 
 
-@dataclass(slots=True)
-class Delivery:
-    """Whether the request of an attempt may have been sent: what was not, costs nothing.
-
-    A transport that can tell says so; else it may.
-    """
-
-    may_be_sent: bool = True
-
-
-DELIVERY: ContextVar[Delivery] = ContextVar("delivery")
-"""That of the attempt under way in this task."""
-
 Transport = Callable[[Request, Endpoint], Awaitable[Completion]]
 """Makes one attempt; raises :class:`AttemptError`. Usage is absent if the provider gave none."""
 
@@ -146,8 +133,9 @@ class Exchange:
     """One attempt on the wire.
 
     Attributes:
-        delivery: told when a request is about to be sent.
         timeout_s: seconds of the attempt.
+        may_be_sent: whether its request may have been sent: what was not, costs nothing. A
+            transport that can tell says so; else it may.
         is_rehearsal: whether nothing is ever sent.
         status: HTTP status; absent before an answer.
         headers: of the answer, by name in lower case.
@@ -157,8 +145,8 @@ class Exchange:
         failure: what broke the attempt on its way; nothing is sent after it.
     """
 
-    delivery: Delivery
     timeout_s: float
+    may_be_sent: bool = True
     is_rehearsal: bool = False
     status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
@@ -242,7 +230,7 @@ def _prepare(request: Any, exchange: Exchange) -> None:
     exchange.secrets.update(
         key for value in sent for key in [value.split(" ")[-1]] if len(key) >= FEWEST_SECRET
     )
-    exchange.delivery.may_be_sent = True
+    exchange.may_be_sent = True
 
 
 async def _read(response: Any, exchange: Exchange) -> None:

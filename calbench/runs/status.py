@@ -25,7 +25,7 @@ from calbench.errors import FileError, OutputError, StoppedError
 from calbench.files import printable, read_bytes, write_atomically
 from calbench.llm.client import ModelClient, Totals
 from calbench.llm.completion import Completion, Request
-from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.ledger import BegunGame
 from calbench.metrics.outcomes import is_excluded, meeting_results
 from calbench.runs.faults import example
 from calbench.runs.slices import run_name

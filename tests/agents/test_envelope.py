@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calbench.agents.envelope import Read, parse_envelope
-from calbench.agents.reflection import reflection_parser
+from calbench.agents.reflection import parse_reflection
 from calbench.domain.actions import (
     Action,
     BroadcastMessage,
@@ -242,7 +242,7 @@ LONGEST_DETAIL = 300
 @settings(max_examples=examples(400, nightly=200_000), deadline=None)
 def test_no_reply_gives_an_exception_or_an_unwritten_action(text: str, reason: str | None) -> None:
     said = completion(text, reason)
-    readings = [reflection_parser(edition)(said, AGENTS, AgentId(1), 4) for edition in (1, 2, 3)]
+    readings = [parse_reflection(said, AGENTS, AgentId(1), 4, edition) for edition in (1, 2, 3)]
     for beliefs in readings:
         if isinstance(beliefs, Read):
             delta, chances = beliefs.value.delta, beliefs.value.occupied or {}

@@ -2,12 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
-from random import Random
+from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from calbench.agents.base import CallSite
 from calbench.agents.language import NO_REPLY, LanguageAgent
@@ -19,7 +16,6 @@ from calbench.domain.messages import CHANNELS, Text
 from calbench.domain.observations import Observation, Phase
 from calbench.domain.replies import Beliefs, Reply, Unreadable
 from calbench.domain.usage import Usage
-from calbench.engine.game import play
 from calbench.errors import UnavailableError
 from calbench.llm.completion import (
     ChatMessage,
@@ -30,10 +26,7 @@ from calbench.llm.completion import (
     TokenLogprob,
 )
 from calbench.llm.replies.record import named
-from calbench.scenarios.models import Scenario
-from calbench.traces.models import GameConfig, Limits, Seat, Team, Trace
-from tests.agents.replies import ALL, DM, GROUP, completion, envelope
-from tests.factories import make_scenario
+from tests.agents.replies import DM, completion, envelope
 from tests.golden.prompts.samples import AGENTS, REFUSALS, briefing, observation
 
 PROMPTS = load_prompts("v1")
@@ -270,17 +263,6 @@ def test_reflections_may_have_a_bound_of_their_own_which_enters_their_keys_alone
     assert "reflection_max_tokens" not in SPEC.model_dump(mode="json")
 
 
-@pytest.mark.parametrize("response_format", ["json_object", "json_schema"])
-def test_batch_is_counted_where_the_schema_may_say_so(response_format: ResponseFormat) -> None:
-    spec = ModelSpec(model="test/model", response_format=response_format)
-    recorder = answering(completion(envelope()))
-    view = observation(Phase.DECISION)
-    ask(agent_of(recorder, spec), view)
-    is_counted = response_format == "json_object"
-    assert recorder.requests[0].reply_schema == envelope_schema(view, is_counted=is_counted)
-    assert envelope_schema(view, is_counted=True) != envelope_schema(view)
-
-
 def test_call_that_fails_leaves_the_conversation_as_it_was() -> None:
     def answer(_request: Request, site: CallSite) -> Completion:
         if site.turn_index == 1:
@@ -293,100 +275,3 @@ def test_call_that_fails_leaves_the_conversation_as_it_was() -> None:
     with pytest.raises(UnavailableError):
         ask(agent, observation(turn_index=1))
     assert agent.thread == before
-
-
-SCENARIO = make_scenario(
-    ["..E2E1..", "E1..E3B1.", "...E1.E2", "E1.E1..."], [(0, 1, 2), (2, 3), (3, 0, 1)]
-)
-TEAM = Team(team_id="test", seats=(Seat(player="tester", kind="scripted"),))
-LIMITS = Limits(max_turns_per_round=4, decision_retries=2)
-CONFIG = GameConfig(team=TEAM, channels=CHANNELS, limits=LIMITS, prompt_version="v1")
-
-
-def chatter(seed: int) -> Recorder:
-    """Return a source that says anything, readable or not."""
-    draw = Random(seed)
-
-    def answer(_request: Request, site: CallSite) -> Completion:
-        if site.phase is Phase.REFLECTION:
-            return completion(BELIEFS)
-        move = {"type": "schedule", "meeting_id": site.round_index + 1, "slot": draw.randrange(6)}
-        others = [other for other in range(4) if other != site.agent_id]
-        talk = (DM | {"to": draw.choice(others)}, GROUP, ALL, {**DM, "to": 9})
-        text = envelope(move if site.phase is Phase.DECISION else draw.choice(talk))
-        odd = (None, "", "pass", f"```json\n{envelope()}\n```", text[:-3], text)
-        return completion(draw.choice((text, text, draw.choice(odd))))
-
-    return Recorder(answer)
-
-
-async def play_through(scenario: Scenario, agents: list[LanguageAgent]) -> Trace:
-    """Play a game, with a reflection of everybody asked before they decide."""
-    game = play(scenario, CONFIG)
-    asks = next(game)
-    try:
-        while True:
-            replies = {}
-            for agent, observed in asks.items():
-                if observed.phase is Phase.DECISION:
-                    await agents[agent].act(observed._replace(phase=Phase.REFLECTION, refusals=()))
-                replies[agent] = await agents[agent].act(observed)
-            asks = game.send(replies)
-    except StopIteration as end:
-        trace: Trace = end.value
-        return trace
-
-
-def seated(seed: int) -> tuple[list[LanguageAgent], list[Recorder]]:
-    recorders = [chatter(seed + agent) for agent in range(4)]
-    agents = []
-    for number, recorder in enumerate(recorders):
-        agent = LanguageAgent("tester", recorder, SPEC, PROMPTS, None, "game-1")
-        agent.introduce(
-            briefing(*CHANNELS, num_slots=6, agent=number)._replace(
-                agent_ids=tuple(AgentId(one) for one in range(4))
-            )
-        )
-        agents.append(agent)
-    return agents, recorders
-
-
-def lasting(requests: Iterable[Request], sites: Iterable[CallSite]) -> list[Request]:
-    """Return the requests that are no reflections."""
-    pairs = zip(requests, sites, strict=True)
-    return [request for request, site in pairs if site.phase is not Phase.REFLECTION]
-
-
-@given(st.integers(0, 2**32))
-@settings(max_examples=25, deadline=None)
-def test_every_request_of_a_game_extends_the_one_before(seed: int) -> None:
-    agents, recorders = seated(seed)
-    asyncio.run(play_through(SCENARIO, agents))
-    for agent, recorder in zip(agents, recorders, strict=True):
-        kept = lasting(recorder.requests, recorder.sites)
-        before: tuple[ChatMessage, ...] = agent.thread[:1]
-        for request in kept:
-            assert request.messages[: len(before)] == before
-            before = request.messages
-        if kept:
-            assert agent.thread[:-1] == before
-        roles = [message.role for message in agent.thread]
-        assert roles == ["system", *["user", "assistant"] * len(kept)]
-        assert all(message.content.strip() for message in agent.thread)
-        assert not any("MEASUREMENT" in message.content for message in agent.thread[1:])
-
-
-def test_games_of_chatter_hold_what_they_are_to_show() -> None:
-    agents, _ = seated(3)
-    asyncio.run(play_through(SCENARIO, agents))
-    text = "\n".join(message.content for agent in agents for message in agent.thread)
-    for sign in (
-        "ROUND 3 START",
-        "A MESSAGE REACHED YOU",
-        "VOLUNTARY ===",
-        "DECISION, RETRY 1 OF ",
-        "could not be read",
-        "There is no agent 9",
-        NO_REPLY,
-    ):
-        assert sign in text

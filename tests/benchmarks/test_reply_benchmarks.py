@@ -146,10 +146,7 @@ def test_shards_of_ten_thousand_replies(benchmark: BenchmarkFixture, tmp_path: P
         with store.writing():
             for i in range(10_000):
                 asked, answer = recorded(f"game {i // 50}", f"turn {i}", reply="x" * 500)
-                for part in asked.parts():
-                    store.add_message(*part)
-                for link in asked.links:
-                    store.add_link(link)
+                store.add_parts(asked)
                 store.add(answer)
         merge_into(tmp_path, store)
 

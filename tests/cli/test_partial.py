@@ -14,7 +14,7 @@ from calbench.errors import OutputError
 from calbench.files import STORE
 from calbench.llm.completion import Completion, Request
 from calbench.llm.model import Endpoint
-from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.ledger import BegunGame
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import Transport
 from calbench.runs.play import execute, load_suites, planned

@@ -272,24 +272,6 @@ def test_models_on_vertex_may_be_in_regions_of_their_own(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", ["gpt-5.4-mini", "deepseek-v4-pro", "llama-4-maverick"])
-def test_half_a_reply_that_the_provider_calls_failed_is_no_reply(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As OpenRouter documents errors after the first token; LiteLLM takes the half for all."""
-    route = ROUTES[name]
-    config = route.model()
-    body = route.dialect.write(Prompt(thread=(), max_tokens=1), Said(text="half a re"))
-    body["choices"][0] |= {"finish_reason": "error", "error": {"code": 502, "message": KEY}}
-    with (
-        speaking(route.dialect, monkeypatch, first=(Answer(body),)),
-        pytest.raises(AttemptError) as caught,
-    ):
-        attempt(asked_of(config), config)
-    assert (caught.value.error, caught.value.is_free) == (BROKEN, False)
-
-
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("name", "settings", "sampling"),
     [

@@ -13,16 +13,14 @@ import pytest
 
 from calbench.config.composition import compose
 from calbench.config.groups import known_names
-from calbench.errors import ConfigError, ReplayMissError, UnavailableError
-from calbench.llm.client import Mode, Source, open_completer
-from calbench.llm.completion import Completion
+from calbench.errors import ConfigError, UnavailableError
+from calbench.llm.client import Source, open_completer
 from calbench.llm.litellm_transport import TOP_LOGPROBS, ask_litellm, close_litellm, load_litellm
 from calbench.llm.model import PROVIDERS, Endpoint
 from calbench.llm.replies.shards import merge_into, open_replies
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.transport import AttemptError
 from tests.cli.runs import REPO, SMALL, environment, python
-from tests.effort import GUARD_S
 from tests.llm.asking import SITE, FakeTime, ask_stub, attempt, endpoint, model, request
 from tests.llm.stub_server import Answer, Asked, StubServer, chat, served, serving
 
@@ -82,9 +80,6 @@ def test_request_says_what_was_asked_and_no_more() -> None:
         "type": "json_schema",
         "json_schema": {"name": "reply", "schema": schema},
     }
-
-
-TOOL_CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
 def test_refused_connection_is_a_fault_that_passes() -> None:
@@ -226,49 +221,6 @@ def test_key_reaches_the_provider_and_nothing_else(
     kept = (*failures, *capfd.readouterr(), *map(str, files))
     assert not any("canary" in said or "127.0.0.1" in said for said in kept)
     assert "canary" not in caplog.text
-
-
-STORM = (
-    Answer(delay_s=0.02), Answer(drop=True), Answer("<html>", content_type="text/html"),
-    Answer({"error": {"message": "slow down"}}, 429, {"Retry-After": "3"}), Answer(cut=True),
-    Answer(chat(None, tool_calls=[TOOL_CALL])), Answer({"error": {}}, 500), Answer('{"id": '),
-    Answer(chat(usage=False)), Answer({"error": {"message": "no"}}, 403), Answer(delay_s=GUARD_S),
-)  # fmt: skip
-
-
-@pytest.mark.heavy
-def test_storm_of_faults_ends_every_call_in_a_typed_way_and_pays_no_reply_twice(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "r.sqlite"
-    asked = [request(f"turn {i}") for i in range(24)]
-
-    def play(url: str, mode: Mode) -> list[Completion | BaseException]:
-        async def run() -> list[Completion | BaseException]:
-            source = Source(mode=mode, store=path, surroundings=FakeTime().surroundings())
-            config = model(api_base=url, timeout_s=2.0, max_attempts=3, concurrency=6)
-            async with open_completer({"stub": config}, source) as completer:
-                calls = (completer.complete(each, SITE) for each in asked)
-                return await asyncio.gather(*calls, return_exceptions=True)
-
-        return asyncio.run(run())
-
-    with serving(*STORM * 20) as server:
-        first = play(server.url, "record")
-        count = len(server.asked)
-        second = play(server.url, "record")
-        paid = [body["messages"][-1]["content"] for body in server.asked[count:]]
-    third = play(server.url, "replay")
-
-    assert {type(each) for each in first} == {Completion, UnavailableError}
-    for turn, (before, after, replayed) in enumerate(zip(first, second, third, strict=True)):
-        if isinstance(before, Completion):
-            assert before == after == replayed
-            assert f"turn {turn}" not in paid
-        else:
-            assert isinstance(
-                replayed, Completion if isinstance(after, Completion) else ReplayMissError
-            )
 
 
 def test_one_process_may_ask_in_one_event_loop_after_the_other() -> None:

@@ -9,10 +9,9 @@ import yaml
 from pydantic import ValidationError
 
 from calbench.config.composition import compose
-from calbench.domain.usage import Usage
 from calbench.errors import ConfigError, PreflightError
 from calbench.files import first_problem
-from calbench.llm.client import Mode, Source, check_source
+from calbench.llm.client import Source
 from calbench.llm.model import PACKAGES, Endpoint, ModelConfig, check_requirements, full_name
 from calbench.llm.preflight import preflight
 from calbench.llm.prices import read_prices
@@ -145,14 +144,6 @@ def test_key_is_read_from_the_environment_or_its_variable_named(
     assert Endpoint().key() is None
 
 
-def test_price_of_usage_is_that_computed_by_hand() -> None:
-    price = read_prices(CONF / "prices.yaml").models["vertex_ai/claude-sonnet-4-6"]
-    usage = Usage(input_tokens=1_000_000, cached_tokens=400_000, output_tokens=100_000)
-
-    # 0.6 M at 3 USD, 0.4 M at 0.30, 0.1 M at 15.
-    assert price.nano_usd(usage) == 3_420_000_000
-
-
 def test_prices_that_do_not_fit_name_file_and_key(tmp_path: Path) -> None:
     path = tmp_path / "prices.yaml"
     path.write_text("date: 2026-01-01\nmodels:\n  a: {input: -1, output: 1, source: x}\n")
@@ -195,24 +186,6 @@ def test_package_that_is_there_and_a_server_of_ones_own_need_nothing(
     check_requirements(model())
     monkeypatch.setitem(PACKAGES, "vertex_ai", ("json.decoder", "nothing"))
     check_requirements(model(name="vertex_ai/some-model", api_base=None))
-
-
-@pytest.mark.heavy
-@pytest.mark.usefixtures("_without")
-@pytest.mark.parametrize("mode", ["live", "record"])
-def test_models_on_vertex_without_its_package_have_a_line_each(mode: Mode, tmp_path: Path) -> None:
-    models = {name: next(iter(compose([f"model={name}"]).models.values())) for name in VERTEX}
-    store = tmp_path / "run" / "replies.sqlite" if mode == "record" else None
-    source = Source(mode=mode, store=store)
-    with pytest.raises(PreflightError) as caught:
-        preflight(models, source)
-
-    assert [line.split(": ")[0] for line in caught.value.lines] == [f"model {m}" for m in VERTEX]
-    assert all(LACKING in line for line in caught.value.lines)
-    with pytest.raises(ConfigError, match=f"model claude-sonnet-4.6: {LACKING}"):
-        check_source(models, source)
-    assert source.totals.failed == 0  # nothing was tried
-    assert not list(tmp_path.rglob("*.sqlite"))
 
 
 BLOCKED = """

@@ -25,7 +25,7 @@ from calbench.llm.provider import (
 )
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
-from calbench.llm.transport import DELIVERY, LOWEST_LOGPROB, AttemptError, clean
+from calbench.llm.transport import EXCHANGE, LOWEST_LOGPROB, AttemptError, clean
 from tests.effort import GUARD_S
 from tests.llm.asking import FakeTime, Script, endpoint, model, reply, request
 
@@ -292,7 +292,9 @@ def test_thinking_as_long_as_its_price_says_is_no_surprise(
 @pytest.mark.parametrize(("may_be_sent", "share"), [(False, 0), (True, 1)])
 def test_timeout_before_anything_was_sent_costs_nothing(may_be_sent: bool, share: int) -> None:
     async def slow(_: Request, __: Endpoint) -> Completion:
-        DELIVERY.get().may_be_sent = may_be_sent
+        exchange = EXCHANGE.get()
+        assert exchange is not None
+        exchange.may_be_sent = may_be_sent
         await asyncio.sleep(30)
         return reply()
 

@@ -16,11 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.errors import FileError, OutputError
-from calbench.llm.replies import database, schema
-from calbench.llm.replies.games import BegunGame
-from calbench.llm.replies.ledger import Presence
+from calbench.llm.replies import database
+from calbench.llm.replies.ledger import BegunGame, Presence
 from calbench.llm.replies.record import named
-from calbench.llm.replies.schema import STORE_VERSION, Extent, read_mark
+from calbench.llm.replies.schema import Extent, read_mark
 from calbench.llm.replies.shards import merge, open_replies
 from calbench.llm.replies.store import ReplyStore
 from calbench.llm.replies.writer import ReplyWriter
@@ -197,90 +196,17 @@ def test_store_of_another_version_is_refused(tmp_path: Path) -> None:
         ReplyStore.open(path)
 
 
-def as_version_1(path: Path) -> None:
-    """Make a store what the version without digests would have written."""
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TABLE earlier_digests")
-    for table in ("replies", "reservations", "settlements"):
-        connection.execute(f"ALTER TABLE {table} DROP COLUMN digest")
-    connection.execute("PRAGMA user_version = 1")
-    connection.commit()
-    connection.close()
-
-
-def rows(path: Path) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(path)) as connection:
-        return [
-            row
-            for table, columns in {"messages": "*", "threads": "*", **schema.DIGESTED}.items()
-            for row in connection.execute(f"SELECT rowid, {columns} FROM {table}")  # noqa: S608 - ours
-        ]
-
-
-def test_store_of_version_1_is_read_as_it_is_and_gets_digests_when_recorded_into(
-    tmp_path: Path,
-) -> None:
-    path, (asked, answer) = tmp_path / "r.sqlite", recorded("Hi", "Ho")
-    with ReplyStore.open(path) as store:
-        put(store, asked, answer)
-        with store.writing():
-            store.settle(store.reserve("m", 9), 4)
-    as_version_1(path)
-    before, old = path.read_bytes(), rows(path)
-
-    with open_replies(path) as store:
-        assert store.get(asked.key) == answer
-        assert store.stats().replies == 1
-        assert store.spent() == 4
-    assert path.read_bytes() == before
-    for _ in range(2):
-        with ReplyStore.open(path) as store:
-            store.check()
-            assert store.get(asked.key) == answer
-            assert store.spent() == 4
-    assert rows(path) == old
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (STORE_VERSION,)
-
-
-def test_upgrade_that_is_interrupted_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "r.sqlite"
-    with ReplyStore.open(path) as store:
-        put(store, *recorded("Hi"))
-    as_version_1(path)
-    before = rows(path)
-
-    def stopped(connection: sqlite3.Connection) -> None:
-        schema.upgrade(connection)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(database, "upgrade", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        ReplyStore.open(path)
-    monkeypatch.undo()
-
-    assert rows(path) == before
-    with ReplyStore.open(path) as store:
-        store.check()
-
-
 def test_store_that_cannot_be_written_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, (asked, answer) = tmp_path / "r.sqlite", recorded("Hi")
     with ReplyStore.open(path) as store:
         put(store, asked, answer)
-    for version in (STORE_VERSION, 1):
-        if version == 1:
-            as_version_1(path)
-        with monkeypatch.context() as patched:
-            patched.setattr(os, "access", lambda *_: False)
-            with open_replies(path) as store:
-                assert store.get(asked.key) == answer
-                assert store.stats().replies == 1
-                assert sorted(tmp_path.iterdir()) == [path]
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with open_replies(path) as store:
+        assert store.get(asked.key) == answer
+        assert store.stats().replies == 1
+        assert sorted(tmp_path.iterdir()) == [path]
 
 
 TAMPERED = {

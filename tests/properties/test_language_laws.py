@@ -106,6 +106,9 @@ def test_every_call_extends_the_call_before_it_and_measurements_leave_no_trace(
         before = threads.get(site.agent_id, ())
         assert request.messages[: len(before)] == before
         assert len(request.messages) > len(before)
+        roles = [message.role for message in request.messages[1:]]
+        assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
+        assert all(message.content.strip() for message in request.messages)
         if site.phase is not Phase.REFLECTION:
             threads[site.agent_id] = request.messages
 

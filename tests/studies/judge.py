@@ -26,7 +26,7 @@ from calbench.config.spec import RunSpec
 from calbench.console import say
 from calbench.errors import OutputError
 from calbench.files import write_atomically
-from calbench.llm.replies.database import BESIDE
+from calbench.llm.replies.database import remove_store
 from calbench.llm.replies.shards import open_replies, write_shards
 from calbench.llm.replies.store import ReplyStore
 from calbench.metrics.judge.cases import RoundCase, Verdict, cases_of, verdict_of
@@ -168,8 +168,7 @@ def main(words: list[str]) -> None:
         options = {"context": 4096, "at_once": given.at_once, "conversations": 2 * given.at_once}
         with serving(python, file, begun / "server.log", threads=given.threads, **options) as url:
             record(cases, url, store, REPLIES, given.at_once)
-        for end in BESIDE:
-            store.with_name(f"{store.name}{end}").unlink(missing_ok=True)
+        remove_store(store)
     answers = asked(cases, replaying(auditing_spec(SETTINGS), REPLIES))
     judged = [Judged(*each[:2], answer) for each, answer in zip(found, answers, strict=True)]
     text = table(judged).round(4).to_csv(index=False)

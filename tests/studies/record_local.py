@@ -30,7 +30,7 @@ from calbench.engine.jobs import Job, plan_jobs
 from calbench.errors import ConfigError, FileError, OutputError
 from calbench.files import read_bytes, write_atomically
 from calbench.llm.client import Totals
-from calbench.llm.replies.database import BESIDE
+from calbench.llm.replies.database import remove_store
 from calbench.llm.replies.shards import merge_into, open_replies, write_shards
 from calbench.llm.replies.store import ReplyStore
 from calbench.runs.source import opener, reply_source
@@ -430,8 +430,7 @@ def main(words: list[str]) -> None:
             record(spec, model, url, server, store, given.at_once)
             stores.append(store)
     for store in stores:  # the next recording begins anew
-        for end in BESIDE:
-            store.with_name(f"{store.name}{end}").unlink(missing_ok=True)
+        remove_store(store)
     say("commit them with the games that `dvc repro` makes of them")
 
 

@@ -78,15 +78,6 @@ _used: dict[Path, OwnPrompts] = {}
 """The folders that this process was told to use."""
 
 
-def use_folder(path: Path) -> None:
-    """Read a folder, and know its prompts from now on in this process.
-
-    Raises:
-        ConfigError: as :func:`read_folder`.
-    """
-    know(read_folder(path))
-
-
 def know(own: OwnPrompts) -> None:
     """Know prompts from now on in this process, as those of the folder that was named last."""
     _used.pop(own.path, None)  # a key that is set anew keeps its place

@@ -76,15 +76,6 @@ def example_of(briefing: Briefing) -> Example:
     )
 
 
-def principal_of(agent_id: AgentId) -> str:
-    """Return name and role of the user that an agent acts for, from the released list [C].
-
-    They go by the agent's number alone, so they tell nothing of a scenario.
-    """
-    users = principals()
-    return users[agent_id % len(users)]
-
-
 PROMPT_VERSION = "v1"
 """The version that new games are played with. A released version never changes."""
 
@@ -123,10 +114,6 @@ TOGETHER: Final = (
 """The rule of ``limits.commit=team``, behind the number of retries; no template has it [R]."""
 
 
-def _commitment(briefing: Briefing) -> str:
-    return TOGETHER if briefing.commits_together else ""
-
-
 def _message_cap(briefing: Briefing) -> str:
     """Return how many messages may be sent in a round, by all agents and by each."""
     cap, own = briefing.message_cap, briefing.agent_cap
@@ -156,13 +143,19 @@ class Prompts:
 
     def system(self, briefing: Briefing, variant_text: str | None = None) -> str:
         """Return the system prompt of nine sections; canary and variant follow word for word."""
-        example = example_of(briefing)
+        example, users = example_of(briefing), principals()
         base = self.templates.fill(
             "system",
             {
-                "schedule_example": partial(self._schedule_example, example),
+                "schedule_example": partial(
+                    self.templates.fill,
+                    "parts/schedule_example",
+                    first=example.first,
+                    meeting_id=example.meeting_id,
+                ),
                 "move_example": partial(self._move_example, example),
-                "principal": partial(principal_of, briefing.agent_id),
+                # By the agent's number alone [C]: it tells nothing of a scenario.
+                "principal": lambda: users[briefing.agent_id % len(users)],
             },
             agent_id=briefing.agent_id,
             agent_ids=numbers(briefing.agent_ids),
@@ -170,7 +163,8 @@ class Prompts:
             last_slot=briefing.num_slots - 1,
             num_meetings=briefing.num_meetings,
             max_turns=briefing.max_turns_per_round,
-            decision_retries=f"{briefing.decision_retries}{_commitment(briefing)}",
+            decision_retries=f"{briefing.decision_retries}"
+            + (TOGETHER if briefing.commits_together else ""),
             message_cap=_message_cap(briefing),
             channels=self._channels(briefing),
             talk_example=self._talk_example(briefing, example),
@@ -310,11 +304,6 @@ class Prompts:
         slots = {"first": lambda: example.first, "second": lambda: example.second}
         action["content"] = self.templates.fill("parts/talk_example_text", slots)
         return self.templates.fill("parts/talk_example", action=json.dumps(action))
-
-    def _schedule_example(self, example: Example) -> str:
-        return self.templates.fill(
-            "parts/schedule_example", first=example.first, meeting_id=example.meeting_id
-        )
 
     def _worked(self, observation: Observation) -> str:
         """Return how a decision is made on the agent's own calendar [C], with a move if one can be.

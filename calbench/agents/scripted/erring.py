@@ -103,7 +103,7 @@ class Manner:
     def written(self, text: str, moment: Moment) -> Completion:
         """Return a reply as it leaves the speaker."""
         del moment
-        return Completion(text=text, finish_reason="stop")
+        return Completion(text=text)
 
 
 AMBIGUOUS: Final = share_of_rounds(21)
@@ -166,26 +166,16 @@ class Careless(Manner):
             or not happens(moment.of_round("confirms two"), CONFIRMS_TWO)
         ):
             return
-        second = _second(view, agreed)
+        second = view.best_but({agreed})
         if second is not None:
             outbox.tell(view.others[-1:], voice.say(phrases.CONFIRM, slot=second))
 
     def written(self, text: str, moment: Moment) -> Completion:
         """Think aloud at such length that the reply is cut off before its actions."""
         if moment.kind not in _DECIDING or not happens(moment.of_round("breaks off"), BREAKS_OFF):
-            return Completion(text=text, finish_reason="stop")
+            return Completion(text=text)
         rambling = json.dumps({"thinking": _THINKING * LONGEST_REPLY})
         return Completion(text=rambling[:LONGEST_REPLY], finish_reason="length")
-
-
-def _second(view: View, agreed: Slot) -> Slot | None:
-    """Return the slot that is best for the speaker, apart from the agreed one."""
-    slots = [
-        (level, Slot(slot))
-        for slot, level in enumerate(view.levels)
-        if slot != agreed and level is not IMPOSSIBLE
-    ]
-    return min(slots)[1] if slots else None
 
 
 PASSES_ON: Final = share_of_messages(1782)

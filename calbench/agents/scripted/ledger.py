@@ -181,12 +181,7 @@ class Ledger:
 
     def level(self, agent: AgentId, slot: Slot) -> Level | None:
         """Return how hard another agent said a slot is, if it said so."""
-        claimed = self.levels.get(agent, {}).get(slot)
-        if claimed is None and (
-            slot in self.proposed.get(agent, ()) or self.votes.get(agent) == slot
-        ):
-            return EASY
-        return claimed
+        return self.levels_of(agent)[slot]
 
     def levels_of(self, agent: AgentId) -> list[Level | None]:
         """Return :meth:`level` of every slot, by slot."""

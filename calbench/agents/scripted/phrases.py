@@ -8,12 +8,11 @@ numbers are of slots, meetings and agents, but for what a gossip tells of its er
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
+from calbench.agents.scripted.reading import Rules
 from calbench.agents.scripted.understanding import Level, slots_in
 from calbench.domain.ids import AgentId, MeetingId, Slot
-from calbench.domain.observations import Briefing
 from calbench.domain.randomness import Stream
 
 ASK: Final = (
@@ -175,7 +174,7 @@ class Outbox:
         participants: of the meeting under discussion, other than the speaker.
     """
 
-    def __init__(self, rules: Briefing, participants: tuple[AgentId, ...]) -> None:
+    def __init__(self, rules: Rules, participants: tuple[AgentId, ...]) -> None:
         self._rules = rules
         self._participants = participants
         self._sentences: dict[AgentId, list[str]] = {}
@@ -243,13 +242,7 @@ def _text(sentences: Iterable[str], most_slots: int | None) -> str:
 
 def envelope(thinking: str, actions: Sequence[Mapping[str, Any]]) -> str:
     """Return a reply as the prompts ask for it."""
-    return encoded({"thinking": thinking, "actions": actions}) if actions else _without(thinking)
-
-
-@lru_cache(maxsize=16)
-def _without(thinking: str) -> str:
-    """Return a reply without actions: most are, and all of them the same."""
-    return encoded({"thinking": thinking, "actions": []})
+    return encoded({"thinking": thinking, "actions": actions})
 
 
 def encoded(reply: dict[str, Any]) -> str:

@@ -15,11 +15,7 @@ from typing import Final, Literal, NamedTuple
 
 from calbench.domain.calendars import Booking, Calendar, Errand, HiddenMeeting, Item, Meeting
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
-from calbench.domain.messages import CHANNELS
-from calbench.domain.observations import Briefing
-
-VERSIONS: Final = frozenset({"v1", "v2", "v3"})
-"""The prompt versions this module reads: lines that it needs are the same in all of them."""
+from calbench.domain.messages import CHANNELS, Channel
 
 Kind = Literal[
     "round_start", "outsider", "turn", "voluntary", "decision", "retry", "reflection", "unknown"
@@ -59,39 +55,16 @@ _HEADER = re.compile(r"=== ROUND (?P<round>\d+)(?P<title> START|: [A-Z_ ,0-9]+) 
 _RETRY = re.compile(r": DECISION, RETRY (\d+) OF (\d+)$")
 # e.g. "CHEAP_TALK turn budget: turn 2 of 15. 13 turn(s) remain"; not "13 turn(s) remain"
 _BUDGET = re.compile(r"CHEAP_TALK turn budget: turn (\d+) of \d+\. (\d+) turn\(s\) remain")
-# e.g. "Displacement cost you have incurred so far: 7"; not "Displacement cost: 7"
-_COST = re.compile(r"Displacement cost you have incurred so far: (\d+)$")
 # e.g. "Your batch was rejected, and nothing of it was carried out. Conflict: slot 3 is blocked";
 # but not "Conflict: slot 3 is blocked"
 _CONFLICT = re.compile(
     r"Your batch was rejected, and nothing of it was carried out\. Conflict: (.*)$"
-)
-# e.g. "Submit the complete batch again from scratch: exactly one `schedule` of meeting 4 and";
-# but not "exactly one `schedule` of this meeting and"
-_RESUBMIT = re.compile(
-    r"Submit the complete batch again from scratch: exactly one `schedule` of meeting (\d+) and"
 )
 # e.g. "Other agents: 0, 2"; not "Other agents: 0 and 2"
 _OTHERS = re.compile(r"Other agents: ([\d, ]*)$")
 # e.g. "Integers for each agent: 6, for slots 0 to 5 in this order"; not "for each agent: 6"
 _LENGTH = re.compile(r"Integers for each agent: (\d+), for slots 0 to \d+ in this order$")
 _CHANCES = '- "occupied", from 0 to 100: '
-_UNREADABLE = "Your previous reply could not be read, so nothing in it was carried out ("
-_BEGINNINGS: Final = (
-    "CHEAP_TALK turn budget: ",
-    "Meeting to schedule: ",
-    "The agents of another meeting are negotiating: ",
-    "The talk about ",
-    "Displacement cost ",
-    "Your batch was rejected",
-    "Submit the complete batch",
-    "Other agents: ",
-    "Integers for each agent: ",
-    _CHANCES,
-    _UNREADABLE,
-)
-"""How the lines begin that are read by a pattern of their own; most begin otherwise."""
-
 _KINDS: Final[Mapping[str, Kind]] = {
     " START": "round_start",
     ": A MESSAGE REACHED YOU": "outsider",
@@ -107,24 +80,17 @@ _IDENTITY = re.compile(
 )
 # e.g. "- Slots in every calendar: 6, numbered 0 to 5."; not "Slots in every calendar: 6"
 _SLOTS = re.compile(r"^- Slots in every calendar: (\d+), numbered 0 to \d+\.$", re.MULTILINE)
-# e.g. "- Rounds: 2, one meeting in each."; not "- Rounds: 2."
-_ROUNDS = re.compile(r"^- Rounds: (\d+), one meeting in each\.", re.MULTILINE)
-# e.g. "- Turns of CHEAP_TALK in a round: at most 15."; not "- Turns of CHEAP_TALK: 15."
-_TURNS = re.compile(r"^- Turns of CHEAP_TALK in a round: at most (\d+)\.$", re.MULTILINE)
-# e.g. "- Messages by all agents together in a round: no limit."; not "- Messages: no limit."
-_CAP = re.compile(
-    r"^- Messages by all agents together in a round: (?:no limit|at most (\d+))"
-    r"(?:; by each agent: at most (\d+))?\.$",
-    re.MULTILINE,
-)
-# e.g. "- Retries of a rejected batch in DECISION: 3."; not "- Retries of a rejected batch: 3."
-_RETRIES = re.compile(
-    r"^- Retries of a rejected batch in DECISION: (\d+)"
-    r"(\. Valid batches are held back; [^.\n]*)?\.$",
-    re.MULTILINE,
-)
 # e.g. '- `{"type": "dm", "to": <agent id>}`'; not '- `{"type": "schedule", "slot": <int>}`'
 _TOOL = re.compile(r'^- `\{"type": "(' + "|".join(CHANNELS) + r')", ', re.MULTILINE)
+
+
+class Rules(NamedTuple):
+    """What a speaker heeds of its system prompt: who it is among whom, slots, open channels."""
+
+    agent_id: AgentId
+    agent_ids: tuple[AgentId, ...]
+    num_slots: int
+    channels: frozenset[Channel]
 
 
 class Heard(NamedTuple):
@@ -148,16 +114,13 @@ class Reading:
         kind: the builder it comes from.
         round_index: number of the round, from 0.
         meeting: the meeting under discussion; a :class:`HiddenMeeting` for outsiders.
-        meeting_id: its number, where only that is given.
         calendar: the agent's own calendar, one entry a slot.
         labels: private labels by item id.
-        incurred_shown_cost: as shown.
         turn_index: sweep of the talk, from 0.
         turns_left: sweeps that can follow.
         inbox: new messages, in order.
         attempt: number of the retry, 0 for a first batch.
         conflict: why the last batch was rejected.
-        was_unreadable: whether the agent's previous reply could not be read.
         others: whom a reflection asks about.
         num_slots: integers a reflection asks for, for each of them.
         asks_chances: whether it asks for the chances that slots are occupied as well.
@@ -166,51 +129,34 @@ class Reading:
     kind: Kind = "unknown"
     round_index: int | None = None
     meeting: Meeting | HiddenMeeting | None = None
-    meeting_id: MeetingId | None = None
     calendar: Calendar = ()
     labels: dict[ItemId, str] = field(default_factory=dict)
-    incurred_shown_cost: int | None = None
     turn_index: int | None = None
     turns_left: int | None = None
     inbox: tuple[Heard, ...] = ()
     attempt: int = 0
     conflict: str | None = None
-    was_unreadable: bool = False
     others: tuple[AgentId, ...] = ()
     num_slots: int | None = None
     asks_chances: bool = False
 
 
 @lru_cache(maxsize=64)
-def read_briefing(text: str) -> Briefing | None:
-    """Return the briefing of a system prompt, ``None`` if it is not one of ours.
+def read_briefing(text: str) -> Rules | None:
+    """Return the rules of a system prompt, ``None`` if it is not one of ours.
 
     A variant follows the base prompt, so the first of each line is the environment's.
     """
     facts = text.find("\n## Identity\n")
-    if facts < 0:
+    identity, slots = (pattern.search(text, max(0, facts)) for pattern in (_IDENTITY, _SLOTS))
+    if facts < 0 or identity is None or slots is None:
         return None
-    identity = _IDENTITY.search(text, facts)
-    numbers = [pattern.search(text, facts) for pattern in (_SLOTS, _ROUNDS, _TURNS)]
-    cap, retries = _CAP.search(text, facts), _RETRIES.search(text, facts)
-    if identity is None or cap is None or retries is None:
-        return None
-    found = [int(match[1]) for match in numbers if match is not None]
-    if len(found) < len(numbers):
-        return None
-    slots, rounds, turns = found
-    tools = text[text.find("\n## Tools\n") : facts]
-    return Briefing(
+    tools = set(_TOOL.findall(text[text.find("\n## Tools\n") : facts]))
+    return Rules(
         agent_id=AgentId(int(identity[1])),
         agent_ids=_ids(identity[2]),
-        num_slots=slots,
-        num_meetings=rounds,
-        channels=frozenset(name for name in CHANNELS if name in set(_TOOL.findall(tools))),
-        max_turns_per_round=turns,
-        decision_retries=int(retries[1]),
-        message_cap=None if cap[1] is None else int(cap[1]),
-        agent_cap=None if cap[2] is None else int(cap[2]),
-        commits_together=retries[2] is not None,
+        num_slots=int(slots[1]),
+        channels=frozenset(name for name in CHANNELS if name in tools),
     )
 
 
@@ -228,7 +174,10 @@ def read_message(text: str) -> Reading:
     if header is None:
         return Reading()
     result = Reading(round_index=int(header["round"]) - 1)
-    _read_title(header["title"], result)
+    if retry := _RETRY.match(header["title"]):
+        result.kind, result.attempt = "retry", int(retry[1])
+    else:
+        result.kind = _KINDS.get(header["title"], "unknown")
     items: list[Item | None] = []
     inbox: list[Heard] = []
     for line in lines:
@@ -241,20 +190,11 @@ def read_message(text: str) -> Reading:
         elif line.startswith("- ["):
             if (message := _heard(line)) is not None:
                 inbox.append(message)
-        elif line.startswith(_BEGINNINGS):
+        else:
             _read_line(line, result)
     result.calendar = tuple(items)
     result.inbox = tuple(inbox)
     return result
-
-
-def _read_title(title: str, result: Reading) -> None:
-    retry = _RETRY.match(title)
-    if retry is not None:
-        result.kind = "retry"
-        result.attempt = int(retry[1])
-    else:
-        result.kind = _KINDS.get(title, "unknown")
 
 
 def _read_line(line: str, result: Reading) -> None:
@@ -263,25 +203,18 @@ def _read_line(line: str, result: Reading) -> None:
         result.turns_left = int(match[2])
     elif match := _MEETING_LINE.match(line):
         _read_meeting(match, result)
-    elif match := _COST.match(line):
-        result.incurred_shown_cost = int(match[1])
     elif match := _CONFLICT.match(line):
         result.conflict = match[1]
-    elif match := _RESUBMIT.match(line):
-        result.meeting_id = MeetingId(int(match[1]))
     elif match := _OTHERS.match(line):
         result.others = _ids(match[1])
     elif match := _LENGTH.match(line):
         result.num_slots = int(match[1])
     elif line.startswith(_CHANCES):
         result.asks_chances = True
-    elif line.startswith(_UNREADABLE):
-        result.was_unreadable = True
 
 
 def _read_meeting(match: re.Match[str], result: Reading) -> None:
     meeting_id, cost = MeetingId(int(match["meeting"])), int(match["price"])
-    result.meeting_id = meeting_id
     if match["people"] is None:
         result.meeting = HiddenMeeting(meeting_id, cost)
         return
@@ -321,23 +254,17 @@ def _heard(line: str) -> Heard | None:
     match = _MESSAGE_LINE.match(line)
     if match is None:
         return None
-    sender, about = match["sender"], match["about"]
+    sender, about, said = match["sender"], match["about"], match["said"]
+    try:
+        text = json.loads(said) if said.startswith('"') else None
+    except ValueError:
+        text = None
     return Heard(
         None if sender is None else AgentId(int(sender)),
         match["channel"],
         None if about is None else MeetingId(int(about)),
-        _text(match["said"]),
+        text,
     )
-
-
-def _text(said: str) -> str | None:
-    if not said.startswith('"'):
-        return None
-    try:
-        text = json.loads(said)
-    except ValueError:
-        return None
-    return text if isinstance(text, str) else None
 
 
 def _unescaped(label: str) -> str:

@@ -30,11 +30,6 @@ from calbench.errors import ConfigError
 from calbench.llm.completion import ChatMessage, Completion, ModelSpec, Request
 
 
-def voluntary(view: View, voice: Voice) -> list[Written]:
-    """Return the moves an outsider promised."""
-    return _moves(view, voice, None, frozenset()) or []
-
-
 def decision(view: View, voice: Voice) -> list[Written]:
     """Return the batch of a participant; in a retry, one that avoids the conflict's slots."""
     spoiled = frozenset(
@@ -287,15 +282,15 @@ class ScriptedSpeaker:
         """Return the reply to a thread's last message, whole or cut off."""
         now = read_message(messages[-1].content) if len(messages) > 1 else None
         if now is None:
-            return _whole(envelope("Nothing was asked.", []))
+            return Completion(text=envelope("Nothing was asked.", []))
         rules = read_briefing(messages[0].content)
         if rules is None:
-            return _whole(envelope("I cannot read this.", []))
+            return Completion(text=envelope("I cannot read this.", []))
         if now.kind == "reflection":
-            return _whole(encoded(beliefs(now, self._reader.ledger(rules, messages))))
+            return Completion(text=encoded(beliefs(now, self._reader.ledger(rules, messages))))
         view = self._reader.view(rules, messages)
         if view is None:
-            return _whole(envelope("I cannot read this.", []))
+            return Completion(text=envelope("I cannot read this.", []))
         turn = -1 if now.turn_index is None else now.turn_index
         moment = Moment(self.seed, now.round_index or 0, now.kind, turn)
         return self.style.manner.written(self._act(view, moment), moment)
@@ -310,7 +305,8 @@ class ScriptedSpeaker:
             return envelope("I go on." if messages else "There is nothing to add.", messages)
         view = manner.remembered(view, moment)
         if kind == "voluntary":
-            return envelope("I keep what I promised.", voluntary(view, voice))
+            moves = _moves(view, voice, None, frozenset()) or []
+            return envelope("I keep what I promised.", moves)
         if kind in ("decision", "retry"):
             return envelope("I do what we agreed on.", decision(view, voice))
         return envelope("I cannot read this.", [])
@@ -327,10 +323,6 @@ class ScriptedSpeaker:
         if view.others:
             style.manner.add(view, voice, outbox, moment)
         return outbox.messages(style.most_slots)
-
-
-def _whole(reply: str) -> Completion:
-    return Completion(text=reply, finish_reason="stop")
 
 
 def scripted_speaker(style: str, seed: int, goal: Goal | None = None) -> Completer:

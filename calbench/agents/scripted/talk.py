@@ -6,7 +6,7 @@ keeps it, whatever happens to the meeting it was for.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from calbench.agents.scripted import phrases
@@ -18,16 +18,12 @@ from calbench.agents.scripted.understanding import (
     IMPOSSIBLE,
     POSSIBLE,
     WEIGHTS,
-    Level,
     Move,
     slots_at,
 )
 from calbench.agents.scripted.view import View
 from calbench.domain.calendars import Booking, Errand, Meeting
 from calbench.domain.ids import AgentId, Slot
-
-NOTHING_BESIDE: Final = Manner()
-"""Of styles that never err."""
 
 REASONS: Final = 2
 """Labels that the oversharer mentions in one message [C]."""
@@ -47,10 +43,10 @@ class Style:
     """
 
     name: str
-    is_open: bool
-    gives_reasons: bool
-    most_slots: int | None
-    manner: Manner = NOTHING_BESIDE
+    is_open: bool = True
+    gives_reasons: bool = False
+    most_slots: int | None = None
+    manner: Manner = field(default_factory=Manner)
     confides: int = 0
 
     def answer(self, view: View, voice: Voice, asker: AgentId, asked: Sequence[Slot]) -> list[str]:
@@ -62,8 +58,10 @@ class Style:
             best = sorted(range(len(levels)), key=lambda slot: levels[slot])
             return voice.levels([Slot(s) for s in best[:3] if levels[s] < IMPOSSIBLE], levels)
         if len(asked) > 1 and all(levels[slot] is IMPOSSIBLE for slot in asked):
-            counter = _counter(view, asked)
-            return [voice.say(phrases.NONE), *voice.levels(counter, levels)]
+            # The best slot of those that were not spoken of is offered instead.
+            counter = view.best_but({*asked, *view.ledger.levels.get(view.me, {})})
+            offered = [] if counter is None else [counter]
+            return [voice.say(phrases.NONE), *voice.levels(offered, levels)]
         return [*self.reasons(view, voice, asked), *voice.levels(asked[: self.most_slots], levels)]
 
     def openness(self, view: View, voice: Voice) -> list[str]:
@@ -89,31 +87,17 @@ class Style:
         ]
 
 
-def _counter(view: View, asked: Sequence[Slot]) -> list[Slot]:
-    """Return the best slot to offer instead, if there is one not spoken of."""
-    free: list[tuple[Level, Slot]] = [
-        (level, Slot(slot))
-        for slot, level in enumerate(view.levels)
-        if level is not IMPOSSIBLE
-        and slot not in asked
-        and slot not in view.ledger.levels.get(view.me, {})
-    ]
-    return [min(free)[1]] if free else []
-
-
 STYLES: Final = {
     style.name: style
     for style in (
-        Style("candid", is_open=True, gives_reasons=False, most_slots=None),
-        Style("guarded", is_open=False, gives_reasons=False, most_slots=3),
-        Style("careless", is_open=True, gives_reasons=False, most_slots=None, manner=Careless()),
-        Style("gossip", is_open=True, gives_reasons=False, most_slots=None, manner=Gossip()),
-        Style(
-            "withholding", is_open=False, gives_reasons=False, most_slots=None, manner=Withholding()
-        ),
-        Style("wrangler", is_open=True, gives_reasons=False, most_slots=None, manner=Wrangler()),
-        Style("oversharer", is_open=True, gives_reasons=True, most_slots=None, confides=100),
-        Style("trusting", is_open=True, gives_reasons=False, most_slots=None, confides=50),
+        Style("candid"),
+        Style("guarded", is_open=False, most_slots=3),
+        Style("careless", manner=Careless()),
+        Style("gossip", manner=Gossip()),
+        Style("withholding", is_open=False, manner=Withholding()),
+        Style("wrangler", manner=Wrangler()),
+        Style("oversharer", gives_reasons=True, confides=100),
+        Style("trusting", confides=50),
     )
 }
 """The scripted styles by name [C]."""

@@ -1,11 +1,11 @@
 """A participant's view of the round: its calendar, and what has been said."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from calbench.agents.scripted.ledger import Ledger, Reasons
-from calbench.agents.scripted.reading import Reading, own_words, read_message, round_of
+from calbench.agents.scripted.reading import Reading, Rules, own_words, read_message, round_of
 from calbench.agents.scripted.understanding import (
     EASY,
     IMPOSSIBLE,
@@ -17,7 +17,6 @@ from calbench.agents.scripted.understanding import (
 )
 from calbench.domain.calendars import Booking, Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, ItemId, MeetingId, Slot
-from calbench.domain.observations import Briefing
 from calbench.llm.completion import ChatMessage
 
 
@@ -26,7 +25,7 @@ class View:
     """What a speaker knows in one turn.
 
     Attributes:
-        rules: the briefing that the system prompt gave.
+        rules: those that the system prompt gave.
         now: the message that waits for an answer.
         meeting: the meeting under discussion.
         calendar: its own, as shown last.
@@ -36,7 +35,7 @@ class View:
         idle: turns in a row, up to this one, in which it neither heard nor said anything.
     """
 
-    rules: Briefing
+    rules: Rules
     now: Reading
     meeting: Meeting | HiddenMeeting
     calendar: Calendar
@@ -123,6 +122,15 @@ class View:
             ]
         )
 
+    def best_but(self, others: Collection[Slot]) -> Slot | None:
+        """Return the slot that is easiest for the speaker, of those that are no others."""
+        slots = [
+            (level, Slot(slot))
+            for slot, level in enumerate(self.levels)
+            if slot not in others and level is not IMPOSSIBLE
+        ]
+        return min(slots)[1] if slots else None
+
     @cached_property
     def burden(self) -> tuple[int, ...]:
         """The least that a slot can cost all of them, by what they said, by slot."""
@@ -142,7 +150,7 @@ class View:
 class _Round:
     """What the messages of a round have said so far."""
 
-    def __init__(self, rules: Briefing, index: int | None) -> None:
+    def __init__(self, rules: Rules, index: int | None) -> None:
         self.index = index
         self.ledger = Ledger(rules.agent_id, rules.num_slots)
         self.reasons = Reasons(rules.agent_id)
@@ -195,7 +203,7 @@ class Reader:
         self._thread: tuple[ChatMessage, ...] = ()
         self._round: _Round | None = None
 
-    def view(self, rules: Briefing, messages: Sequence[ChatMessage]) -> View | None:
+    def view(self, rules: Rules, messages: Sequence[ChatMessage]) -> View | None:
         """Return the view of a thread's last message, ``None`` if it mentions no meeting."""
         known = self._known(rules, messages)
         if known.meeting is None or len(known.calendar) != rules.num_slots:
@@ -212,11 +220,11 @@ class Reader:
             known.idle,
         )
 
-    def ledger(self, rules: Briefing, messages: Sequence[ChatMessage]) -> Ledger:
+    def ledger(self, rules: Rules, messages: Sequence[ChatMessage]) -> Ledger:
         """Return what has been said in the round of a thread's last message."""
         return self._known(rules, messages).ledger
 
-    def _known(self, rules: Briefing, messages: Sequence[ChatMessage]) -> _Round:
+    def _known(self, rules: Rules, messages: Sequence[ChatMessage]) -> _Round:
         index = read_message(messages[-1].content).round_index
         thread = tuple(messages)
         news = thread[len(self._thread) :]

@@ -16,17 +16,13 @@ from calbench.files import printable, shorten
 from calbench.llm.replies.schema import (
     APPLICATION_ID,
     STORE_VERSION,
-    WITHOUT_DIGESTS,
     Extent,
     create_tables,
     damaged_rows,
     log_path,
     mark_path,
-    open_mark,
-    read_as_upgraded,
     read_mark,
     remove_mark,
-    upgrade,
     write_mark,
 )
 
@@ -68,7 +64,6 @@ class ReplyDatabase:
         self._is_folder_synced = False
         self._failure: str | None = None
         self._added = self._committed = Extent()
-        self._mark: int | None = None
         self.has_log = False
         """Whether SQLite keeps a write-ahead log; some network file systems allow none."""
 
@@ -119,20 +114,21 @@ class ReplyDatabase:
             execute = self._connection.execute
             execute("PRAGMA trusted_schema = OFF")  # the file may be a stranger's
             if is_written:
-                self._create()
+                with self.writing() as connection:  # unless another process was quicker
+                    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                    if not tables:
+                        create_tables(connection)
             (application,) = execute("PRAGMA application_id").fetchone()
             (version,) = execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
             raise FileError(f"{self}: is another program's database, not a reply store")
-        if version not in {STORE_VERSION, WITHOUT_DIGESTS}:
+        if version != STORE_VERSION:
             raise FileError(
                 f"{self}: is a reply store of version {version}; this package reads {STORE_VERSION}"
             )
         self._check_mark()
         with self._reporting():
             if not is_written:
-                if version == WITHOUT_DIGESTS:
-                    read_as_upgraded(self._connection)
                 execute("PRAGMA query_only = ON")
                 return
             # A write-ahead log survives a kill of the process at any moment.
@@ -141,19 +137,6 @@ class ReplyDatabase:
             # once it is moved and synced, it is on the disk.
             execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         self.has_log = mode == "wal"
-
-    def _create(self) -> None:
-        """Make the tables, or those that are missing, unless another process was quicker."""
-        with self.writing() as connection:
-            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if not tables:
-                create_tables(connection)
-                return
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if (application, version) == (APPLICATION_ID, WITHOUT_DIGESTS):
-                self.check_file()
-                upgrade(connection)
 
     def _check_mark(self) -> None:
         if self._file is None:
@@ -195,9 +178,6 @@ class ReplyDatabase:
                 reader.execute("BEGIN")
                 reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         self._connection.close()
-        if self._mark is not None:
-            os.close(self._mark)
-            self._mark = None
         if self._file is not None:
             remove_mark(self._file)
 
@@ -275,9 +255,7 @@ class ReplyDatabase:
             size = _sync(log)
             if not self._is_folder_synced:  # the log may be new in it
                 _sync(log.parent)
-            if self._mark is None:
-                self._mark = open_mark(self._file)
-            write_mark(self._mark, extent)
+            write_mark(self._file, extent)
         self._is_folder_synced = True
         if size >= LOG_BYTES:
             self._move_log(self._file)
@@ -298,18 +276,6 @@ class ReplyDatabase:
         with self._reporting():
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
         return int(version)
-
-    def check_file(self) -> None:
-        """Let SQLite read the whole file.
-
-        Raises:
-            FileError: naming the file and the first damage.
-        """
-        with self._reporting():
-            self._connection.execute("PRAGMA cell_size_check = ON")
-            (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if said != "ok":
-            raise FileError(f"{self}: the reply store is damaged ({printable(str(said))})")
 
     def _check_rows(self, table: str) -> None:
         with self._reporting():
@@ -347,6 +313,12 @@ def keep_log(connection: sqlite3.Connection) -> str:
             sleep(RETRY_S)
         else:
             return str(mode)
+
+
+def remove_store(path: Path) -> None:
+    """Remove all files of a store that nobody has open."""
+    for end in BESIDE:
+        path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
 
 
 def _read_only(path: Path) -> sqlite3.Connection | None:

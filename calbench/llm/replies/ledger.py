@@ -1,14 +1,19 @@
-"""The ledger beside replies: what is reserved before it may be spent, and what it cost."""
+"""The ledger beside replies: the games that were begun, and what is reserved, and what it cost.
+
+It alone says what was said so far in a game that was not played to its end.
+"""
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
-from calbench.errors import OutputError
+from calbench.domain.canonical import digest
+from calbench.errors import FileError, OutputError
+from calbench.files import printable
 from calbench.llm.replies.database import ReplyDatabase
-from calbench.llm.replies.schema import row_digest
+from calbench.llm.replies.schema import keep, row_digest
 
 
 class Presence:
@@ -56,8 +61,19 @@ class Presence:
         return True
 
 
+class BegunGame(NamedTuple):
+    """A game whose models were asked: its id, and what defines it as JSON."""
+
+    id: str
+    scenario: str
+    config: str
+
+
 class Ledger(ReplyDatabase):
-    """What attempts may cost and did, of all processes that use one file."""
+    """Games that were begun with a store, and what attempts may cost and did.
+
+    Of all processes that use one file; like replies, entries are only added.
+    """
 
     def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:
         super().__init__(path, connection)
@@ -146,3 +162,37 @@ class Ledger(ReplyDatabase):
                 (model,),
             ).fetchall()
         return [(int(bound), int(nano_usd)) for bound, nano_usd in rows]
+
+    def begin(self, game: BegunGame) -> None:
+        """Note a game unless it is known; inside of :meth:`writing`.
+
+        Stores get the table when their first game is begun.
+        """
+        self._connection.execute(
+            "CREATE TABLE IF NOT EXISTS games (id TEXT PRIMARY KEY, scenario TEXT NOT NULL,"
+            " config TEXT NOT NULL, digest TEXT NOT NULL)"
+        )
+        keep(self._connection, "games")
+        self._connection.execute(
+            "INSERT OR IGNORE INTO games VALUES (?, ?, ?, ?)", (*game, digest(list(game)))
+        )
+
+    def begun(self) -> Iterator[BegunGame]:
+        """Yield the games in the order in which they were begun.
+
+        Raises:
+            FileError: naming one that is damaged.
+        """
+        with self._reporting():
+            execute = self._connection.execute
+            has_table = execute("SELECT 1 FROM sqlite_master WHERE name = 'games'").fetchone()
+            query = "SELECT id, scenario, config, digest FROM games ORDER BY rowid"
+            rows = execute(query).fetchall() if has_table else []
+        for *values, expected in rows:
+            game = BegunGame(*values)
+            if not all(isinstance(value, str) for value in game) or digest(list(game)) != expected:
+                raise FileError(
+                    f"{self}: what is noted of game {printable(str(game.id)):.80} is damaged; "
+                    "move the file away, and merge what was exported into a new one"
+                )
+            yield game

@@ -57,14 +57,6 @@ class NamedRequest:
         """The digest of the whole thread."""
         return self.links[-1].digest
 
-    def parts(self) -> Iterator[tuple[str, str, str]]:
-        """Yield digest, role and content of all parts of the request."""
-        for link, message in zip(self.links, self.request.messages, strict=True):
-            yield link.message, message.role, message.content
-        schema = self.schema_part()
-        if schema is not None:
-            yield schema
-
     def schema_part(self) -> tuple[str, str, str] | None:
         """Return digest, role and content of the JSON Schema; absent if none is sent."""
         if self.schema_digest is None:
@@ -97,15 +89,8 @@ def named(request: Request) -> NamedRequest:
 
 def _key(request: Request) -> str:
     """Return the digest of the canonical JSON of all that determines a reply."""
-    # Messages know theirs, which takes most of the time; nothing before their place is a text.
-    before, place, after = canonical_json(_without_messages(request)).partition('"messages":[')
-    messages = ",".join([message.canonical for message in request.messages])
-    return digest_of_text(f"{before}{place}{messages}{after}")
-
-
-def _without_messages(request: Request) -> dict[str, Any]:
     spec = request.spec
-    return {
+    without_messages: dict[str, Any] = {
         "model": spec.model,
         "messages": [],
         "sampling": spec.sampling.model_dump(exclude_none=True),
@@ -115,6 +100,10 @@ def _without_messages(request: Request) -> dict[str, Any]:
         "replicate": spec.replicate,
         **({"options": spec.options} if spec.options else {}),
     }
+    # Messages know theirs, which takes most of the time; nothing before their place is a text.
+    before, place, after = canonical_json(without_messages).partition('"messages":[')
+    messages = ",".join([message.canonical for message in request.messages])
+    return digest_of_text(f"{before}{place}{messages}{after}")
 
 
 def message_digest(role: str, content: str) -> str:

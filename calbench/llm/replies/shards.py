@@ -19,7 +19,7 @@ from calbench.endings import pruned
 from calbench.errors import CalbenchError, FileError, OutputError
 from calbench.files import check_keys, first_problem, printable, read_bytes, write_atomically
 from calbench.folders import claimed
-from calbench.llm.replies.database import BESIDE, is_store_file
+from calbench.llm.replies.database import is_store_file, remove_store
 from calbench.llm.replies.record import Digest, Link, Record, link_digest, message_digest
 from calbench.llm.replies.store import ReplyStore
 
@@ -44,7 +44,7 @@ class _ThreadLine(BaseModel):
 
 
 class _ReplyLine(Record):
-    digest: Digest | None = None
+    digest: Digest
 
 
 _COUNTS = TypeAdapter(dict[str, Annotated[int, Field(ge=1, strict=True)]])
@@ -58,8 +58,7 @@ def open_replies(path: Path, *, must_be_whole: bool = True) -> ReplyStore:
 
     Args:
         path: of the file or folder.
-        must_be_whole: refuse a folder whose loss could not be found: one that an earlier version
-            wrote, without digests, or whose writer was interrupted.
+        must_be_whole: refuse a folder whose loss could not be found, as its writer was interrupted.
 
     Raises:
         FileError: if there is neither, or naming the file and line that is damaged.
@@ -133,17 +132,12 @@ def merge_into(target: Path, source: ReplyStore) -> Merged:
     """
     if is_store_file(target):
         return _merge_into_file(target, source)
-    with pruned(target), claimed(target), _existing(target) as store:
-        merged = merge(store, source)
-        write_shards(target, store)
+    with pruned(target), claimed(target):
+        known = bool(_shards(target))
+        with read_shards(target, must_be_whole=False) if known else ReplyStore.in_memory() as store:
+            merged = merge(store, source)
+            write_shards(target, store)
     return merged
-
-
-def _existing(folder: Path) -> ReplyStore:
-    """Return what a folder of shards holds, which may be nothing."""
-    if not _shards(folder):
-        return ReplyStore.in_memory()
-    return read_shards(folder, must_be_whole=False)
 
 
 def _merge_into_file(target: Path, source: ReplyStore) -> Merged:
@@ -153,8 +147,7 @@ def _merge_into_file(target: Path, source: ReplyStore) -> Merged:
             return merge(store, source)
     except BaseException:
         if is_new:
-            for end in BESIDE:
-                target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
+            remove_store(target)
         raise
 
 
@@ -172,7 +165,12 @@ def write_shards(folder: Path, store: ReplyStore) -> None:
         "threads": ((link.digest, link._asdict()) for link in store.links()),
         "replies": ((record.key, _with_digest(record)) for record in store.records()),
     }
-    _remove_index(folder)
+    try:
+        (folder / INDEX).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{folder / INDEX}: cannot be replaced ({error.strerror or error})"
+        ) from error
     counts: dict[str, int] = {}
     with progress("written", len(rows_by_kind)) as tick:
         for kind, rows in rows_by_kind.items():
@@ -192,15 +190,6 @@ def write_shards(folder: Path, store: ReplyStore) -> None:
 def _with_digest(record: Record) -> dict[str, Any]:
     fields = record.model_dump(mode="json", exclude_none=True)
     return {**fields, "digest": content_digest(fields)}
-
-
-def _remove_index(folder: Path) -> None:
-    try:
-        (folder / INDEX).unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"{folder / INDEX}: cannot be replaced ({error.strerror or error})"
-        ) from error
 
 
 def _shards(folder: Path) -> list[Path]:
@@ -230,10 +219,10 @@ def read_shards(folder: Path, *, must_be_whole: bool = True) -> ReplyStore:
             tick()
     if expected is not None:
         _compare(folder, expected, counts)
-    if must_be_whole and (expected is None or store.without_digest):
+    elif must_be_whole:
         raise FileError(
-            f"{folder}: was written by an earlier version, or not to its end: damage might not be "
-            f"found; write it anew with: calbench replies merge NEW_FOLDER {folder}"
+            f"{folder}: was not written to its end: damage might not be found; write it anew with: "
+            f"calbench replies merge NEW_FOLDER {folder}"
         )
     return store
 
@@ -301,10 +290,7 @@ def _add_record(store: ReplyStore, line: bytes) -> dict[str, Any]:
     digest = fields.pop("digest")
     record = Record.model_construct(**fields)
     written = _with_digest(record)
-    if digest is None:
-        store.without_digest += 1
-        del written["digest"]
-    elif digest != written["digest"]:
+    if digest != written["digest"]:
         raise ValueError("digest: is not that of the reply; the line was changed")
     try:
         problem = store.check_key(record)

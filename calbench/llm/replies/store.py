@@ -16,7 +16,6 @@ from calbench.errors import FileError
 from calbench.files import first_problem, printable, shorten
 from calbench.llm.completion import ChatMessage
 from calbench.llm.replies.database import CHANGED
-from calbench.llm.replies.games import BegunGames
 from calbench.llm.replies.ledger import Ledger
 from calbench.llm.replies.record import (
     SCHEMA_ROLE,
@@ -28,7 +27,7 @@ from calbench.llm.replies.record import (
     link_digest,
     message_digest,
 )
-from calbench.llm.replies.schema import known_digest, row_digest
+from calbench.llm.replies.schema import row_digest
 
 MOST_NEAR = 1000
 """Replies among which the nearest to a missed request is looked for [C]."""
@@ -48,7 +47,7 @@ class Stats(NamedTuple):
     """By the model that was asked for: replies by the one that is said to have answered."""
 
 
-_REPLIES = f"SELECT key, thread, body, {known_digest('replies')} FROM replies"  # noqa: S608 - names of ours
+_REPLIES = "SELECT key, thread, body, digest FROM replies"
 
 _FALSE_KEY = "is not that of its request; it was changed"
 
@@ -58,7 +57,7 @@ def _body(record: Record) -> str:
     return record.model_dump_json(exclude_none=True)
 
 
-class ReplyStore(BegunGames, Ledger):
+class ReplyStore(Ledger):
     """Recorded replies in one SQLite file; also the ledger of what they cost.
 
     Several processes may use one file: of two replies to one request the first is kept, and
@@ -69,9 +68,6 @@ class ReplyStore(BegunGames, Ledger):
     def __init__(self, path: Path | None, connection: sqlite3.Connection) -> None:
         super().__init__(path, connection)
         self._threads: dict[str, tuple[ChatMessage, ...]] = {}
-
-    without_digest = 0
-    """Replies that had no digest where they were read: exported by an earlier version."""
 
     def get(self, key: str) -> Record | None:
         """Return the recorded reply to a request.
@@ -269,7 +265,11 @@ class ReplyStore(BegunGames, Ledger):
         Raises:
             FileError: naming the file and the first damage.
         """
-        self.check_file()
+        with self._reporting():
+            self._connection.execute("PRAGMA cell_size_check = ON")
+            (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if said != "ok":
+            raise FileError(f"{self}: the reply store is damaged ({printable(str(said))})")
         for table in ("replies", "reservations", "settlements"):
             self._check_rows(table)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
 from calbench.errors import CalbenchError
-from calbench.llm.replies.games import BegunGame
+from calbench.llm.replies.ledger import BegunGame
 from calbench.llm.replies.record import NamedRequest, Record
 from calbench.llm.replies.store import ReplyStore
 
@@ -180,7 +180,7 @@ class ReplyWriter:
                 for note in notes:
                     self._try_to_write([note])
             elif notes:
-                _fail(notes[0].told, error)
+                _tell([(notes[0].told, None)], error)
             elif not isinstance(error, CalbenchError):  # else the next transaction raises it again
                 raise
 
@@ -203,7 +203,7 @@ class ReplyWriter:
         _tell((note.told, value) for note, value in written if not note.is_reply)
         if has_replies:
             replies = [(note.told, value) for note, value in written if note.is_reply]
-            self._sync().add_done_callback(lambda synced: _tell_synced(replies, synced))
+            self._sync().add_done_callback(lambda synced: _tell(replies, synced.exception()))
 
     def _sync(self) -> asyncio.Future[None]:
         """Return the end of a sync that starts after this call; all that wait share the next."""
@@ -214,21 +214,13 @@ class ReplyWriter:
         return self._on_disk
 
 
-def _tell(told: Iterable[tuple[asyncio.Future[Any], Any]]) -> None:
+def _tell(
+    told: Iterable[tuple[asyncio.Future[Any], Any]], error: BaseException | None = None
+) -> None:
     for future, value in told:
-        if not future.done():  # as a cancelled one is
+        if future.done():  # as a cancelled one is
+            continue
+        if error is None:
             future.set_result(value)
-
-
-def _tell_synced(told: list[tuple[asyncio.Future[Any], Any]], synced: asyncio.Future[None]) -> None:
-    error = synced.exception()
-    if error is None:
-        _tell(told)
-        return
-    for future, _ in told:
-        _fail(future, error)
-
-
-def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
-    if not future.done():
-        future.set_exception(error)
+        else:
+            future.set_exception(error)

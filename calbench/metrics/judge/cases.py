@@ -8,7 +8,7 @@ import orjson
 from pydantic_core import to_jsonable_python
 
 from calbench.agents.base import CallSite
-from calbench.agents.judging import Judge, JudgeCase, read_verdict
+from calbench.agents.judging import JudgeCase, ModelJudge, read_verdict
 from calbench.domain.canonical import canonical_json
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Message
@@ -128,7 +128,7 @@ def verdict_of(round_case: RoundCase, completion: Completion) -> Verdict:
     return Verdict(round_case, delta, None, found.recovered, completion.key)
 
 
-async def verdicts_of(trace: Trace, judge: Judge, player: str) -> tuple[Verdict, ...]:
+async def verdicts_of(trace: Trace, judge: ModelJudge, player: str) -> tuple[Verdict, ...]:
     """Ask a judge about all cases of a game at once.
 
     Args:
