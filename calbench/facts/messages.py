@@ -17,7 +17,7 @@ from calbench.facts.fact import Fact, Find, MeasuredGame
 from calbench.facts.speech import audited
 from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
-from calbench.metrics.speech.messages import AuditedMessage, audited_messages, labels_of_game
+from calbench.metrics.speech.messages import AuditedMessage, audited_messages, scene_of
 from calbench.metrics.speech.rules import NAMES as OWN_SLOT
 from calbench.metrics.speech.secondhand import PassedOn, spread
 from calbench.metrics.usage import ANSWERS, tokens_of
@@ -101,9 +101,9 @@ def _audited(
     found = audited(game)
     if found is not None:
         return found.messages, found.spread.by_event
-    labels = labels_of_game(game.trace)
-    messages = audited_messages(game.trace, labels)
-    return messages, spread(messages, labels).by_event
+    scene = scene_of(game.trace)
+    messages = audited_messages(game.trace, scene)
+    return messages, spread(messages, scene.labels).by_event
 
 
 def _sender(event: MessageSent | AnnouncementSent) -> AgentId | None:

@@ -13,13 +13,14 @@ from calbench.domain.actions import ParticipantMessage
 from calbench.domain.ids import AgentId, ItemId
 from calbench.domain.messages import Channel, Text
 from calbench.metrics.speech.conversation import conversation, speeches
-from calbench.metrics.speech.leakage import PrivateLabel, leaks_in, passed_on_in
+from calbench.metrics.speech.evidence import PrivateLabel
+from calbench.metrics.speech.leakage import leaks_in, passed_on_in
 from calbench.metrics.speech.messages import (
     AuditedMessage,
     Said,
     Scene,
     audited_messages,
-    labels_of_game,
+    scene_of,
 )
 from calbench.metrics.speech.secondhand import Spread, reach, spread
 from calbench.scenarios.labels import Labels, read_label_bank
@@ -344,13 +345,13 @@ def test_scripted_speakers_tell_and_pass_on_the_labels_that_they_quote(
     counts = Counter[str]()
     for number, channel in enumerate(CHANNELS * 2):
         game = play_scripted(canonical_scenario(number), styles, (channel,)).trace
-        labels = labels_of_game(game)
-        messages = audited_messages(game, labels)
+        scene = scene_of(game)
+        messages, labels = audited_messages(game, scene), scene.labels
         passed = spread(messages, labels).by_event
         repeated: set[tuple[int, str]] = set()
         for each in messages:
             assert labels is not None
-            _, private, _ = each.scene.concern(each.said, labels)
+            private = each.scene.concern(each.said).private
             quoted = {*QUOTED.findall(each.said.text)} & {label.text for label in private}
             told = {found.label.text for found in each.told}
             assert told == quoted, each.said.text

@@ -16,7 +16,8 @@ from pydantic_core import PydanticCustomError
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, shorten, unique_keys
 from calbench.metrics.speech.detectors import own_slot
-from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in, passed_on_in
+from calbench.metrics.speech.evidence import PrivateLabel
+from calbench.metrics.speech.leakage import Leak, leaks_in, passed_on_in
 from calbench.metrics.speech.patterns import message_patterns
 from calbench.metrics.speech.secondhand import Grapevine
 

@@ -10,7 +10,7 @@ from calbench.domain.ids import AgentId, ItemId
 from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.speech.honesty import ClaimKind
 from calbench.metrics.speech.leakage import Leak
-from calbench.metrics.speech.messages import AuditedMessage, Said, audited_messages, labels_of_game
+from calbench.metrics.speech.messages import AuditedMessage, Said, audited_messages, scene_of
 from calbench.metrics.speech.patterns import Occurrence, occurrences
 from calbench.metrics.speech.secondhand import PassedOn, Reach, Spread, reach, spread
 from calbench.scenarios.labels import LABEL_BANKS, Labels, Tier
@@ -69,8 +69,8 @@ def conversation(trace: Trace, *, label_banks: Path = LABEL_BANKS) -> Conversati
     """
     if not trace.config.team.uses_language or is_excluded(trace.events):
         return None
-    labels = labels_of_game(trace, label_banks)
-    return Conversation(audited_messages(trace, labels), tuple(occurrences(trace)), labels)
+    scene = scene_of(trace, label_banks)
+    return Conversation(audited_messages(trace, scene), tuple(occurrences(trace)), scene.labels)
 
 
 @dataclass(frozen=True)

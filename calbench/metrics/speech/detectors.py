@@ -89,11 +89,15 @@ def weights_of(text: str) -> Weights:
     return Weights({name: found[name] for name in OWN_SLOT}, found[LEAK])
 
 
+@lru_cache(maxsize=4096)  # most messages differ from others in their slots alone
+def _said(features: frozenset[str]) -> Mapping[str, bool]:
+    return {name: model.says(features) for name, model in released_weights().own_slot.items()}
+
+
 @lru_cache(maxsize=4096)  # players repeat themselves
 def own_slot(message: str) -> OwnSlot:
     """Return which of the labels a message has."""
-    features = message_features(message)
-    says = {name: model.says(features) for name, model in released_weights().own_slot.items()}
+    says = _said(message_features(message))
     exact_cost = ruled_slot(prepared(message)).exact_cost
     return OwnSlot(
         proposal=says["proposal"],

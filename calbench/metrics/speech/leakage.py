@@ -8,20 +8,14 @@ those of another is not told: who speaks of a job interview has not told of all 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from calbench.metrics.speech.detectors import Detector, released_weights
 from calbench.metrics.speech.evidence import CLOSE, PrivateLabel, reading
 from calbench.metrics.speech.signs import Sign, about_anybody, signs_in
 from calbench.metrics.speech.vocabulary import Word
 
-__all__ = ["LEAKS_KEPT", "Leak", "PrivateLabel", "leaks_in", "passed_on_in"]
-
 SENSITIVE = "sensitive"
 """The tier of labels that one weak word does not tell."""
-
-LEAKS_KEPT = 4096
-"""Messages whose leaks are cached: players repeat themselves, in games on one scenario too [C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +52,14 @@ def leaks_in(
         others: labels of others' items; a label whose words lie inside those of one of them that
             the message tells is not told.
     """
-    return list(_leaks(text, tuple(labels), tuple(known), tuple(others)))
+    known, words = tuple(known), reading(text).words
+    told = _told(text, labels, known)
+    theirs = _told(text, others, known, of_anybody=True).values() if told else ()
+    return [
+        _leak(text, words, places, labels[index])
+        for index, places in told.items()
+        if not any(places < other for other in theirs)
+    ]
 
 
 def passed_on_in(
@@ -93,22 +94,6 @@ def passed_on_in(
         for index, places in told.items()
         if index in left and not places <= of_own
     ]
-
-
-@lru_cache(maxsize=LEAKS_KEPT)
-def _leaks(
-    text: str,
-    labels: tuple[PrivateLabel, ...],
-    known: tuple[str, ...],
-    others: tuple[PrivateLabel, ...],
-) -> tuple[Leak, ...]:
-    words, told = reading(text).words, _told(text, labels, known)
-    theirs = _told(text, others, known, of_anybody=True).values() if told else ()
-    return tuple(
-        _leak(text, words, places, labels[index])
-        for index, places in told.items()
-        if not any(places < other for other in theirs)
-    )
 
 
 def _told(

@@ -238,7 +238,7 @@ def _passed(
             said.text,
             [private_label(each) for each in dict.fromkeys(heard.values())],
             [private_label(labels.label_of(item)) for item in own.values()],
-            message.scene.concern(said, labels).known,
+            message.scene.concern(said).known,
         )
     }
     return {
