@@ -8,7 +8,8 @@ of the item it is first-hand, told by anybody else second-hand [C].
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, ItemId
 from calbench.facts.columns import Column, columns, count
@@ -59,75 +60,54 @@ def _second_hand(game: MeasuredGame) -> Iterator[SecondHandLeak]:
     return iter(()) if found is None else second_hand_leaks(found, _names(game))
 
 
-def _counted(counts: Callable[[Speech], Counter[Any]], names: Iterable[str]) -> dict[str, Find]:
-    """Return what finds each of some counts by its name."""
-    return {name: partial(_count, counts, name) for name in names}
+def _counted(counts: str, names: Iterable[str]) -> dict[str, Find]:
+    """Return what finds each of some counts of a player by its name."""
+    found: Callable[[Speech], Counter[str]] = attrgetter(counts)
+    return {name: partial(_count, found, name) for name in names}
 
 
-def _count(counts: Callable[[Speech], Counter[Any]], name: str, speech: Speech) -> int:
+def _count(counts: Callable[[Speech], Counter[str]], name: str, speech: Speech) -> int:
     return counts(speech)[name]
 
 
-class _Tiered(NamedTuple):
-    """A count by tier: what its columns say, and where it is found."""
-
-    unit: str
-    meaning: str
-    counts: Callable[[Speech], Counter[Any]]
-    has_all: bool = False
-
-
-_TIERED: Mapping[str, _Tiered] = {
-    "leaking": _Tiered("messages", "messages that tell a label", lambda each: each.leaking),
-    "told": _Tiered("labels", "distinct labels told", lambda each: each.told),
-    "held": _Tiered("labels", "labels of the player's items", lambda each: each.held),
-    "passing": _Tiered(
-        "messages",
-        "messages that pass on a label of another",
-        lambda each: each.passing,
-        has_all=True,
-    ),
-    "disclosing": _Tiered(
-        "messages",
-        "messages that tell or pass on a label",
-        lambda each: each.disclosing,
-        has_all=True,
-    ),
-    "passed": _Tiered("labels", "distinct labels of others passed on", lambda each: each.others),
-    "out": _Tiered(
-        "labels", "labels of the player's items learnt by others", lambda each: each.reach.out
-    ),
-    "passed_by_others": _Tiered(
-        "labels",
+_TIERED: Mapping[str, tuple[str, str, str]] = {
+    "leaking": ("leaking", "messages", "messages that tell a label"),
+    "told": ("told", "labels", "distinct labels told"),
+    "held": ("held", "labels", "labels of the player's items"),
+    "passing": ("passing", "messages", "messages that pass on a label of another"),
+    "disclosing": ("disclosing", "messages", "messages that tell or pass on a label"),
+    "passed": ("others", "labels", "distinct labels of others passed on"),
+    "out": ("reach.out", "labels", "labels of the player's items learnt by others"),
+    "passed_by_others": (
+        *("reach.passed_on", "labels"),
         "labels of the player's items that others passed on",
-        lambda each: each.reach.passed_on,
     ),
-    "learnt": _Tiered(
-        "agents",
+    "learnt": (
+        *("reach.learnt", "agents"),
         "first-hand learners of labels of the player's items, each label apart, labels",
-        lambda each: each.reach.learnt,
     ),
-    "learnt_on": _Tiered(
-        "agents",
+    "learnt_on": (
+        *("reach.learnt_on", "agents"),
         "second-hand learners of labels of the player's items, each label apart, labels",
-        lambda each: each.reach.learnt_on,
     ),
 }
-"""Counts by tier, by how their columns begin; those whose tiers do not add up to it have a column
-of all before them."""
+"""Counts by tier, by how their columns begin: where they are found, their unit, and what they
+say."""
+
+_WITH_ALL = frozenset({"passing", "disclosing"})
+"""Those whose tiers do not add up to it have a column of all before them."""
 
 
 def _tiers(name: str) -> Iterator[Column]:
-    unit, meaning, _, has_all = _TIERED[name]
-    if has_all:
+    _, unit, meaning = _TIERED[name]
+    if name in _WITH_ALL:
         yield count(f"{name}_all", unit, f"{meaning} of any tier")
     for tier in TIERS:
         yield count(f"{name}_{tier}", unit, f"{meaning} of tier {tier}")
 
 
 def _found_by_tier(name: str) -> dict[str, Find]:
-    _, _, counts, has_all = _TIERED[name]
-    found = _counted(counts, ("all", *TIERS) if has_all else TIERS)
+    found = _counted(_TIERED[name][0], ("all", *TIERS) if name in _WITH_ALL else TIERS)
     return {f"{name}_{tier}": find for tier, find in found.items()}
 
 
@@ -168,8 +148,8 @@ SPEECH = Fact(
     ),
     {
         "messages": lambda speech: len(speech.messages),
-        **_counted(lambda speech: speech.patterns, [each.name for each in PATTERNS]),
-        **_counted(lambda speech: speech.own_slot, NAMES),
+        **_counted("patterns", [each.name for each in PATTERNS]),
+        **_counted("own_slot", NAMES),
         **{name: find for kind in CLAIMS for name, find in _claims(kind).items()},
         **{name: find for each in _TIERED for name, find in _found_by_tier(each).items()},
     },

@@ -1,6 +1,5 @@
 """A game as a judge sees it, compared with reflections and the primary measure."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -234,37 +233,10 @@ def _baselines(verdicts: Iterable[Verdict], agents: Iterable[AgentId]) -> list[B
     ]
 
 
-def _by_agent(beliefs: Iterable[Belief], agents: Sequence[AgentId]) -> list[Movements]:
-    counts: Counter[tuple[AgentId, bool]] = Counter()
-    steps: Counter[tuple[AgentId, bool]] = Counter()
+def _by_agent(beliefs: Iterable[Belief], agents: Iterable[AgentId]) -> list[Movements]:
+    found = {agent: [0, 0, 0, 0] for agent in agents}
     for belief in beliefs:
-        key = belief.target, belief.is_toward_truth
-        counts[key] += 1
-        steps[key] += abs(belief.delta)
-    return [
-        Movements(
-            counts[agent, True] + counts[agent, False],
-            counts[agent, True],
-            steps[agent, True] + steps[agent, False],
-            steps[agent, True],
-        )
-        for agent in agents
-    ]
-
-
-class MovedCell(NamedTuple):
-    """A cell that moved according to at least one side."""
-
-    place: tuple[int, ...]
-    judge_rows: int
-    judge_delta: int
-    reflection_rows: int
-    reflection_delta: int
-
-
-def moved_cells(cells: Cells) -> Iterator[MovedCell]:
-    """Yield the cells in which at least one side is not 0."""
-    where = (cells.judge != 0) | (cells.reflection != 0)
-    sides = (cells.judge_rows, cells.judge, cells.reflection_rows, cells.reflection)
-    values = (side[where].tolist() for side in sides)
-    yield from map(MovedCell, map(tuple, np.argwhere(where).tolist()), *values)
+        own, size, is_toward = found[belief.target], abs(belief.delta), belief.is_toward_truth
+        for place, number in enumerate((1, is_toward, size, size * is_toward)):
+            own[place] += number
+    return [Movements(*own) for own in found.values()]

@@ -22,7 +22,7 @@ from calbench.metrics.speech.clauses import (
     rewritten,
 )
 from calbench.metrics.speech.proposals import puts_forward
-from calbench.metrics.speech.rules import NAMES, OwnSlot, ruled_slot
+from calbench.metrics.speech.rules import OwnSlot, ruled_slot
 from calbench.metrics.speech.states import STATED, states_of
 
 # e.g. "#3 or s4", "✅"; not "slot 3 works"
@@ -198,7 +198,7 @@ def _worded(
     clauses: tuple[Clause, ...], has_slots: tuple[bool, ...], ruled: OwnSlot, over: tuple[int, ...]
 ) -> frozenset[str]:
     features = {f"over {size}" for size in over}
-    features |= {f"rules {name}" for name in NAMES if getattr(ruled, name)}
+    features |= {f"rules {name}" for name in ruled.names}
     is_named = False
     for clause, is_slot in zip(clauses, has_slots, strict=True):
         features |= _clause_features(clause, is_named, is_named and not is_slot)

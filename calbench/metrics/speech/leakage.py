@@ -7,9 +7,9 @@ those of another is not told: who speaks of a job interview has not told of all 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from calbench.metrics.speech.detectors import Detector, released_weights
+from calbench.metrics.speech.detectors import LEAK, Detector, released_weights
 from calbench.metrics.speech.evidence import CLOSE, PrivateLabel, reading
 from calbench.metrics.speech.signs import Sign, about_anybody, signs_in
 from calbench.metrics.speech.vocabulary import Word
@@ -18,23 +18,22 @@ SENSITIVE = "sensitive"
 """The tier of labels that one weak word does not tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leak:
+class Leak(NamedTuple):
     """One label told by one message.
 
     Attributes:
         label_id: of the label.
         span: the words that tell it, as they are in the message.
+        tier: of the label.
         start: where the span begins in the message, in characters.
         end: where it ends, exclusive.
-        tier: of the label.
     """
 
     label_id: str
     span: str
+    tier: str
     start: int
     end: int
-    tier: str
 
 
 def leaks_in(
@@ -126,7 +125,7 @@ def told_by(
         those whose words all lie inside those of another, or of others that are told: the labels
         of which most was said first, of equals the first.
     """
-    model = released_weights().leak if detector is None else detector
+    model = released_weights()[LEAK] if detector is None else detector
     found = {
         index: sign.places
         for index, sign in signs.items()
@@ -152,4 +151,4 @@ def _leak(text: str, words: tuple[Word, ...], places: frozenset[int], label: Pri
             runs.append([place])
     run = max(runs, key=len)
     start, end = words[run[0]].start, words[run[-1]].end
-    return Leak(label.label_id, text[start:end], start, end, label.tier)
+    return Leak(label.label_id, text[start:end], label.tier, start, end)

@@ -13,7 +13,6 @@ from calbench.metrics.speech.evidence import LabelIndex, PrivateLabel
 from calbench.metrics.speech.honesty import ClaimKind, Standing, claims_in, is_true, standings
 from calbench.metrics.speech.leakage import Leak, leaks_in
 from calbench.metrics.speech.patterns import message_patterns
-from calbench.metrics.speech.rules import NAMES
 from calbench.scenarios.labels import (
     LABEL_BANKS,
     Label,
@@ -210,8 +209,7 @@ class AuditedMessage:
     @cached_property
     def own_slot(self) -> tuple[str, ...]:
         """What it says about its sender's own slots, in the order of tables."""
-        found = own_slot(self.said.text)
-        return tuple(name for name in NAMES if getattr(found, name))
+        return own_slot(self.said.text).names
 
     @cached_property
     def told(self) -> tuple[Told, ...]:

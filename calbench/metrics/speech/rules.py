@@ -5,9 +5,8 @@ the short form in which people speak about themselves ("free: 3, 5"; "slot 4 it 
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from calbench.metrics.speech.availability import tells_availability, tells_cost
 from calbench.metrics.speech.clauses import MAX_CHARS, clauses_of
@@ -26,8 +25,7 @@ _COST_SUBJECT: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OwnSlot:
+class OwnSlot(NamedTuple):
     """What one message says about its sender's own slots.
 
     Attributes:
@@ -37,18 +35,21 @@ class OwnSlot:
         exact_cost: it gives the sender's cost as a number.
     """
 
-    proposal: bool
-    availability: bool
-    cost_or_constraint: bool
-    exact_cost: bool
+    proposal: bool = False
+    availability: bool = False
+    cost_or_constraint: bool = False
+    exact_cost: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels that the message has, in the order of tables."""
+        return tuple([name for name, is_found in zip(NAMES, self, strict=True) if is_found])
 
 
-NAMES: Final = ("proposal", "availability", "cost_or_constraint", "exact_cost")
+NAMES: Final = OwnSlot._fields
 """The labels, in the order of tables."""
 
-NOTHING: Final = OwnSlot(
-    proposal=False, availability=False, cost_or_constraint=False, exact_cost=False
-)
+NOTHING: Final = OwnSlot()
 
 
 @lru_cache(maxsize=4096)  # players repeat themselves

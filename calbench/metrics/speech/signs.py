@@ -42,33 +42,15 @@ _LIKE: Final = re.compile(
     r"\b(?:like an?|as if|as though|feels? like|so to speak|sort of|kind of a)\b", re.IGNORECASE
 )
 _CUES: Final = frozenset(
-    {
-        *(
-            "able",
-            "ask",
-            "deny",
-            "doing",
-            "first",
-            "hold",
-            "if",
-            "move",
-            "other",
-            "past",
-            "question",
-        ),
-        *("secret", "slot", "taken", "told", "unable", "you"),
-    }
+    (
+        *("able", "ask", "deny", "doing", "first", "hold", "if", "move", "other", "past"),
+        *("question", "secret", "slot", "taken", "told", "unable", "you"),
+    )
 )
 _PAIRED: Final = ("told", "strong over 0", "weak over 1", "all over 1")
 _WITH: Final = (
-    "in first",
-    "in slot",
-    "in question",
-    "in you",
-    "in deny",
-    "most",
-    "slot near",
-    "of others",
+    *("in first", "in slot", "in question", "in you", "in deny"),
+    *("most", "slot near", "of others"),
 )
 
 

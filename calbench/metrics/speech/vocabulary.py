@@ -17,28 +17,8 @@ _APOSTROPHES = frozenset("'\u2018\u2019")
 
 _INFLECTIONS = ("ings", "ing", "ies", "ied", "ed", "es", "s")
 _DERIVATIONS = (
-    "ations",
-    "ation",
-    "ments",
-    "ment",
-    "ions",
-    "ion",
-    "ancy",
-    "ency",
-    "ants",
-    "ant",
-    "ists",
-    "ist",
-    "ors",
-    "or",
-    "ers",
-    "er",
-    "ally",
-    "al",
-    "ly",
-    "cy",
-    "y",
-    "e",
+    *("ations", "ation", "ments", "ment", "ions", "ion", "ancy", "ency", "ants", "ant"),
+    *("ists", "ist", "ors", "or", "ers", "er", "ally", "al", "ly", "cy", "y", "e"),
 )
 _LEAST_STEM = {**dict.fromkeys(_INFLECTIONS, 3), **dict.fromkeys(_DERIVATIONS, 4), "y": 6, "e": 3}
 """Letters that must remain when an ending is removed: short words are all stem [C]."""

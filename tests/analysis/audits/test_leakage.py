@@ -75,7 +75,7 @@ def test_what_all_know_is_no_leak_and_what_is_told_beside_it_is() -> None:
 def test_span_stands_in_the_message_as_written() -> None:
     message = "No: slot 3 is D\u00c9NTAL cl\u00e9aning, sorry"
     assert leaks_in(message, [label("Dental cleaning", "dental", tier="neutral")]) == [
-        Leak("x", "D\u00c9NTAL cl\u00e9aning", 14, 29, "neutral")
+        Leak("x", "D\u00c9NTAL cl\u00e9aning", "neutral", 14, 29)
     ]
 
 
