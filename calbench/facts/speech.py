@@ -9,16 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any
 
-from calbench.domain.ids import AgentId, ItemId
 from calbench.facts.columns import Column, columns, count
 from calbench.facts.fact import Fact, Find, MeasuredGame, spaced
-from calbench.metrics.speech.cases import KINDS, CaseCount, case_counts
+from calbench.metrics.speech.cases import KINDS, case_counts
 from calbench.metrics.speech.conversation import (
     Conversation,
-    LeakingMessage,
-    SecondHandLeak,
     Speech,
     conversation,
     leaking_messages,
@@ -27,12 +24,11 @@ from calbench.metrics.speech.conversation import (
 )
 from calbench.metrics.speech.honesty import KINDS as CLAIMS
 from calbench.metrics.speech.honesty import ClaimKind
-from calbench.metrics.speech.leakage import Leak
-from calbench.metrics.speech.messages import Said
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.metrics.speech.rules import NAMES
-from calbench.metrics.speech.secondhand import owners_of
-from calbench.scenarios.labels import TIERS, Label, Tier
+from calbench.scenarios.labels import TIERS, Tier
+
+Rows = Callable[[MeasuredGame], Iterable[Any]]
 
 
 @lru_cache(maxsize=1)
@@ -41,23 +37,18 @@ def audited(game: MeasuredGame) -> Conversation | None:
     return conversation(game.trace)
 
 
+def _of_talk(rows: Callable[[Conversation, MeasuredGame], Iterable[Any]]) -> Rows:
+    """Return what finds rows in a game's conversation; none without one."""
+
+    def found(game: MeasuredGame) -> Iterable[Any]:
+        talk = audited(game)
+        return () if talk is None else rows(talk, game)
+
+    return found
+
+
 def _names(game: MeasuredGame) -> list[str]:
     return [player.name for player in game.players]
-
-
-def _speeches(game: MeasuredGame) -> Iterator[Speech]:
-    found = audited(game)
-    return iter(()) if found is None else speeches(found, _names(game))
-
-
-def _leaking(game: MeasuredGame) -> Iterator[LeakingMessage]:
-    found = audited(game)
-    return iter(()) if found is None else leaking_messages(found, _names(game))
-
-
-def _second_hand(game: MeasuredGame) -> Iterator[SecondHandLeak]:
-    found = audited(game)
-    return iter(()) if found is None else second_hand_leaks(found, _names(game))
 
 
 def _counted(counts: str, names: Iterable[str]) -> dict[str, Find]:
@@ -120,7 +111,7 @@ def _claims(kind: ClaimKind) -> dict[str, Find]:
 
 SPEECH = Fact(
     "speech",
-    _speeches,
+    _of_talk(lambda talk, game: speeches(talk, _names(game))),
     columns(
         """
     player (text): player that sent or did it; empty: all players of the game together
@@ -164,7 +155,7 @@ def _of_tier(tier: Tier) -> Find:
 
 LEAKS = Fact(
     "leaks",
-    _leaking,
+    _of_talk(lambda talk, game: leaking_messages(talk, _names(game))),
     columns(
         """
     event_index (count; -): event of the trace, from 0
@@ -197,7 +188,7 @@ LEAKS = Fact(
 
 SECOND_HAND = Fact(
     "second_hand",
-    _second_hand,
+    _of_talk(lambda talk, game: second_hand_leaks(talk, _names(game))),
     columns("""
     event_index (count; -): event of the trace, from 0
     item (count): errand or meeting that it labels
@@ -241,65 +232,9 @@ AUDITS = (SPEECH, LEAKS, SECOND_HAND)
 """Facts of the audits of language."""
 
 
-class Hearing(NamedTuple):
-    """An agent learns a label.
-
-    Attributes:
-        said: the message by which it does.
-        listener: who learns it.
-        owner: the agent of whose item the label is: who told it first.
-        item: the errand or meeting that it labels.
-        label: the label.
-        leak: the words that tell it.
-    """
-
-    said: Said
-    listener: AgentId
-    owner: AgentId
-    item: ItemId
-    label: Label
-    leak: Leak
-
-    @property
-    def is_second_hand(self) -> bool:
-        """Whether somebody else than an owner told it."""
-        return self.said.sender != self.owner
-
-    @property
-    def words(self) -> str:
-        """The words that tell it, on one line."""
-        return " ".join(self.leak.span.split())
-
-
-def hearings(found: Conversation) -> Iterator[Hearing]:
-    """Yield what each agent learns of the labels of others, in the order sent."""
-    if found.labels is None:
-        return
-    owners = owners_of(found.labels)
-    known: dict[AgentId, set[ItemId]] = {}  # by listener
-    for message in found.messages:
-        sender = message.said.sender
-        told = {each.item: (sender, each.label, each.leak) for each in message.told}
-        told |= {
-            each.item: (each.path[0].speaker, each.label, each.leak)
-            for each in found.passed_on(message)
-        }
-        for item, (owner, label, leak) in told.items():
-            for listener in message.said.recipients:
-                mine = known.setdefault(listener, set())
-                if listener not in owners[item] and item not in mine:
-                    mine.add(item)
-                    yield Hearing(message.said, listener, owner, item, label, leak)
-
-
-def _hearings(game: MeasuredGame) -> Iterator[Hearing]:
-    found = audited(game)
-    return iter(()) if found is None else hearings(found)
-
-
 HEARINGS = Fact(
     "hearings",
-    _hearings,
+    _of_talk(lambda talk, _: talk.spread.hearings),
     columns("""
     event_index round
     listener (count): agent that learns it, from 0
@@ -320,14 +255,9 @@ HEARINGS = Fact(
 """Every private label that an agent of a scored game learns, with the message by which it does."""
 
 
-def _cases(game: MeasuredGame) -> Iterator[CaseCount]:
-    talk = audited(game)
-    return iter(()) if talk is None else iter(case_counts(game.trace, talk))
-
-
 CASES = Fact(
     "cases",
-    _cases,
+    _of_talk(lambda talk, game: case_counts(game.trace, talk)),
     columns(f"""
     kind (text; C): one of {", ".join(KINDS)}
     name (text; C): of the pattern, outcome, tier, statement or limit

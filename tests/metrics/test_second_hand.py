@@ -172,7 +172,7 @@ def test_learners_of_a_label_with_several_owners_are_counted_once() -> None:
 
 
 def test_without_labels_nothing_is_told() -> None:
-    assert spread_of([Message(0, (1,), says(ERRAND))], None) == Spread({}, {})
+    assert spread_of([Message(0, (1,), says(ERRAND))], None) == Spread({}, {}, ())
 
 
 KIDNEY = PrivateLabel("kidney", "Dialysis at the kidney unit", ("dialysis",), "sensitive")
@@ -329,7 +329,8 @@ def test_messages_that_were_refused_tell_nothing() -> None:
     found = conversation(labelled(played))
     assert found is not None
     assert len(found.messages) == 2
-    assert found.spread == Spread({}, {ERRAND: {AgentId(4): 1}})
+    assert not found.spread.by_event
+    assert found.spread.steps == {ERRAND: {AgentId(4): 1}}
 
 
 CHANNELS: tuple[Channel, ...] = ("dm", "all_agent_groupchat")

@@ -30,10 +30,9 @@ from calbench.metrics.speech.detectors import (
     Weights,
 )
 from calbench.metrics.speech.features import RULED, message_features, prepared
-from calbench.metrics.speech.leakage import told_by
+from calbench.metrics.speech.leakage import signs_in, told_by
 from calbench.metrics.speech.rules import ruled_slot
 from calbench.metrics.speech.sample import LabelledMessage, read_others, read_sample
-from calbench.metrics.speech.signs import signs_in
 from calbench.metrics.speech.states import STATED
 from stages import paths
 

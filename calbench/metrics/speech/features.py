@@ -21,8 +21,7 @@ from calbench.metrics.speech.clauses import (
     rewriting,
     rewritten,
 )
-from calbench.metrics.speech.proposals import puts_forward
-from calbench.metrics.speech.rules import OwnSlot, ruled_slot
+from calbench.metrics.speech.rules import OwnSlot, puts_forward, ruled_slot
 from calbench.metrics.speech.states import STATED, states_of
 
 # e.g. "#3 or s4", "✅"; not "slot 3 works"

@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from calbench.agents.scripted.phrases import REASON
 from calbench.metrics.speech.evidence import PrivateLabel, clues_of, evidence, reading, touched
-from calbench.metrics.speech.leakage import Leak, leaks_in
-from calbench.metrics.speech.signs import signs_in
+from calbench.metrics.speech.leakage import Leak, leaks_in, signs_in
 from calbench.metrics.speech.vocabulary import stem, words_of
 from calbench.scenarios.labels import _folded, read_label_bank
 
