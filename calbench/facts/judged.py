@@ -87,25 +87,8 @@ JUDGED_TARGETS = Fact(
     primary_vps (number, slot-equivalents; P): V by the primary measure
     vps_kind
     """),
-    {
-        "judge_movements": "judged.total",
-        "judge_toward": "judged.toward",
-        "judge_steps": "judged.steps",
-        "judge_steps_toward": "judged.steps_toward",
-        "judge_constant": "baseline.constant",
-        "judge_chance": "baseline.chance",
-        "reflection_movements": "reflected.total",
-        "reflection_toward": "reflected.toward",
-        "primary_vps": "loss.vps",
-        "vps_kind": "loss.kind",
-    },
 )
 """Every agent of every scored game."""
-
-JUDGE_ROWS = count("judge_rows", "rounds", "in which the judge answered", "P")
-JUDGE_DELTA = count("judge_delta", STEPS, "sum of its changes over these", "P")
-REFLECTION_ROWS = count("reflection_rows", "rounds", "with a readable reflection", "P")
-REFLECTION_DELTA = count("reflection_delta", STEPS, "sum of its changes over these", "P")
 
 
 def _moved(cells: Cells, axes: str) -> Values:
@@ -125,10 +108,14 @@ JUDGED_CELLS = Fact(
     "judged_cells",
     lambda game: _moved(game.cells.over_rounds(), "observer_agent target_agent slot"),
     columns(
-        """
-    observer_agent target_agent slot judge_rows judge_delta reflection_rows reflection_delta
+        f"""
+    observer_agent target_agent slot
+    judge_rows (count, rounds; P): in which the judge answered
+    judge_delta (count, {STEPS}; P): sum of its changes over these
+    reflection_rows (count, rounds; P): with a readable reflection
+    reflection_delta (count, {STEPS}; P): sum of its changes over these
     """,
-        of=[SLOT, JUDGE_ROWS, JUDGE_DELTA, REFLECTION_ROWS, REFLECTION_DELTA],
+        of=[SLOT],
     ),
     is_large=True,
 )
@@ -139,10 +126,8 @@ JUDGED_ROUND_CELLS = Fact(
     "judged_round_cells",
     lambda game: _moved(game.cells, "round observer_agent target_agent slot"),
     columns(
-        """
-    round observer_agent target_agent slot judge_delta reflection_delta
-    """,
-        of=[SLOT, JUDGE_DELTA, REFLECTION_DELTA],
+        "round observer_agent target_agent slot judge_delta reflection_delta",
+        of=JUDGED_CELLS.columns,
     ),
     is_large=True,
 )

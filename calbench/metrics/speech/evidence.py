@@ -204,13 +204,10 @@ def evidence(read: Reading, labels: Sequence[Clues]) -> Evidence:
         if index not in found and explained.isdisjoint(each)
     }
     both = {**found, **hinted}
-    told = frozenset(index for index in both if not _is_explained_better(index, both))
+    told = frozenset(  # unless another label accounts for all these words and more
+        index for index in both if not any(both[index] < places for places in both.values())
+    )
     return Evidence(found, hinted, told)
-
-
-def _is_explained_better(index: int, found: dict[int, frozenset[int]]) -> bool:
-    """Whether another label accounts for all these words and more, so that label is told."""
-    return any(found[index] < places for places in found.values())
 
 
 def _idle(texts: Sequence[str]) -> frozenset[int]:
@@ -248,7 +245,9 @@ def clues_of(label: PrivateLabel) -> Clues:
     near, keys = strong.union(weak, content), names.union(content, alone, plain)
     hints = frozenset[str]().union(*(topic.hints for topic in topics))
     return Clues(
-        terms=tuple(term for term in terms if len(term) > 1 or _is_evidence(term[0])),
+        terms=tuple(
+            term for term in terms if len(term) > 1 or term[0].endswith("*") or is_telling(term[0])
+        ),
         own=frozenset(content),
         stems=frozenset(content | alone),
         telling=telling,
@@ -307,10 +306,6 @@ def _term(term: str) -> tuple[str, ...]:
 def _says(word: str) -> bool:
     """Whether a word of a label can be evidence, at least with another word."""
     return word not in FUNCTION and not word.isdigit() and base(word) not in CORE
-
-
-def _is_evidence(part: str) -> bool:
-    return part.endswith("*") or is_telling(part)
 
 
 def _evidence(read: Reading, clues: Clues) -> frozenset[int]:
