@@ -3,7 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.agents.scripted.phrases import REASON
-from calbench.metrics.speech.evidence import PrivateLabel, clues_of, evidence, reading, touched
+from calbench.metrics.speech.evidence import (
+    LabelIndex,
+    PrivateLabel,
+    clues_of,
+    evidence,
+    reading,
+    touched,
+)
 from calbench.metrics.speech.leakage import Leak, leaks_in, signs_in
 from calbench.metrics.speech.vocabulary import stem, words_of
 from calbench.scenarios.labels import _folded, read_label_bank
@@ -123,6 +130,8 @@ def test_labels_with_a_sign_are_those_of_all_compared_one_by_one(
     ruled = evidence(read, about)
     signs = {i for i, clues in enumerate(about) if read.of(clues.near) or ruled.of(i)}
     assert signs_in(text, labels).keys() == signs <= set(touched(text, labels))
+    ids = {labels[index].label_id for index in touched(text, labels)}
+    assert LabelIndex(labels).touched(text) == ids
 
 
 GYM = label("Strength session with a personal trainer", "gym", label_id="gym")
