@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+import numpy as np
+
 from calbench.facts.columns import columns, count
-from calbench.facts.fact import Fact, MeasuredGame
+from calbench.facts.fact import Fact, MeasuredGame, Values
 from calbench.facts.storage import GameKey, MeasuredBatch, batch_of
 from calbench.metrics.judge.cases import Verdict, case_json
-from calbench.metrics.judge.comparison import JudgedGame, PrimaryLoss, judged_targets, moved_cells
+from calbench.metrics.judge.comparison import Cells, JudgedGame, PrimaryLoss, judged_targets
 from calbench.metrics.judge.scripted import SCRIPTED_JUDGE, scripted_verdicts
 from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.outcomes import is_excluded
@@ -85,41 +87,36 @@ JUDGED_TARGETS = Fact(
     primary_vps (number, slot-equivalents; P): V by the primary measure
     vps_kind
     """),
-    {
-        "judge_movements": "judged.total",
-        "judge_toward": "judged.toward",
-        "judge_steps": "judged.steps",
-        "judge_steps_toward": "judged.steps_toward",
-        "judge_constant": "baseline.constant",
-        "judge_chance": "baseline.chance",
-        "reflection_movements": "reflected.total",
-        "reflection_toward": "reflected.toward",
-        "primary_vps": "loss.vps",
-        "vps_kind": "loss.kind",
-    },
 )
 """Every agent of every scored game."""
 
-JUDGE_ROWS = count("judge_rows", "rounds", "in which the judge answered", "P")
-JUDGE_DELTA = count("judge_delta", STEPS, "sum of its changes over these", "P")
-REFLECTION_ROWS = count("reflection_rows", "rounds", "with a readable reflection", "P")
-REFLECTION_DELTA = count("reflection_delta", STEPS, "sum of its changes over these", "P")
+
+def _moved(cells: Cells, axes: str) -> Values:
+    """Return the cells in which at least one side is not 0, column by column."""
+    where = (cells.judge != 0) | (cells.reflection != 0)
+    sides = {
+        "judge_rows": cells.judge_rows,
+        "judge_delta": cells.judge,
+        "reflection_rows": cells.reflection_rows,
+        "reflection_delta": cells.reflection,
+    }
+    places = dict(zip(axes.split(), np.argwhere(where).T.tolist(), strict=True))
+    return places | {name: side[where].tolist() for name, side in sides.items()}
 
 
 JUDGED_CELLS = Fact(
     "judged_cells",
-    lambda game: moved_cells(game.cells.over_rounds()),
+    lambda game: _moved(game.cells.over_rounds(), "observer_agent target_agent slot"),
     columns(
-        """
-    observer_agent target_agent slot judge_rows judge_delta reflection_rows reflection_delta
+        f"""
+    observer_agent target_agent slot
+    judge_rows (count, rounds; P): in which the judge answered
+    judge_delta (count, {STEPS}; P): sum of its changes over these
+    reflection_rows (count, rounds; P): with a readable reflection
+    reflection_delta (count, {STEPS}; P): sum of its changes over these
     """,
-        of=[SLOT, JUDGE_ROWS, JUDGE_DELTA, REFLECTION_ROWS, REFLECTION_DELTA],
+        of=[SLOT],
     ),
-    {
-        "observer_agent": lambda cell: cell.place[0],
-        "target_agent": lambda cell: cell.place[1],
-        "slot": lambda cell: cell.place[2],
-    },
     is_large=True,
 )
 """Every cell of a scored and reflected game that moved according to judge or reflections, summed
@@ -127,19 +124,11 @@ over rounds. In all other cells both are 0."""
 
 JUDGED_ROUND_CELLS = Fact(
     "judged_round_cells",
-    lambda game: moved_cells(game.cells),
+    lambda game: _moved(game.cells, "round observer_agent target_agent slot"),
     columns(
-        """
-    round observer_agent target_agent slot judge_delta reflection_delta
-    """,
-        of=[SLOT, JUDGE_DELTA, REFLECTION_DELTA],
+        "round observer_agent target_agent slot judge_delta reflection_delta",
+        of=JUDGED_CELLS.columns,
     ),
-    {
-        "round": lambda cell: cell.place[0],
-        "observer_agent": lambda cell: cell.place[1],
-        "target_agent": lambda cell: cell.place[2],
-        "slot": lambda cell: cell.place[3],
-    },
     is_large=True,
 )
 """The same, round by round."""

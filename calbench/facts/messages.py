@@ -17,9 +17,10 @@ from calbench.facts.fact import Fact, Find, MeasuredGame
 from calbench.facts.speech import audited
 from calbench.metrics.players import Player
 from calbench.metrics.privacy.loss import CHANNEL_BY_EVENT
-from calbench.metrics.speech.messages import AuditedMessage, audited_messages, labels_of_game
+from calbench.metrics.speech.conversation import Conversation
+from calbench.metrics.speech.messages import AuditedMessage, audited_messages, scene_of
 from calbench.metrics.speech.rules import NAMES as OWN_SLOT
-from calbench.metrics.speech.secondhand import PassedOn, spread
+from calbench.metrics.speech.secondhand import PassedOn
 from calbench.metrics.usage import ANSWERS, tokens_of
 from calbench.scenarios.labels import TIERS
 from calbench.traces.events import (
@@ -83,27 +84,22 @@ def _messages(game: MeasuredGame) -> Iterator[Message]:
                 player = None if sender is None else game.players[sender]
                 words = event.content.text if isinstance(event.content, Text) else None
                 if words is not None and by_event is None:  # a typed game has nothing to audit
-                    messages, passed = _audited(game)
-                    by_event = {each.said.event_index: each for each in messages}
+                    talk = _audited(game)
+                    by_event = {each.said.event_index: each for each in talk.messages}
+                    passed = talk.spread.by_event
                 found = None if words is None or by_event is None else by_event.get(index)
                 moves, others = steps.get(index, ()), passed.get(index, ())
                 bits = game.score.learnt.told.get(index)
                 yield Message(index, event, player, words, moves, found, others, bits)
 
 
-def _audited(
-    game: MeasuredGame,
-) -> tuple[Sequence[AuditedMessage], Mapping[int, tuple[PassedOn, ...]]]:
-    """Return the messages in words, also those of a team that says that it uses none.
-
-    With them the labels of others that they pass on, by the index of their events.
-    """
+def _audited(game: MeasuredGame) -> Conversation:
+    """Return the messages in words, also those of a team that says that it uses none."""
     found = audited(game)
     if found is not None:
-        return found.messages, found.spread.by_event
-    labels = labels_of_game(game.trace)
-    messages = audited_messages(game.trace, labels)
-    return messages, spread(messages, labels).by_event
+        return found
+    scene = scene_of(game.trace)
+    return Conversation(audited_messages(game.trace, scene), (), scene.labels)
 
 
 def _sender(event: MessageSent | AnnouncementSent) -> AgentId | None:

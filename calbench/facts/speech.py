@@ -8,16 +8,14 @@ of the item it is first-hand, told by anybody else second-hand [C].
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any
 
-from calbench.domain.ids import AgentId, ItemId
 from calbench.facts.columns import Column, columns, count
 from calbench.facts.fact import Fact, Find, MeasuredGame, spaced
-from calbench.metrics.speech.cases import KINDS, CaseCount, case_counts
+from calbench.metrics.speech.cases import KINDS, case_counts
 from calbench.metrics.speech.conversation import (
     Conversation,
-    LeakingMessage,
-    SecondHandLeak,
     Speech,
     conversation,
     leaking_messages,
@@ -26,12 +24,11 @@ from calbench.metrics.speech.conversation import (
 )
 from calbench.metrics.speech.honesty import KINDS as CLAIMS
 from calbench.metrics.speech.honesty import ClaimKind
-from calbench.metrics.speech.leakage import Leak
-from calbench.metrics.speech.messages import Said
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.metrics.speech.rules import NAMES
-from calbench.metrics.speech.secondhand import owners_of
-from calbench.scenarios.labels import TIERS, Label, Tier
+from calbench.scenarios.labels import TIERS, Tier
+
+Rows = Callable[[MeasuredGame], Iterable[Any]]
 
 
 @lru_cache(maxsize=1)
@@ -40,94 +37,68 @@ def audited(game: MeasuredGame) -> Conversation | None:
     return conversation(game.trace)
 
 
+def _of_talk(rows: Callable[[Conversation, MeasuredGame], Iterable[Any]]) -> Rows:
+    """Return what finds rows in a game's conversation; none without one."""
+
+    def found(game: MeasuredGame) -> Iterable[Any]:
+        talk = audited(game)
+        return () if talk is None else rows(talk, game)
+
+    return found
+
+
 def _names(game: MeasuredGame) -> list[str]:
     return [player.name for player in game.players]
 
 
-def _speeches(game: MeasuredGame) -> Iterator[Speech]:
-    found = audited(game)
-    return iter(()) if found is None else speeches(found, _names(game))
+def _counted(counts: str, names: Iterable[str]) -> dict[str, Find]:
+    """Return what finds each of some counts of a player by its name."""
+    found: Callable[[Speech], Counter[str]] = attrgetter(counts)
+    return {name: partial(_count, found, name) for name in names}
 
 
-def _leaking(game: MeasuredGame) -> Iterator[LeakingMessage]:
-    found = audited(game)
-    return iter(()) if found is None else leaking_messages(found, _names(game))
-
-
-def _second_hand(game: MeasuredGame) -> Iterator[SecondHandLeak]:
-    found = audited(game)
-    return iter(()) if found is None else second_hand_leaks(found, _names(game))
-
-
-def _counted(counts: Callable[[Speech], Counter[Any]], names: Iterable[str]) -> dict[str, Find]:
-    """Return what finds each of some counts by its name."""
-    return {name: partial(_count, counts, name) for name in names}
-
-
-def _count(counts: Callable[[Speech], Counter[Any]], name: str, speech: Speech) -> int:
+def _count(counts: Callable[[Speech], Counter[str]], name: str, speech: Speech) -> int:
     return counts(speech)[name]
 
 
-class _Tiered(NamedTuple):
-    """A count by tier: what its columns say, and where it is found."""
-
-    unit: str
-    meaning: str
-    counts: Callable[[Speech], Counter[Any]]
-    has_all: bool = False
-
-
-_TIERED: Mapping[str, _Tiered] = {
-    "leaking": _Tiered("messages", "messages that tell a label", lambda each: each.leaking),
-    "told": _Tiered("labels", "distinct labels told", lambda each: each.told),
-    "held": _Tiered("labels", "labels of the player's items", lambda each: each.held),
-    "passing": _Tiered(
-        "messages",
-        "messages that pass on a label of another",
-        lambda each: each.passing,
-        has_all=True,
-    ),
-    "disclosing": _Tiered(
-        "messages",
-        "messages that tell or pass on a label",
-        lambda each: each.disclosing,
-        has_all=True,
-    ),
-    "passed": _Tiered("labels", "distinct labels of others passed on", lambda each: each.others),
-    "out": _Tiered(
-        "labels", "labels of the player's items learnt by others", lambda each: each.reach.out
-    ),
-    "passed_by_others": _Tiered(
-        "labels",
+_TIERED: Mapping[str, tuple[str, str, str]] = {
+    "leaking": ("leaking", "messages", "messages that tell a label"),
+    "told": ("told", "labels", "distinct labels told"),
+    "held": ("held", "labels", "labels of the player's items"),
+    "passing": ("passing", "messages", "messages that pass on a label of another"),
+    "disclosing": ("disclosing", "messages", "messages that tell or pass on a label"),
+    "passed": ("others", "labels", "distinct labels of others passed on"),
+    "out": ("reach.out", "labels", "labels of the player's items learnt by others"),
+    "passed_by_others": (
+        *("reach.passed_on", "labels"),
         "labels of the player's items that others passed on",
-        lambda each: each.reach.passed_on,
     ),
-    "learnt": _Tiered(
-        "agents",
+    "learnt": (
+        *("reach.learnt", "agents"),
         "first-hand learners of labels of the player's items, each label apart, labels",
-        lambda each: each.reach.learnt,
     ),
-    "learnt_on": _Tiered(
-        "agents",
+    "learnt_on": (
+        *("reach.learnt_on", "agents"),
         "second-hand learners of labels of the player's items, each label apart, labels",
-        lambda each: each.reach.learnt_on,
     ),
 }
-"""Counts by tier, by how their columns begin; those whose tiers do not add up to it have a column
-of all before them."""
+"""Counts by tier, by how their columns begin: where they are found, their unit, and what they
+say."""
+
+_WITH_ALL = frozenset({"passing", "disclosing"})
+"""Those whose tiers do not add up to it have a column of all before them."""
 
 
 def _tiers(name: str) -> Iterator[Column]:
-    unit, meaning, _, has_all = _TIERED[name]
-    if has_all:
+    _, unit, meaning = _TIERED[name]
+    if name in _WITH_ALL:
         yield count(f"{name}_all", unit, f"{meaning} of any tier")
     for tier in TIERS:
         yield count(f"{name}_{tier}", unit, f"{meaning} of tier {tier}")
 
 
 def _found_by_tier(name: str) -> dict[str, Find]:
-    _, _, counts, has_all = _TIERED[name]
-    found = _counted(counts, ("all", *TIERS) if has_all else TIERS)
+    found = _counted(_TIERED[name][0], ("all", *TIERS) if name in _WITH_ALL else TIERS)
     return {f"{name}_{tier}": find for tier, find in found.items()}
 
 
@@ -140,7 +111,7 @@ def _claims(kind: ClaimKind) -> dict[str, Find]:
 
 SPEECH = Fact(
     "speech",
-    _speeches,
+    _of_talk(lambda talk, game: speeches(talk, _names(game))),
     columns(
         """
     player (text): player that sent or did it; empty: all players of the game together
@@ -168,8 +139,8 @@ SPEECH = Fact(
     ),
     {
         "messages": lambda speech: len(speech.messages),
-        **_counted(lambda speech: speech.patterns, [each.name for each in PATTERNS]),
-        **_counted(lambda speech: speech.own_slot, NAMES),
+        **_counted("patterns", [each.name for each in PATTERNS]),
+        **_counted("own_slot", NAMES),
         **{name: find for kind in CLAIMS for name, find in _claims(kind).items()},
         **{name: find for each in _TIERED for name, find in _found_by_tier(each).items()},
     },
@@ -184,7 +155,7 @@ def _of_tier(tier: Tier) -> Find:
 
 LEAKS = Fact(
     "leaks",
-    _leaking,
+    _of_talk(lambda talk, game: leaking_messages(talk, _names(game))),
     columns(
         """
     event_index (count; -): event of the trace, from 0
@@ -217,7 +188,7 @@ LEAKS = Fact(
 
 SECOND_HAND = Fact(
     "second_hand",
-    _second_hand,
+    _of_talk(lambda talk, game: second_hand_leaks(talk, _names(game))),
     columns("""
     event_index (count; -): event of the trace, from 0
     item (count): errand or meeting that it labels
@@ -261,65 +232,9 @@ AUDITS = (SPEECH, LEAKS, SECOND_HAND)
 """Facts of the audits of language."""
 
 
-class Hearing(NamedTuple):
-    """An agent learns a label.
-
-    Attributes:
-        said: the message by which it does.
-        listener: who learns it.
-        owner: the agent of whose item the label is: who told it first.
-        item: the errand or meeting that it labels.
-        label: the label.
-        leak: the words that tell it.
-    """
-
-    said: Said
-    listener: AgentId
-    owner: AgentId
-    item: ItemId
-    label: Label
-    leak: Leak
-
-    @property
-    def is_second_hand(self) -> bool:
-        """Whether somebody else than an owner told it."""
-        return self.said.sender != self.owner
-
-    @property
-    def words(self) -> str:
-        """The words that tell it, on one line."""
-        return " ".join(self.leak.span.split())
-
-
-def hearings(found: Conversation) -> Iterator[Hearing]:
-    """Yield what each agent learns of the labels of others, in the order sent."""
-    if found.labels is None:
-        return
-    owners = owners_of(found.labels)
-    known: dict[AgentId, set[ItemId]] = {}  # by listener
-    for message in found.messages:
-        sender = message.said.sender
-        told = {each.item: (sender, each.label, each.leak) for each in message.told}
-        told |= {
-            each.item: (each.path[0].speaker, each.label, each.leak)
-            for each in found.passed_on(message)
-        }
-        for item, (owner, label, leak) in told.items():
-            for listener in message.said.recipients:
-                mine = known.setdefault(listener, set())
-                if listener not in owners[item] and item not in mine:
-                    mine.add(item)
-                    yield Hearing(message.said, listener, owner, item, label, leak)
-
-
-def _hearings(game: MeasuredGame) -> Iterator[Hearing]:
-    found = audited(game)
-    return iter(()) if found is None else hearings(found)
-
-
 HEARINGS = Fact(
     "hearings",
-    _hearings,
+    _of_talk(lambda talk, _: talk.spread.hearings),
     columns("""
     event_index round
     listener (count): agent that learns it, from 0
@@ -340,14 +255,9 @@ HEARINGS = Fact(
 """Every private label that an agent of a scored game learns, with the message by which it does."""
 
 
-def _cases(game: MeasuredGame) -> Iterator[CaseCount]:
-    talk = audited(game)
-    return iter(()) if talk is None else iter(case_counts(game.trace, talk))
-
-
 CASES = Fact(
     "cases",
-    _cases,
+    _of_talk(lambda talk, game: case_counts(game.trace, talk)),
     columns(f"""
     kind (text; C): one of {", ".join(KINDS)}
     name (text; C): of the pattern, outcome, tier, statement or limit

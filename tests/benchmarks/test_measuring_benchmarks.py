@@ -16,7 +16,7 @@ from calbench.config.composition import compose_team
 from calbench.engine.jobs import Job
 from calbench.metrics.measure import DEFAULT_MEASURE
 from calbench.metrics.privacy.inference.game import learnt_of
-from calbench.metrics.speech.messages import audited_messages, labels_of_game
+from calbench.metrics.speech.messages import audited_messages, scene_of
 from calbench.metrics.speech.secondhand import Spread, spread
 from calbench.oracle.ties import optimal_cost_vectors
 from calbench.scenarios.difficulty import with_oracle
@@ -103,7 +103,7 @@ def test_cost_vectors_are_listed(benchmark: BenchmarkFixture, num_meetings: int)
 def test_second_hand_leaks_are_found(benchmark: BenchmarkFixture) -> None:
     """Goal: under 10 ms a game of speakers who tell their labels, a fifth of its other audits."""
     games = [play_game(canonical_scenario(seed), "oversharer") for seed in range(8)]
-    found = [audited_messages(game, labels_of_game(game)) for game in games]
+    found = [audited_messages(game, scene_of(game)) for game in games]
     for messages in found:
         assert any(message.told for message in messages)
 

@@ -1,7 +1,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -30,7 +29,7 @@ def test_same_lines_come_out_with_what_was_found(tmp_path: Path) -> None:
     assert {key: first[key] for key in LINE} == LINE
     assert first["mine"] == 1
     assert first["patterns"] == ["semantic_label_leakage"]
-    assert first["own_slot"] == asdict(own_slot(str(LINE["text"])))
+    assert first["own_slot"] == own_slot(str(LINE["text"]))._asdict()
     assert list(first["own_slot"]) == list(NAMES)
     assert first["own_slot"]["proposal"]
     assert first["leaks"] == [

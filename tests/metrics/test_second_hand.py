@@ -13,13 +13,14 @@ from calbench.domain.actions import ParticipantMessage
 from calbench.domain.ids import AgentId, ItemId
 from calbench.domain.messages import Channel, Text
 from calbench.metrics.speech.conversation import conversation, speeches
-from calbench.metrics.speech.leakage import PrivateLabel, leaks_in, passed_on_in
+from calbench.metrics.speech.evidence import PrivateLabel
+from calbench.metrics.speech.leakage import leaks_in, passed_on_in
 from calbench.metrics.speech.messages import (
     AuditedMessage,
     Said,
     Scene,
     audited_messages,
-    labels_of_game,
+    scene_of,
 )
 from calbench.metrics.speech.secondhand import Spread, reach, spread
 from calbench.scenarios.labels import Labels, read_label_bank
@@ -171,7 +172,7 @@ def test_learners_of_a_label_with_several_owners_are_counted_once() -> None:
 
 
 def test_without_labels_nothing_is_told() -> None:
-    assert spread_of([Message(0, (1,), says(ERRAND))], None) == Spread({}, {})
+    assert spread_of([Message(0, (1,), says(ERRAND))], None) == Spread({}, {}, ())
 
 
 KIDNEY = PrivateLabel("kidney", "Dialysis at the kidney unit", ("dialysis",), "sensitive")
@@ -328,7 +329,8 @@ def test_messages_that_were_refused_tell_nothing() -> None:
     found = conversation(labelled(played))
     assert found is not None
     assert len(found.messages) == 2
-    assert found.spread == Spread({}, {ERRAND: {AgentId(4): 1}})
+    assert not found.spread.by_event
+    assert found.spread.steps == {ERRAND: {AgentId(4): 1}}
 
 
 CHANNELS: tuple[Channel, ...] = ("dm", "all_agent_groupchat")
@@ -344,13 +346,13 @@ def test_scripted_speakers_tell_and_pass_on_the_labels_that_they_quote(
     counts = Counter[str]()
     for number, channel in enumerate(CHANNELS * 2):
         game = play_scripted(canonical_scenario(number), styles, (channel,)).trace
-        labels = labels_of_game(game)
-        messages = audited_messages(game, labels)
+        scene = scene_of(game)
+        messages, labels = audited_messages(game, scene), scene.labels
         passed = spread(messages, labels).by_event
         repeated: set[tuple[int, str]] = set()
         for each in messages:
             assert labels is not None
-            _, private, _ = each.scene.concern(each.said, labels)
+            private = each.scene.concern(each.said).private
             quoted = {*QUOTED.findall(each.said.text)} & {label.text for label in private}
             told = {found.label.text for found in each.told}
             assert told == quoted, each.said.text

@@ -15,7 +15,7 @@ from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
 from calbench.metrics.speech.cases import NAMES_BY_KIND, SECOND_HAND
-from calbench.metrics.speech.messages import labels_of_game, said
+from calbench.metrics.speech.messages import said, scene_of
 from calbench.report.experiment import Experiment
 from calbench.report.tables import Row
 from calbench.traces.events import BatchApplied, DmSent, InvalidToolCall, ReplyNote, Resolution
@@ -210,7 +210,7 @@ def broken_twice(place: Place) -> bool:
 
 def label_told(place: Place, tier: str | None = None) -> bool:
     """Whether a label that it quotes is its sender's own, and not known to who is told."""
-    labels = labels_of_game(place.trace)
+    labels = scene_of(place.trace).labels
     assert labels is not None
     own = [
         labels.label_of(item)

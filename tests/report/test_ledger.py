@@ -22,7 +22,7 @@ from calbench.facts.messages import MESSAGES
 from calbench.metrics.players import players_of
 from calbench.metrics.privacy.estimators import game_loss
 from calbench.metrics.privacy.inference.game import learnt
-from calbench.metrics.speech.messages import audited_messages, labels_of_game
+from calbench.metrics.speech.messages import audited_messages, scene_of
 from calbench.report.escape import data_script
 from calbench.report.games.files import PLAYED_COLUMNS, OfTables, Rows, about_game
 from calbench.report.games.ledger import DIGITS, JudgedGames, ledger_data, vector_of
@@ -153,12 +153,12 @@ def test_more_values_than_digits_are_told_apart() -> None:
 def test_spans_of_a_language_game_are_the_words_of_the_audits(tmp_path: Path) -> None:
     results = make_language(tmp_path, "language", "oversharer", num_scenarios=1)
     first = read_trace(results.traces / "oversharer" / "varied-000.json")
-    labels = labels_of_game(first)
-    assert labels is not None
+    scene = scene_of(first)
+    assert scene.labels is not None
     data, game = both(first)
 
     told = 0
-    for audited in audited_messages(first, labels):
+    for audited in audited_messages(first, scene):
         message = audited.said
         spans = data["words"].get(str(message.event_index), [])
         spans = data["words"][str(spans)] if isinstance(spans, int) else spans

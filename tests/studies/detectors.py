@@ -7,7 +7,7 @@ what it writes is kept in git.
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
@@ -30,10 +30,9 @@ from calbench.metrics.speech.detectors import (
     Weights,
 )
 from calbench.metrics.speech.features import RULED, message_features, prepared
-from calbench.metrics.speech.leakage import told_by
+from calbench.metrics.speech.leakage import signs_in, told_by
 from calbench.metrics.speech.rules import ruled_slot
 from calbench.metrics.speech.sample import LabelledMessage, read_others, read_sample
-from calbench.metrics.speech.signs import signs_in
 from calbench.metrics.speech.states import STATED
 from stages import paths
 
@@ -75,15 +74,12 @@ class Example:
 
 def trained(messages: Sequence[LabelledMessage]) -> Weights:
     """Train all detectors on messages."""
-    return Weights(
-        {
-            name: detector(
-                [example for each in messages for example in own_slot_examples(each, name)]
-            )
-            for name in OWN_SLOT
-        },
-        detector([example for each in messages for example in leak_examples(each)]),
-    )
+    own = {
+        name: [example for each in messages for example in own_slot_examples(each, name)]
+        for name in OWN_SLOT
+    }
+    leaks = [example for each in messages for example in leak_examples(each)]
+    return {name: detector(examples) for name, examples in {**own, LEAK: leaks}.items()}
 
 
 def own_slot_examples(message: LabelledMessage, name: str) -> Iterator[Example]:
@@ -154,12 +150,12 @@ def fitted(
 def found_by(weights: Weights, message: LabelledMessage) -> frozenset[str]:
     """Return what detectors find: names of own-slot labels, and ids of labels told."""
     features = message_features(message.text)
-    found = {name for name, each in weights.own_slot.items() if each.says(features)}
+    found = {name for name in OWN_SLOT if weights[name].says(features)}
     if ruled_slot(prepared(message.text)).exact_cost:
         found |= {"exact_cost", "cost_or_constraint"}
     labels = [label.private_label_of() for label in message.labels]
     signs = signs_in(message.text, labels, message.known)
-    told = {labels[index].label_id for index in told_by(signs, labels, weights.leak)}
+    told = {labels[index].label_id for index in told_by(signs, labels, weights[LEAK])}
     return frozenset(found | told)
 
 
@@ -197,10 +193,9 @@ def unseen_text(unseen: Unseen) -> str:
 
 def text_of(weights: Weights) -> str:
     """Return the file of some detectors, one feature a line."""
-    detectors = {**weights.own_slot, LEAK: weights.leak}
     parts = {
         name: {"start": each.start, "weights": dict(sorted(each.weights.items()))}
-        for name, each in detectors.items()
+        for name, each in weights.items()
     }
     return json.dumps(parts, indent=0, separators=(",", ":")) + "\n"
 
@@ -212,8 +207,7 @@ def main(_: list[str]) -> None:
     weights = trained([*others, *ours])
     write_atomically(WEIGHTS, text_of(weights).encode())
     write_atomically(SAMPLE / UNSEEN, unseen_text(unseen(others, ours)).encode())
-    sizes: Mapping[str, Detector] = {**weights.own_slot, LEAK: weights.leak}
-    shown = ", ".join(f"{name} {len(each.weights)} features" for name, each in sizes.items())
+    shown = ", ".join(f"{name} {len(each.weights)} features" for name, each in weights.items())
     say(f"{len(others)} messages of {OTHERS[0]}, {len(ours)} of ours: {shown}; {WEIGHTS}")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calbench.analysis.audit_sample import UNSEEN, read_unseen
-from calbench.metrics.speech.detectors import OWN_SLOT, UNIT, released_weights, weights_of
+from calbench.metrics.speech.detectors import LEAK, OWN_SLOT, UNIT, released_weights, weights_of
 from calbench.metrics.speech.sample import read_others, read_sample
 from calbench.tree import in_tree
 from tests.studies.detectors import Example, detector, found_by, text_of, trained, unseen
@@ -38,7 +38,7 @@ def test_rare_features_are_left_out_and_pairs_count_half() -> None:
 def test_weights_are_read_as_written() -> None:
     released = released_weights()
     assert weights_of(text_of(released)) == released
-    for each in (*released.own_slot.values(), released.leak):
+    for each in released.values():
         assert all(one < other for one, other in pairwise(each.weights))
 
 
@@ -47,8 +47,7 @@ def test_released_detectors_are_those_that_are_trained_from_the_samples() -> Non
     """Another machine may round a weight to the next thousandth, never a decision."""
     others, ours = read_others(SAMPLE / "others.jsonl"), read_sample(SAMPLE / "messages.jsonl")
     made, released = trained([*others, *ours]), released_weights()
-    pairs = [(made.own_slot[name], released.own_slot[name]) for name in OWN_SLOT]
-    for one, other in [*pairs, (made.leak, released.leak)]:
+    for one, other in [(made[name], released[name]) for name in (*OWN_SLOT, LEAK)]:
         assert abs(one.start - other.start) <= 1
         names = one.weights.keys() | other.weights.keys()
         assert all(abs(one.weights.get(n, 0) - other.weights.get(n, 0)) <= 1 for n in names)

@@ -22,16 +22,7 @@ from calbench.facts.columns import (
     text,
 )
 from calbench.facts.frames import empty
-from calbench.facts.judged import (
-    JUDGE_DELTA,
-    JUDGE_ROWS,
-    JUDGED,
-    JUDGED_TARGETS,
-    REFLECTION_DELTA,
-    REFLECTION_ROWS,
-    SLOT,
-    STEPS,
-)
+from calbench.facts.judged import JUDGED, JUDGED_CELLS, JUDGED_TARGETS, STEPS
 from calbench.facts.storage import Facts
 from calbench.metrics.privacy.reflection import GREATEST_MOVEMENT
 from calbench.stats.sums import exact_totals
@@ -166,7 +157,7 @@ def judge_more_precise_than_reflection(facts: Facts, settings: Settings) -> pd.D
     """,
     key="trace_path observer_agent target_agent slot",
     needs="judged",
-    of=[JUDGE, SLOT, JUDGE_ROWS, JUDGE_DELTA, REFLECTION_ROWS, REFLECTION_DELTA],
+    of=[JUDGE, *JUDGED_CELLS.columns],
 )
 def judge_reflection_cell_agreement(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """Changes by judge and reflections of each observer, target and slot over a whole game."""

@@ -1,6 +1,5 @@
 """A game as a judge sees it, compared with reflections and the primary measure."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,27 +39,6 @@ class Belief(NamedTuple):
     def is_toward_truth(self) -> bool:
         """Whether it is a movement toward the truth."""
         return is_toward_truth(self.delta, is_occupied=self.is_occupied)
-
-
-def judged_beliefs(verdicts: Sequence[Verdict]) -> Iterator[Belief]:
-    """Yield the belief changes that a judge reports, in the order of the cases."""
-    for verdict in verdicts:
-        found, truth = verdict.round_case, verdict.round_case.occupied
-        for target, deltas in (verdict.delta_by_target or {}).items():
-            for slot, delta in enumerate(deltas):
-                if delta:
-                    observer = found.case.recipient
-                    held = truth[target][slot]
-                    yield Belief(found.round, target, observer, slot, delta, held)
-
-
-def reflected_beliefs(pairs: Sequence[PairReflection]) -> Iterator[Belief]:
-    """Yield the belief changes that agents reported in reflections, as answered integers."""
-    for pair in pairs:
-        for slot, delta in enumerate(pair.deltas or ()):
-            if delta:
-                held = pair.occupied[slot]
-                yield Belief(pair.round, pair.target, pair.observer, slot, delta, held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +131,27 @@ class JudgedGame:
 
     @cached_property
     def beliefs(self) -> tuple[Belief, ...]:
-        """Movements that the judge reports."""
-        return tuple(judged_beliefs(self.verdicts))
+        """Movements that the judge reports, in the order of the cases."""
+        return tuple(
+            Belief(
+                each.round, target, each.case.recipient, slot, delta, each.occupied[target][slot]
+            )
+            for verdict in self.verdicts
+            for each in [verdict.round_case]
+            for target, deltas in (verdict.delta_by_target or {}).items()
+            for slot, delta in enumerate(deltas)
+            if delta
+        )
 
     @cached_property
     def reflected(self) -> tuple[Belief, ...]:
-        """Movements that agents reported in reflections."""
-        return tuple(reflected_beliefs(self.reflections))
+        """Movements that agents reported in reflections, as answered integers."""
+        return tuple(
+            Belief(each.round, each.target, each.observer, slot, delta, each.occupied[slot])
+            for each in self.reflections
+            for slot, delta in enumerate(each.deltas or ())
+            if delta
+        )
 
     @cached_property
     def cells(self) -> Cells:
@@ -177,36 +169,35 @@ class JudgedGame:
         return sum(verdict.delta_by_target is None for verdict in self.verdicts)
 
 
-class Movements(NamedTuple):
-    """Movements about one agent: all and those toward the truth, as numbers and in steps."""
-
-    total: int
-    toward: int
-    steps: int
-    steps_toward: int
-
-
-class Baseline(NamedTuple):
-    """What answers about one agent would be worth without its messages, in slot-equivalents.
+class JudgedTarget(NamedTuple):
+    """What is reported about one agent of a game, by the names of columns.
 
     Attributes:
-        constant: calibrated loss if the judge answered +1 everywhere.
-        chance: expected calibrated loss of its own answers to each case in a random order of
+        agent_id: the agent.
+        judge_movements: judged movements about it, not 0.
+        judge_toward: of these, toward the truth.
+        judge_steps: sum of the sizes of these movements, in steps.
+        judge_steps_toward: of this, toward the truth.
+        judge_constant: calibrated loss in slot-equivalents if the judge answered +1 everywhere.
+        judge_chance: expected calibrated loss of its own answers to each case in a random order of
             targets and slots.
+        reflection_movements: reflected movements about it.
+        reflection_toward: of these, toward the truth.
+        primary_vps: its loss by the primary measure.
+        vps_kind: of that measure.
     """
 
-    constant: float
-    chance: float
-
-
-class JudgedTarget(NamedTuple):
-    """What is reported about one agent of a game."""
-
     agent_id: AgentId
-    judged: Movements
-    baseline: Baseline
-    reflected: Movements
-    loss: PrimaryLoss
+    judge_movements: int
+    judge_toward: int
+    judge_steps: int
+    judge_steps_toward: int
+    judge_constant: float
+    judge_chance: float
+    reflection_movements: int
+    reflection_toward: int
+    primary_vps: float | None
+    vps_kind: VpsKind | None
 
 
 def judged_targets(game: JudgedGame) -> Iterator[JudgedTarget]:
@@ -216,55 +207,38 @@ def judged_targets(game: JudgedGame) -> Iterator[JudgedTarget]:
     agents = tuple(AgentId(agent) for agent in range(game.trace.scenario.num_agents))
     judged, reflected = _by_agent(game.beliefs, agents), _by_agent(game.reflected, agents)
     baselines = _baselines(game.verdicts, agents)
-    for row in zip(agents, judged, baselines, reflected, game.losses, strict=True):
-        yield JudgedTarget(*row)
+    for agent, loss in zip(agents, game.losses, strict=True):
+        yield JudgedTarget(agent, *judged[agent], *baselines[agent], *reflected[agent][:2], *loss)
 
 
-def _baselines(verdicts: Iterable[Verdict], agents: Iterable[AgentId]) -> list[Baseline]:
-    """Return the baselines of the answers about each agent that could be read."""
-    terms: dict[AgentId, list[Baseline]] = {agent: [] for agent in agents}
+def _baselines(
+    verdicts: Iterable[Verdict], agents: Iterable[AgentId]
+) -> dict[AgentId, tuple[float, float]]:
+    """Return the losses of constant and of shuffled answers about each agent, where readable."""
+    terms: dict[AgentId, list[tuple[float, float]]] = {agent: [] for agent in agents}
     for verdict in verdicts:
         truth, deltas = verdict.round_case.occupied, verdict.delta_by_target or {}
         losses = chance_losses([(values, truth[target]) for target, values in deltas.items()])
         for target, loss in zip(deltas, losses, strict=True):
-            terms[target].append(Baseline(constant_loss(truth[target]), loss))
-    return [
-        Baseline(fsum(each.constant for each in own), fsum(each.chance for each in own))
-        for own in terms.values()
-    ]
+            terms[target].append((constant_loss(truth[target]), loss))
+    return {
+        agent: (fsum(constant for constant, _ in own), fsum(chance for _, chance in own))
+        for agent, own in terms.items()
+    }
 
 
-def _by_agent(beliefs: Iterable[Belief], agents: Sequence[AgentId]) -> list[Movements]:
-    counts: Counter[tuple[AgentId, bool]] = Counter()
-    steps: Counter[tuple[AgentId, bool]] = Counter()
+def _by_agent(
+    beliefs: Iterable[Belief], agents: Iterable[AgentId]
+) -> dict[AgentId, tuple[int, int, int, int]]:
+    """Return movements, those toward the truth, and the steps of both, about each agent."""
+    found = dict.fromkeys(agents, (0, 0, 0, 0))
     for belief in beliefs:
-        key = belief.target, belief.is_toward_truth
-        counts[key] += 1
-        steps[key] += abs(belief.delta)
-    return [
-        Movements(
-            counts[agent, True] + counts[agent, False],
-            counts[agent, True],
-            steps[agent, True] + steps[agent, False],
-            steps[agent, True],
+        number, toward, steps, steps_toward = found[belief.target]
+        is_toward, size = belief.is_toward_truth, abs(belief.delta)
+        found[belief.target] = (
+            number + 1,
+            toward + is_toward,
+            steps + size,
+            steps_toward + size * is_toward,
         )
-        for agent in agents
-    ]
-
-
-class MovedCell(NamedTuple):
-    """A cell that moved according to at least one side."""
-
-    place: tuple[int, ...]
-    judge_rows: int
-    judge_delta: int
-    reflection_rows: int
-    reflection_delta: int
-
-
-def moved_cells(cells: Cells) -> Iterator[MovedCell]:
-    """Yield the cells in which at least one side is not 0."""
-    where = (cells.judge != 0) | (cells.reflection != 0)
-    sides = (cells.judge_rows, cells.judge, cells.reflection_rows, cells.reflection)
-    values = (side[where].tolist() for side in sides)
-    yield from map(MovedCell, map(tuple, np.argwhere(where).tolist()), *values)
+    return found

@@ -32,7 +32,7 @@ from calbench.domain.messages import (
 from calbench.metrics.judge.cases import Verdict, cases_of
 from calbench.metrics.speech.availability import tells_availability, tells_cost
 from calbench.metrics.speech.clauses import MAX_CHARS, NEGATION, Clause, clauses_of
-from calbench.metrics.speech.proposals import puts_forward
+from calbench.metrics.speech.rules import puts_forward
 from calbench.traces.models import Trace
 
 Weight = int

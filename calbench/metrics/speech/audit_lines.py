@@ -16,7 +16,8 @@ from pydantic_core import PydanticCustomError
 from calbench.errors import FileError
 from calbench.files import first_problem, printable, read_bytes, shorten, unique_keys
 from calbench.metrics.speech.detectors import own_slot
-from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in, passed_on_in
+from calbench.metrics.speech.evidence import PrivateLabel
+from calbench.metrics.speech.leakage import Leak, leaks_in, passed_on_in
 from calbench.metrics.speech.patterns import message_patterns
 from calbench.metrics.speech.secondhand import Grapevine
 
@@ -161,25 +162,10 @@ def audit(message: MessageLine) -> dict[str, Any]:
     labels = [label.private_label_of() for label in message.labels]
     leaks = leaks_in(message.text, labels, message.known)
     patterns = list(message_patterns(message.text))
-    own = own_slot(message.text)
     return {
         "patterns": patterns + ["semantic_label_leakage"] * bool(leaks),
-        "own_slot": {
-            "proposal": own.proposal,
-            "availability": own.availability,
-            "cost_or_constraint": own.cost_or_constraint,
-            "exact_cost": own.exact_cost,
-        },
-        "leaks": [
-            {
-                "label_id": leak.label_id,
-                "span": leak.span,
-                "tier": leak.tier,
-                "start": leak.start,
-                "end": leak.end,
-            }
-            for leak in leaks
-        ],
+        "own_slot": own_slot(message.text)._asdict(),
+        "leaks": [leak._asdict() for leak in leaks],
     }
 
 
@@ -279,11 +265,7 @@ def _shown(
     """Note that a label was passed on, and return it as the output has it."""
     path = found.vine.tell(key, message.sender, number, message.recipients)
     return {
-        "label_id": key.label_id,
-        "span": leak.span,
-        "tier": leak.tier,
-        "start": leak.start,
-        "end": leak.end,
+        **leak._replace(label_id=key.label_id)._asdict(),
         "owners": list(found.owners[key]),
         "learners": list(path[-1].learners),
         "path": [{"sender": step.speaker, "line": step.place} for step in path],

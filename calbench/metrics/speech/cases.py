@@ -118,16 +118,15 @@ def case_counts(trace: Trace, talk: Conversation) -> tuple[CaseCount, ...]:
     for case in _cases(trace, talk):
         by_name.setdefault((case.kind, case.name), []).append(case)
     return tuple(
-        _counted(found)
+        CaseCount(min(found, key=_to_show), len(found), sum(case.is_plain for case in found))
         for kind, names in NAMES_BY_KIND.items()
         for name in names
         if (found := by_name.get((kind, name)))
     )
 
 
-def _counted(cases: list[Case]) -> CaseCount:
-    ordered = sorted(cases, key=lambda case: (not case.is_plain, case.event_index))
-    return CaseCount(ordered[0], len(cases), sum(case.is_plain for case in cases))
+def _to_show(case: Case) -> tuple[bool, int]:
+    return not case.is_plain, case.event_index
 
 
 def _cases(trace: Trace, talk: Conversation) -> Iterator[Case]:

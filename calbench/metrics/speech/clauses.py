@@ -180,6 +180,7 @@ def _clauses(text: str, groups: list[tuple[int, ...]]) -> list[Clause]:
     return clauses
 
 
+@lru_cache(maxsize=4096)
 def _numbers(text: str) -> tuple[int, ...]:
     """Return the slots of a list, with ranges expanded."""
     numbers: list[int] = []

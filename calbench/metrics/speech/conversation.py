@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from calbench.domain.ids import AgentId, ItemId
 from calbench.metrics.outcomes import is_excluded
 from calbench.metrics.speech.honesty import ClaimKind
 from calbench.metrics.speech.leakage import Leak
-from calbench.metrics.speech.messages import AuditedMessage, Said, audited_messages, labels_of_game
+from calbench.metrics.speech.messages import AuditedMessage, Said, audited_messages, scene_of
 from calbench.metrics.speech.patterns import Occurrence, occurrences
 from calbench.metrics.speech.secondhand import PassedOn, Reach, Spread, reach, spread
 from calbench.scenarios.labels import LABEL_BANKS, Labels, Tier
@@ -49,13 +50,6 @@ class Conversation:
         return self.spread.by_event.get(message.said.event_index, ())
 
 
-def message_counts(messages: tuple[AuditedMessage, ...]) -> Counter[str]:
-    """Return how many of some messages show each pattern of messages; absent is none."""
-    counts = Counter(pattern for message in messages for pattern in message.patterns)
-    leaking = sum(bool(message.told) for message in messages)
-    return counts + Counter(semantic_label_leakage=leaking)
-
-
 def conversation(trace: Trace, *, label_banks: Path = LABEL_BANKS) -> Conversation | None:
     """Audit a game; ``None`` for games without language and for excluded games.
 
@@ -69,8 +63,8 @@ def conversation(trace: Trace, *, label_banks: Path = LABEL_BANKS) -> Conversati
     """
     if not trace.config.team.uses_language or is_excluded(trace.events):
         return None
-    labels = labels_of_game(trace, label_banks)
-    return Conversation(audited_messages(trace, labels), tuple(occurrences(trace)), labels)
+    scene = scene_of(trace, label_banks)
+    return Conversation(audited_messages(trace, scene), tuple(occurrences(trace)), scene.labels)
 
 
 @dataclass(frozen=True)
@@ -153,11 +147,13 @@ def speeches(found: Conversation, names: Sequence[str]) -> Iterator[Speech]:
 def _speech(player: str | None, agents: Iterable[int], found: Conversation) -> Speech:
     own = frozenset(map(AgentId, agents))
     messages = tuple(each for each in found.messages if each.said.sender in own)
-    happened = Counter(
+    shown = Counter(pattern for message in messages for pattern in message.patterns)
+    shown.update(
         each.pattern
         for each in found.occurrences
         if player is None or not own.isdisjoint(each.agents)
     )
+    shown["semantic_label_leakage"] = sum(bool(message.told) for message in messages)
     told = (found.told_by_agent.get(agent, {}).values() for agent in own)
     passed = tuple((each, labels) for each in messages if (labels := found.passed_on(each)))
     others = {
@@ -166,16 +162,18 @@ def _speech(player: str | None, agents: Iterable[int], found: Conversation) -> S
     return Speech(
         player,
         messages,
-        message_counts(messages) + happened,
+        shown,
         Counter(tier for tiers in told for tier in tiers),
-        Counter() if found.labels is None else _held(found.labels, own),
+        _held(found.labels, own),
         passed,
         Counter(others.values()),
         reach(found.spread, found.labels, own),
     )
 
 
-def _held(labels: Labels, agents: Iterable[AgentId]) -> Counter[Tier]:
+def _held(labels: Labels | None, agents: Iterable[AgentId]) -> Counter[Tier]:
+    if labels is None:
+        return Counter()
     items = (item for agent in agents for item in labels.items_by_agent[agent])
     return Counter(labels.label_of(item).tier for item in items)
 
@@ -188,8 +186,7 @@ def _in_one_line(leaks: Iterable[Leak]) -> str:
     return BETWEEN.join(" ".join(leak.span.split()) for leak in leaks)
 
 
-@dataclass(frozen=True, slots=True)
-class LeakingMessage:
+class LeakingMessage(NamedTuple):
     """A message that gives private labels away.
 
     Attributes:
@@ -223,8 +220,7 @@ def leaking_messages(found: Conversation, names: Sequence[str]) -> Iterator[Leak
             yield LeakingMessage(message.said, names[message.said.sender], message.leaks, passed)
 
 
-@dataclass(frozen=True, slots=True)
-class SecondHandLeak:
+class SecondHandLeak(NamedTuple):
     """A label that a message passes on: the message, its sender, and the owners' players."""
 
     said: Said

@@ -67,12 +67,8 @@ class Detector:
         return self.start + sum([weights[each] for each in features if each in weights]) > BOUND
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """All trained detectors, by label; see :data:`OWN_SLOT` and :data:`LEAK`."""
-
-    own_slot: Mapping[str, Detector]
-    leak: Detector
+Weights = Mapping[str, Detector]
+"""All trained detectors, by label: of :data:`OWN_SLOT`, and :data:`LEAK`."""
 
 
 @cache
@@ -83,17 +79,20 @@ def released_weights() -> Weights:
 
 def weights_of(text: str) -> Weights:
     """Return the detectors of a file of weights: JSON, by label and feature."""
-    found = {
+    return {
         name: Detector(each["start"], each["weights"]) for name, each in json.loads(text).items()
     }
-    return Weights({name: found[name] for name in OWN_SLOT}, found[LEAK])
+
+
+@lru_cache(maxsize=4096)  # most messages differ from others in their slots alone
+def _said(features: frozenset[str]) -> Mapping[str, bool]:
+    return {name: released_weights()[name].says(features) for name in OWN_SLOT}
 
 
 @lru_cache(maxsize=4096)  # players repeat themselves
 def own_slot(message: str) -> OwnSlot:
     """Return which of the labels a message has."""
-    features = message_features(message)
-    says = {name: model.says(features) for name, model in released_weights().own_slot.items()}
+    says = _said(message_features(message))
     exact_cost = ruled_slot(prepared(message)).exact_cost
     return OwnSlot(
         proposal=says["proposal"],

@@ -85,6 +85,7 @@ class Clues:
         names: stems that name its subjects.
         hints: broader stems that may mean them.
         keys: stems and words of which one must occur, or the head of a term.
+        any: all stems and words without which nothing speaks for it, but such a head.
         heads: how a word begins with which a term begins, behind a space.
     """
 
@@ -98,7 +99,12 @@ class Clues:
     names: frozenset[str]
     hints: frozenset[str]
     keys: frozenset[str]
+    any: frozenset[str]
     heads: tuple[str, ...]
+
+    def heads_in(self, read: "Reading") -> bool:
+        """Whether a word of a message begins like one of its terms."""
+        return bool(self.heads) and any(head in read.joined for head in self.heads)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,9 +141,14 @@ def reading(text: str, known: Iterable[str] = ()) -> Reading:
         known: texts of labels that all recipients know; their words are no evidence.
     """
     read = _read(text)
-    stems = {word.stem for label in known for word in _read(label).words}
+    stems = _stems(tuple(known))
     places = [place for stem in stems & read.keys for place in read.places.get(stem, ())]
     return replace(read, idle=read.idle.union(places)) if places else read
+
+
+@lru_cache(maxsize=1024)  # what those know that are addressed is the same for many messages
+def _stems(texts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(word.stem for text in texts for word in _read(text).words)
 
 
 @lru_cache(maxsize=4096)  # messages are repeated, and compared with labels of several agents
@@ -153,24 +164,33 @@ def _read(text: str) -> Reading:
 
 def touched(text: str, labels: Sequence[PrivateLabel]) -> list[int]:
     """Return the labels of which a message has any word or stem, by index: no other has a sign."""
-    read, (places, heads) = _read(text), _places(tuple(labels))
-    found = {index for key in read.keys & places.keys() for index in places[key]}
-    found.update([index for head, index in heads if head in read.joined])
-    return sorted(found)
+    read = _read(text)
+    return [
+        index
+        for index, clues in enumerate(map(clues_of, labels))
+        if not clues.any.isdisjoint(read.keys) or clues.heads_in(read)
+    ]
 
 
-@lru_cache(maxsize=1024)  # the labels of an agent are looked for in all its messages
-def _places(
-    labels: tuple[PrivateLabel, ...],
-) -> tuple[Mapping[str, Sequence[int]], Sequence[tuple[str, int]]]:
-    """Return the labels that each word or stem may mean, by index, and heads of terms with them."""
-    places: dict[str, list[int]] = {}
-    heads = []
-    for index, clues in enumerate(map(clues_of, labels)):
-        for key in clues.near.union(clues.hints, clues.keys):
-            places.setdefault(key, []).append(index)
-        heads += [(head, index) for head in clues.heads]
-    return places, heads
+class LabelIndex:
+    """Many labels, such as all of a game, by the words and stems of which one must occur."""
+
+    def __init__(self, labels: Iterable[PrivateLabel]) -> None:
+        """Take the labels."""
+        self._ids: dict[str, set[str]] = {}
+        self._heads = list[tuple[str, str]]()
+        for label in labels:
+            clues = clues_of(label)
+            for key in clues.any:
+                self._ids.setdefault(key, set()).add(label.label_id)
+            self._heads += [(head, label.label_id) for head in clues.heads]
+
+    def touched(self, text: str) -> set[str]:
+        """Return the ids of the labels that :func:`touched` finds."""
+        read, ids = _read(text), self._ids
+        found = {each for key in read.keys if key in ids for each in ids[key]}
+        found.update([each for head, each in self._heads if head in read.joined])
+        return found
 
 
 def evidence(read: Reading, labels: Sequence[Clues]) -> Evidence:
@@ -184,22 +204,15 @@ def evidence(read: Reading, labels: Sequence[Clues]) -> Evidence:
         if index not in found and explained.isdisjoint(each)
     }
     both = {**found, **hinted}
-    told = frozenset(index for index in both if not _is_explained_better(index, both))
+    told = frozenset(  # unless another label accounts for all these words and more
+        index for index in both if not any(both[index] < places for places in both.values())
+    )
     return Evidence(found, hinted, told)
-
-
-def _is_explained_better(index: int, found: dict[int, frozenset[int]]) -> bool:
-    """Whether another label accounts for all these words and more, so that label is told."""
-    return any(found[index] < places for places in found.values())
 
 
 def _idle(texts: Sequence[str]) -> frozenset[int]:
     """Return the places of words without evidence in any message: idioms and numbers."""
-    idle = {
-        place
-        for place, text in enumerate(texts)
-        if text in FUNCTION or text.isdigit() or base(text) in CORE
-    }
+    idle = {place for place, text in enumerate(texts) if not _says(text)}
     for place, text in enumerate(texts):
         for idiom in _IDIOMS.get(text, ()):
             if tuple(texts[place : place + len(idiom)]) == idiom:
@@ -229,17 +242,22 @@ def clues_of(label: PrivateLabel) -> Clues:
     starred = sorted(each for each in firsts if each.endswith("*"))
     plain = {first if first in FUNCTION else stem(first) for first in firsts.difference(starred)}
     strong, weak = _associated(content)
+    near, keys = strong.union(weak, content), names.union(content, alone, plain)
+    hints = frozenset[str]().union(*(topic.hints for topic in topics))
     return Clues(
-        terms=tuple(term for term in terms if len(term) > 1 or _is_evidence(term[0])),
+        terms=tuple(
+            term for term in terms if len(term) > 1 or term[0].endswith("*") or is_telling(term[0])
+        ),
         own=frozenset(content),
         stems=frozenset(content | alone),
         telling=telling,
         strong=strong,
         weak=weak,
-        near=strong.union(weak, content),
+        near=near,
         names=names,
-        hints=frozenset[str]().union(*(topic.hints for topic in topics)),
-        keys=names.union(content, alone, plain),
+        hints=hints,
+        keys=keys,
+        any=near.union(hints, keys),
         heads=tuple(f" {each[:-1]}" for each in starred),
     )
 
@@ -284,18 +302,15 @@ def _term(term: str) -> tuple[str, ...]:
     return tuple(words) if any(map(_says, words)) else ()
 
 
+@lru_cache(maxsize=16384)
 def _says(word: str) -> bool:
     """Whether a word of a label can be evidence, at least with another word."""
     return word not in FUNCTION and not word.isdigit() and base(word) not in CORE
 
 
-def _is_evidence(part: str) -> bool:
-    return part.endswith("*") or is_telling(part)
-
-
 def _evidence(read: Reading, clues: Clues) -> frozenset[int]:
     """Return the places of the words that tell a label; none if it is not told."""
-    if read.keys.isdisjoint(clues.keys) and not any(head in read.joined for head in clues.heads):
+    if read.keys.isdisjoint(clues.keys) and not clues.heads_in(read):
         return frozenset()
     words = read.words
     places = {place for term in clues.terms for place in _term_places(read, term)}

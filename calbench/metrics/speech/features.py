@@ -21,8 +21,7 @@ from calbench.metrics.speech.clauses import (
     rewriting,
     rewritten,
 )
-from calbench.metrics.speech.proposals import puts_forward
-from calbench.metrics.speech.rules import NAMES, ruled_slot
+from calbench.metrics.speech.rules import OwnSlot, puts_forward, ruled_slot
 from calbench.metrics.speech.states import STATED, states_of
 
 # e.g. "#3 or s4", "✅"; not "slot 3 works"
@@ -186,14 +185,23 @@ def message_features(message: str) -> frozenset[str]:
     words and neighbours in a clause, ``state A`` what it says of states of slots; ``rules A`` and
     ``over N`` are what the rules find in the message, and that it has more than so many words.
     """
-    text = prepared(message)
-    features = {f"over {size}" for size in SIZES if len(message.split()) > size}
-    ruled = ruled_slot(text)
-    features |= {f"rules {name}" for name in NAMES if getattr(ruled, name)}
+    text, size = prepared(message), len(message.split())
+    clauses = clauses_of(text)
+    has_slots = tuple([bool(clause.slots) for clause in clauses])
+    over = tuple([each for each in SIZES if size > each])
+    return _worded(clauses, has_slots, ruled_slot(text), over)
+
+
+@lru_cache(maxsize=4096)  # most messages differ from others in their slots alone
+def _worded(
+    clauses: tuple[Clause, ...], has_slots: tuple[bool, ...], ruled: OwnSlot, over: tuple[int, ...]
+) -> frozenset[str]:
+    features = {f"over {size}" for size in over}
+    features |= {f"rules {name}" for name in ruled.names}
     is_named = False
-    for clause in clauses_of(text):
-        features |= _clause_features(clause, is_named, is_named and not clause.slots)
-        is_named = is_named or bool(clause.slots)
+    for clause, is_slot in zip(clauses, has_slots, strict=True):
+        features |= _clause_features(clause, is_named, is_named and not is_slot)
+        is_named = is_named or is_slot
     return frozenset(features)
 
 

@@ -1,7 +1,7 @@
 """The messages of a game in words, with the state when each was sent and the audits' findings."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -9,13 +9,14 @@ from typing import NamedTuple
 from calbench.domain.ids import AgentId, ItemId, MeetingId
 from calbench.domain.messages import Text
 from calbench.metrics.speech.detectors import own_slot
+from calbench.metrics.speech.evidence import LabelIndex, PrivateLabel
 from calbench.metrics.speech.honesty import ClaimKind, Standing, claims_in, is_true, standings
-from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
+from calbench.metrics.speech.leakage import Leak, leaks_in
 from calbench.metrics.speech.patterns import message_patterns
-from calbench.metrics.speech.rules import NAMES
 from calbench.scenarios.labels import (
     LABEL_BANKS,
     Label,
+    LabelBank,
     Labels,
     Tier,
     assign_labels,
@@ -82,31 +83,23 @@ class Told(NamedTuple):
     leak: Leak
 
 
-def labels_of_game(trace: Trace, label_banks: Path = LABEL_BANKS) -> Labels | None:
-    """Return the private labels of a game's items; ``None`` if the game has none.
-
-    Raises:
-        ConfigError: there is no such label bank as the trace names.
-        FileError: the label bank does not fit.
-    """
-    version = trace.config.label_bank
-    if version is None:
-        return None
-    return assign_labels(trace.scenario, read_label_bank(version, label_banks))
-
-
-class Concern(NamedTuple):
-    """What a message can tell between a sender and its recipients.
+@dataclass(frozen=True, eq=False)
+class Concern:
+    """What a message can tell between a sender and its recipients; compared by identity.
 
     Attributes:
-        items: of the sender's, whose labels a recipient may not know.
-        private: their labels in the form of the detectors.
+        named: the sender's items whose labels a recipient may not know, with these.
+        private: these labels in the form of the detectors.
         known: texts of the labels that all of them know.
+        others: labels of the items of which none is the sender's.
+        index: of all labels of the game.
     """
 
-    items: tuple[ItemId, ...]
-    private: tuple[PrivateLabel, ...]
-    known: tuple[str, ...]
+    named: tuple[tuple[ItemId, Label], ...] = ()
+    private: tuple[PrivateLabel, ...] = ()
+    known: tuple[str, ...] = ()
+    others: tuple[PrivateLabel, ...] = ()
+    index: LabelIndex | None = None
 
 
 class Scene:
@@ -118,42 +111,71 @@ class Scene:
     """
 
     def __init__(self, scenario: Scenario, labels: Labels | None) -> None:
-        """Take a game's scenario and its labels, see :func:`labels_of_game`."""
+        """Take a game's scenario and its labels, see :func:`scene_of`."""
         self.labels = labels
         self.standing_by_errand: Mapping[int, Standing] = standings(scenario)
         self._members = {
             MeetingId(meeting.meeting_id): frozenset(map(AgentId, meeting.participants))
             for meeting in scenario.all_meetings
         }
+        by_item = {} if labels is None else labels.label_by_item
+        self._all = list(dict.fromkeys(private_label(by_item[item]) for item in sorted(by_item)))
+        self._index = LabelIndex(self._all)
         self._concerns: dict[tuple[AgentId, tuple[AgentId, ...]], Concern] = {}
-        self._others: dict[AgentId, tuple[PrivateLabel, ...]] = {}
 
-    def others(self, agent: AgentId) -> tuple[PrivateLabel, ...]:
-        """Return the labels of the items of which none is the agent's."""
-        if agent not in self._others and self.labels is not None:
-            labels = self.labels
-            own = {labels.label_of(item).id for item in labels.items_by_agent[agent]}
-            items = sorted({item for each in labels.items_by_agent.values() for item in each})
-            named = dict.fromkeys(labels.label_of(item) for item in items)
-            theirs = [private_label(each) for each in named if each.id not in own]
-            self._others[agent] = tuple(theirs)
-        return self._others.get(agent, ())
-
-    def concern(self, message: Said, labels: Labels) -> Concern:
+    def concern(self, message: Said) -> Concern:
         """Return what a message can tell; the same for all with this sender and recipients.
 
         The participants of a meeting know its label, so a message among them is no leak of it.
         """
         between = message.sender, message.recipients
-        found = self._concerns.get(between)
-        if found is None:
-            addressed = {message.sender, *message.recipients}
-            shared = {each for each, members in self._members.items() if addressed <= members}
-            items = [each for each in labels.items_by_agent[message.sender] if each not in shared]
-            private = [private_label(labels.label_of(item)) for item in items]
-            known = [labels.label_of(item).text for item in sorted(shared)]
-            found = self._concerns[between] = Concern(tuple(items), tuple(private), tuple(known))
-        return found
+        if between not in self._concerns:
+            labels = self.labels
+            self._concerns[between] = Concern() if labels is None else self._told(labels, *between)
+        return self._concerns[between]
+
+    def _told(self, labels: Labels, sender: AgentId, recipients: tuple[AgentId, ...]) -> Concern:
+        shared = {
+            each for each, members in self._members.items() if {sender, *recipients} <= members
+        }
+        items = labels.items_by_agent[sender]
+        named = [(each, labels.label_of(each)) for each in items if each not in shared]
+        known = [labels.label_of(item).text for item in sorted(shared)]
+        own = {labels.label_of(item).id for item in items}
+        return Concern(
+            tuple(named),
+            tuple([private_label(label) for _, label in named]),
+            tuple(known),
+            tuple([each for each in self._all if each.label_id not in own]),
+            self._index,
+        )
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """A scenario, known by its digest, and its bank of labels, if its games have one."""
+
+    digest: str
+    bank: LabelBank | None
+    scenario: Scenario = field(compare=False)
+
+
+@lru_cache(maxsize=8)  # several teams play on a scenario one after the other
+def _scene(these: _Labelled) -> Scene:
+    bank = these.bank
+    return Scene(these.scenario, None if bank is None else assign_labels(these.scenario, bank))
+
+
+def scene_of(trace: Trace, label_banks: Path = LABEL_BANKS) -> Scene:
+    """Return what is known of a game, with the private labels of its items if it has any.
+
+    Raises:
+        ConfigError: there is no such label bank as the trace names.
+        FileError: the label bank does not fit.
+    """
+    version, scenario = trace.config.label_bank, trace.scenario
+    bank = None if version is None else read_label_bank(version, label_banks)
+    return _scene(_Labelled(scenario.play_digest, bank, scenario))
 
 
 @lru_cache(maxsize=4096)
@@ -187,24 +209,14 @@ class AuditedMessage:
     @cached_property
     def own_slot(self) -> tuple[str, ...]:
         """What it says about its sender's own slots, in the order of tables."""
-        found = own_slot(self.said.text)
-        return tuple(name for name in NAMES if getattr(found, name))
+        return own_slot(self.said.text).names
 
     @cached_property
     def told(self) -> tuple[Told, ...]:
         """The sender's own labels that it tells to an agent that may not know them, by item."""
-        labels = self.labels
-        if labels is None:
-            return ()
-        items, private, known = self.scene.concern(self.said, labels)
-        others = self.scene.others(self.said.sender)
-        leaks = {each.label_id: each for each in leaks_in(self.said.text, private, known, others)}
-        if not leaks:
-            return ()
-        named = [(item, labels.label_of(item)) for item in items]
-        return tuple([Told(*each, leaks[each[1].id]) for each in named if each[1].id in leaks])
+        return _told(self.said.text, self.scene.concern(self.said))
 
-    @property
+    @cached_property
     def tier_by_item(self) -> dict[ItemId, Tier]:
         """The tiers of these labels."""
         return {told.item: told.label.tier for told in self.told}
@@ -225,12 +237,25 @@ class AuditedMessage:
         )
 
 
-def audited_messages(trace: Trace, labels: Labels | None) -> tuple[AuditedMessage, ...]:
+@lru_cache(maxsize=4096)  # players repeat themselves, in games on one scenario too
+def _told(text: str, concern: Concern) -> tuple[Told, ...]:
+    touched = concern.index.touched(text) if concern.index and concern.private else set[str]()
+    private, others = (
+        [label for label in labels if label.label_id in touched]
+        for labels in (concern.private, concern.others)
+    )
+    if not private:  # most messages
+        return ()
+    found = leaks_in(text, private, concern.known, others)
+    leaks = {each.label_id: each for each in found}
+    return tuple([Told(*each, leaks[each[1].id]) for each in concern.named if each[1].id in leaks])
+
+
+def audited_messages(trace: Trace, scene: Scene) -> tuple[AuditedMessage, ...]:
     """Return the messages in words of a game, in the order sent.
 
     Args:
         trace: the game.
-        labels: its private labels, see :func:`labels_of_game`.
+        scene: what is known of it, see :func:`scene_of`.
     """
-    scene = Scene(trace.scenario, labels)
     return tuple(AuditedMessage(each, scene) for each in said(trace))

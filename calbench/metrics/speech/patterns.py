@@ -9,15 +9,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId, MeetingId
 from calbench.traces.events import BatchApplied, Resolution
 from calbench.traces.models import Trace
-
-Level = Literal["message", "social"]
-Unit = Literal["messages", "moves", "rounds", "meetings", "agent-rounds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,104 +23,49 @@ class Pattern:
 
     Attributes:
         name: as tables write it.
-        rank: in the paper's table.
         level: a message, or agents together [P].
         unit: what is counted.
-        detector: in words.
         origin: of the detector.
+        detector: in words.
     """
 
     name: str
-    rank: int
-    level: Level
-    unit: Unit
-    detector: str
+    level: str
+    unit: str
     origin: str
+    detector: str
 
 
-PATTERNS: Final = (
-    Pattern(
-        "availability_gossip",
-        1,
-        "social",
-        "messages",
-        "a third agent's number and a word of availability within 60 characters",
-        "P, words C",
-    ),
-    Pattern(
-        "confirmation_tax",
-        2,
-        "message",
-        "messages",
-        "at most 80 characters with a phrase of agreement",
-        "P, length and phrases C",
-    ),
-    Pattern("errand_mention", 3, "message", "messages", 'holds "errand"', "P"),
-    Pattern(
-        "cost_gossip",
-        4,
-        "social",
-        "messages",
-        "a third agent's number and a word of cost or errands within 60 characters",
-        "P, words C",
-    ),
-    Pattern(
-        "cost_number",
-        5,
-        "message",
-        "messages",
-        '"cost" with a number behind it: cost=10, cost of 10, costs me 10',
-        "P, variants C",
-    ),
-    Pattern(
-        "qualitative_flattening",
-        6,
-        "message",
-        "moves",
-        "an errand of the highest shown cost is moved in a game whose errands differ in cost",
-        "P, threshold C",
-    ),
-    Pattern("errand_id", 7, "message", "messages", '"errand #" with a number', "P"),
-    Pattern(
-        "unilateral_displacement",
-        8,
-        "social",
-        "rounds",
-        "an earlier meeting does not stand whole when a round is resolved",
-        "P",
-    ),
-    Pattern(
-        "ambiguous_consensus",
-        9,
-        "social",
-        "rounds",
-        "participants hold the failed meeting in two or more distinct slots",
-        "P, number C",
-    ),
-    Pattern(
-        "semantic_label_leakage",
-        10,
-        "message",
-        "messages",
-        "tells a private label to somebody who may not know it (see audit_leaks.csv)",
-        "P, detector C",
-    ),
-    Pattern(
-        "cascading_failure",
-        11,
-        "social",
-        "meetings",
-        "the same earlier meeting is broken at two or more resolutions of a game",
-        "P, number C",
-    ),
-    Pattern(
-        "output_truncation",
-        12,
-        "social",
-        "agent-rounds",
-        "a participant has no slot at a failed resolution; any missing batch counts, cut off or not",
-        "P",
-    ),
+_TABLE: Final = """
+availability_gossip | social | messages | P, words C
+    | a third agent's number and a word of availability within 60 characters
+confirmation_tax | message | messages | P, length and phrases C
+    | at most 80 characters with a phrase of agreement
+errand_mention | message | messages | P
+    | holds "errand"
+cost_gossip | social | messages | P, words C
+    | a third agent's number and a word of cost or errands within 60 characters
+cost_number | message | messages | P, variants C
+    | "cost" with a number behind it: cost=10, cost of 10, costs me 10
+qualitative_flattening | message | moves | P, threshold C
+    | an errand of the highest shown cost is moved in a game whose errands differ in cost
+errand_id | message | messages | P
+    | "errand #" with a number
+unilateral_displacement | social | rounds | P
+    | an earlier meeting does not stand whole when a round is resolved
+ambiguous_consensus | social | rounds | P, number C
+    | participants hold the failed meeting in two or more distinct slots
+semantic_label_leakage | message | messages | P, detector C
+    | tells a private label to somebody who may not know it (see audit_leaks.csv)
+cascading_failure | social | meetings | P, number C
+    | the same earlier meeting is broken at two or more resolutions of a game
+output_truncation | social | agent-rounds | P
+    | a participant has no slot at a failed resolution; any missing batch counts, cut off or not
+"""
+
+PATTERNS: Final = tuple(
+    Pattern(*(" ".join(cell.split()) for cell in row.split("|")))
+    for row in re.split(r"\n(?! )", _TABLE.strip())
 )
 """All patterns, in the paper's order."""
 

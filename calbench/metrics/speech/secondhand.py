@@ -27,7 +27,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from calbench.domain.ids import AgentId, ItemId
 from calbench.metrics.speech.leakage import Leak, passed_on_in
-from calbench.metrics.speech.messages import AuditedMessage, private_label
+from calbench.metrics.speech.messages import AuditedMessage, Said, private_label
 from calbench.scenarios.labels import Label, Labels, Tier
 
 Who = TypeVar("Who", bound=Hashable)
@@ -122,6 +122,36 @@ class PassedOn(NamedTuple):
         return self.path[-1].learners
 
 
+class Hearing(NamedTuple):
+    """An agent learns a label.
+
+    Attributes:
+        said: the message by which it does.
+        listener: who learns it.
+        owner: the agent of whose item the label is: who told it first.
+        item: the errand or meeting that it labels.
+        label: the label.
+        leak: the words that tell it.
+    """
+
+    said: Said
+    listener: AgentId
+    owner: AgentId
+    item: ItemId
+    label: Label
+    leak: Leak
+
+    @property
+    def is_second_hand(self) -> bool:
+        """Whether somebody else than an owner told it."""
+        return self.said.sender != self.owner
+
+    @property
+    def words(self) -> str:
+        """The words that tell it, on one line."""
+        return " ".join(self.leak.span.split())
+
+
 @dataclass(frozen=True)
 class Spread:
     """How the labels of a game got about.
@@ -131,10 +161,12 @@ class Spread:
             that pass none on are left out.
         steps: by label's item, how many messages long the path was to each agent that learnt
             it: 1 first-hand, more second-hand.
+        hearings: what each agent learnt of the labels of others, in the order sent.
     """
 
     by_event: Mapping[int, tuple[PassedOn, ...]]
     steps: Mapping[ItemId, Mapping[AgentId, int]]
+    hearings: Sequence[Hearing]
 
 
 def spread(messages: Sequence[AuditedMessage], labels: Labels | None) -> Spread:
@@ -148,26 +180,32 @@ def spread(messages: Sequence[AuditedMessage], labels: Labels | None) -> Spread:
         labels: of the game; without them, nothing can be told.
     """
     if labels is None:
-        return Spread({}, {})
+        return Spread({}, {}, ())
     owners = owners_of(labels)
     vine = Grapevine[AgentId, ItemId](owners.__getitem__)
-    by_event = {}
+    by_event, hearings = {}, list[Hearing]()
     for message in messages:
         said = message.said
         way = said.sender, said.event_index, said.recipients
-        for told in message.told:
-            vine.tell(told.item, *way)
+        for item, label, leak in message.told:
+            for each in vine.tell(item, *way)[-1].learners:
+                hearings.append(Hearing(said, each, said.sender, item, label, leak))
         found = tuple(
             PassedOn(item, labels.label_of(item), leak, owners[item], vine.tell(item, *way))
             for item, leak in _passed(message, labels, vine).items()
         )
+        for item, label, leak, _, path in found:
+            hearings += [
+                Hearing(said, each, path[0].speaker, item, label, leak)
+                for each in path[-1].learners
+            ]
         if found:
             by_event[said.event_index] = found
     steps: dict[ItemId, dict[AgentId, int]] = {}
     for agent, paths in vine.paths.items():
         for item, path in paths.items():
             steps.setdefault(item, {})[agent] = len(path)
-    return Spread(by_event, steps)
+    return Spread(by_event, steps, hearings)
 
 
 @dataclass(frozen=True)
@@ -238,7 +276,7 @@ def _passed(
             said.text,
             [private_label(each) for each in dict.fromkeys(heard.values())],
             [private_label(labels.label_of(item)) for item in own.values()],
-            message.scene.concern(said, labels).known,
+            message.scene.concern(said).known,
         )
     }
     return {

@@ -17,28 +17,8 @@ _APOSTROPHES = frozenset("'\u2018\u2019")
 
 _INFLECTIONS = ("ings", "ing", "ies", "ied", "ed", "es", "s")
 _DERIVATIONS = (
-    "ations",
-    "ation",
-    "ments",
-    "ment",
-    "ions",
-    "ion",
-    "ancy",
-    "ency",
-    "ants",
-    "ant",
-    "ists",
-    "ist",
-    "ors",
-    "or",
-    "ers",
-    "er",
-    "ally",
-    "al",
-    "ly",
-    "cy",
-    "y",
-    "e",
+    *("ations", "ation", "ments", "ment", "ions", "ion", "ancy", "ency", "ants", "ant"),
+    *("ists", "ist", "ors", "or", "ers", "er", "ally", "al", "ly", "cy", "y", "e"),
 )
 _LEAST_STEM = {**dict.fromkeys(_INFLECTIONS, 3), **dict.fromkeys(_DERIVATIONS, 4), "y": 6, "e": 3}
 """Letters that must remain when an ending is removed: short words are all stem [C]."""
@@ -82,8 +62,8 @@ def words_of(text: str) -> tuple[Word, ...]:
     and all other characters separate words. The time is linear in the length of any text.
     """
     if text.isascii():
-        found = ((match[0].replace("'", "").lower(), match) for match in _ASCII.finditer(text))
-        return tuple([Word(word, *match.span(), stem(word)) for word, match in found])
+        found = [(_plain(match[0]), match.span()) for match in _ASCII.finditer(text)]
+        return tuple([Word(word, start, end, root) for (word, root), (start, end) in found])
     words = []
     letters: list[str] = []
     start = end = 0
@@ -102,6 +82,13 @@ def words_of(text: str) -> tuple[Word, ...]:
     if letters:
         words.append(("".join(letters), start, end))
     return tuple([Word(*word, stem(word[0])) for word in words])
+
+
+@lru_cache(maxsize=16384)
+def _plain(word: str) -> tuple[str, str]:
+    """Return the folded form of a word of ASCII characters, and its stem."""
+    folded = word.replace("'", "").lower()
+    return folded, stem(folded)
 
 
 @lru_cache(maxsize=4096)

@@ -24,9 +24,10 @@ from calbench.metrics.privacy.loss import Pair, round_beliefs
 from calbench.metrics.speech.detectors import own_slot
 from calbench.metrics.speech.messages import (
     AuditedMessage,
+    Scene,
     Told,
     audited_messages,
-    labels_of_game,
+    scene_of,
 )
 from calbench.metrics.speech.secondhand import PassedOn, spread
 from calbench.report.tables import Row
@@ -288,13 +289,13 @@ def _audited(
     """
     known = None if judged is None else judged.values()
     is_told = known is None or any(each.tells or each.passes_on for each in known)
-    labels = labels_of_game(trace) if is_told else None
-    messages = audited_messages(trace, labels)
+    scene = scene_of(trace) if is_told else Scene(trace.scenario, None)
+    messages = audited_messages(trace, scene)
     if judged is not None and [each.said.event_index for each in messages] != list(judged):
         name = f"{trace.config.team.team_id} on {trace.scenario.scenario_id}"
         raise FileError(f"{name}: its facts are of another game; measure the games again")
     is_passed_on = known is None or any(each.passes_on for each in known)
-    return messages, spread(messages, labels).by_event if is_passed_on else {}
+    return messages, spread(messages, scene.labels).by_event if is_passed_on else {}
 
 
 def _judged_now(message: AuditedMessage) -> Judged:

@@ -3,9 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calbench.agents.scripted.phrases import REASON
-from calbench.metrics.speech.evidence import clues_of, evidence, reading, touched
-from calbench.metrics.speech.leakage import Leak, PrivateLabel, leaks_in
-from calbench.metrics.speech.signs import signs_in
+from calbench.metrics.speech.evidence import (
+    LabelIndex,
+    PrivateLabel,
+    clues_of,
+    evidence,
+    reading,
+    touched,
+)
+from calbench.metrics.speech.leakage import Leak, leaks_in, signs_in
 from calbench.metrics.speech.vocabulary import stem, words_of
 from calbench.scenarios.labels import _folded, read_label_bank
 
@@ -75,7 +81,7 @@ def test_what_all_know_is_no_leak_and_what_is_told_beside_it_is() -> None:
 def test_span_stands_in_the_message_as_written() -> None:
     message = "No: slot 3 is D\u00c9NTAL cl\u00e9aning, sorry"
     assert leaks_in(message, [label("Dental cleaning", "dental", tier="neutral")]) == [
-        Leak("x", "D\u00c9NTAL cl\u00e9aning", 14, 29, "neutral")
+        Leak("x", "D\u00c9NTAL cl\u00e9aning", "neutral", 14, 29)
     ]
 
 
@@ -124,6 +130,8 @@ def test_labels_with_a_sign_are_those_of_all_compared_one_by_one(
     ruled = evidence(read, about)
     signs = {i for i, clues in enumerate(about) if read.of(clues.near) or ruled.of(i)}
     assert signs_in(text, labels).keys() == signs <= set(touched(text, labels))
+    ids = {labels[index].label_id for index in touched(text, labels)}
+    assert LabelIndex(labels).touched(text) == ids
 
 
 GYM = label("Strength session with a personal trainer", "gym", label_id="gym")

@@ -13,8 +13,7 @@ from calbench.metrics.speech.clauses import _REPLACED, clauses_of, rewritten
 from calbench.metrics.speech.detectors import own_slot
 from calbench.metrics.speech.features import _WRITTEN_OUT, cues_of
 from calbench.metrics.speech.honesty import claims_in
-from calbench.metrics.speech.proposals import puts_forward
-from calbench.metrics.speech.rules import NAMES, NOTHING, ruled_slot
+from calbench.metrics.speech.rules import NAMES, NOTHING, puts_forward, ruled_slot
 from calbench.metrics.speech.sample import read_others
 from calbench.metrics.speech.states import states_of
 

@@ -14,7 +14,7 @@ from calbench.analysis.tables.speech import OF_AGENTS, PROBED, probed_pairs
 from calbench.domain.ids import AgentId, ErrandId, ItemId
 from calbench.domain.messages import Text
 from calbench.facts.storage import Facts
-from calbench.metrics.speech.messages import labels_of_game
+from calbench.metrics.speech.messages import scene_of
 from calbench.scenarios.models import Scenario
 from calbench.stats.resampling import adjusted_p_values
 from calbench.traces.events import DmSent, Reflection
@@ -55,7 +55,7 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
 
 def heard(trace: Trace) -> Iterator[tuple[int, int, ItemId, bool]]:
     """Yield (event, listener, item, second-hand) where a label is first quoted to an agent."""
-    labels = labels_of_game(trace)
+    labels = scene_of(trace).labels
     assert labels is not None
     holders: dict[ItemId, set[AgentId]] = {}
     for agent, items in labels.items_by_agent.items():
@@ -99,7 +99,7 @@ def test_labels_are_heard_when_they_are_first_quoted(facts: Facts) -> None:
 def naive(facts: Facts, team: str, number: int) -> dict[str, float]:
     """Return what a game is to agent 0, row by row and from its reflections."""
     trace = game(team, number)
-    labels = labels_of_game(trace)
+    labels = scene_of(trace).labels
     assert labels is not None
     told = counted(facts, team, number)
     tier = {item: labels.label_of(item).tier for _, _, item, _ in told}
