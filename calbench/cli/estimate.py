@@ -8,6 +8,7 @@ the last column is what the caps on tokens allow at most.
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import partial
 from math import inf
@@ -218,24 +219,17 @@ def _verdict(spec: RunSpec, take_by_player: dict[str, Take], missing: int) -> st
     return f"{what}: about US$ {whole.nano / NANO:,.2f}, at most {whole.nano_bound / NANO:,.2f}"
 
 
-def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
+def main(overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     """Estimate what Hydra composes of a command line, given the seconds of a call if it says so."""
     own = [each for each in overrides if each.startswith(SECONDS)]
-    given = _seconds(own[-1].removeprefix(SECONDS)) if own else None
-    arguments, overrides = (
-        [each for each in words if each not in own] for words in (arguments, overrides)
-    )
-    return for_each_job(arguments, overrides, options, partial(_print_estimate, given=given))
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < inf:
-        raise ConfigError(f"{SECONDS}{printable(text)}: expected seconds, more than 0")
-    return seconds
+    given = None
+    if own:
+        with suppress(ValueError):
+            given = float(own[-1].removeprefix(SECONDS))
+        if given is None or not 0 < given < inf:
+            raise ConfigError(f"{printable(own[-1])}: expected seconds, more than 0")
+    others = [each for each in overrides if each not in own]
+    return for_each_job(others, options, partial(_print_estimate, given=given))
 
 
 def seconds_by_player(spec: RunSpec, players: Iterable[str]) -> dict[str, float]:

@@ -37,9 +37,9 @@ REASONS_SHOWN = 3
 """Most reasons for excluded games that the summary names [C]; each trace has its own."""
 
 
-def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
+def main(overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     """Play what Hydra composes of a command line."""
-    return for_each_job(arguments, overrides, options, _run, _run_job, _show_sweep)
+    return for_each_job(overrides, options, _run, _run_job, _show_sweep)
 
 
 def _run(spec: RunSpec) -> int:
@@ -103,10 +103,8 @@ def standing_tables(spec: RunSpec) -> Iterator[Table]:
     ranked = MEASURE_BY_NAME[RANKING].title
     for (where, team), found in rows.groupby([setting, ours], sort=False):
         title = f"{where}: {ranked} of {team} (B) minus that of each published team (A)"
-        table = new_table(title, ("Team", *HEADS), wraps=True)
-        for row in found.to_dict("records"):
-            table.add_row(row[theirs], *difference_cells(row))
-        yield table
+        cells = ((row[theirs], *difference_cells(row)) for row in found.to_dict("records"))
+        yield new_table(title, ("Team", *HEADS), cells, wraps=True)
 
 
 def _traces(out: Path) -> str:
@@ -171,10 +169,10 @@ def _show_sweep(sweep: Sweep, status: int) -> None:
     names = ["job", *(["setting"] if len({row["setting"] for row in rows}) > 1 else []), "team"]
     heads = (*(name.capitalize() for name in names), *SHOWN.values())
     interval = f"{100 * sweep.runs[0].analysis.confidence:g}% interval"
-    table = new_table(f"mean and {interval} over scenarios", heads, left=len(names))
-    for row in rows:
-        table.add_row(*(row[name] for name in names), *(_cell(row, each) for each in SHOWN))
-    show(table)
+    cells = (
+        (*(row[name] for name in names), *(_cell(row, each) for each in SHOWN)) for row in rows
+    )
+    show(new_table(f"mean and {interval} over scenarios", heads, cells, left=len(names)))
     tell(f"Jobs     {sweep.folder}/<job>, each the folder of a run")
     tell(f"Figures  {sweep.folder}/{SWEEP_FIGURES}")
     verdict(

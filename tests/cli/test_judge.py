@@ -12,7 +12,7 @@ from calbench import evaluate, load_suite
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES
 from calbench.cli.judge import main
 from calbench.cli.main import answer, status_of
-from calbench.cli.program import Keyed, program
+from calbench.cli.program import Tabled, program
 from calbench.cli.words import read_words
 from calbench.config.composition import compose
 from calbench.domain.usage import Usage
@@ -49,7 +49,7 @@ def judged(out: Path, run: Path, *settings: str, transport: Transport | None = N
     if transport is None:
         return answer(["judge", *arguments])
     command = program.commands["judge"]
-    assert isinstance(command, Keyed)
+    assert isinstance(command, Tabled)
     words = read_words(arguments, command.keys, "RUN...")
     return status_of(lambda: main(words, transport))
 
