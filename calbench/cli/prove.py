@@ -270,20 +270,16 @@ def main(words: Words, *, as_json: bool) -> int:
     if as_json:
         print(orjson.dumps(proof.as_data(), option=orjson.OPT_INDENT_2).decode())
     else:
-        _tell(proof)
+        for difference in proof.differences[:SHOWN]:
+            tell(str(difference))
+        if len(proof.differences) > SHOWN:
+            tell(f"... and {len(proof.differences) - SHOWN} more; --json has all")
+        for name in proof.unchecked:
+            tell(f"{name}: not computed, so not compared")
+        if proof.is_identical:
+            tell(f"Open {SITE}" if SITE.is_file() else "The site is not built: run `dvc repro`")
     verdict(_verdict(proof), is_good=proof.is_identical, is_beside=as_json)
     return Status.DONE if proof.is_identical else Status.DIFFERENT
-
-
-def _tell(proof: Proof) -> None:
-    for difference in proof.differences[:SHOWN]:
-        tell(str(difference))
-    if len(proof.differences) > SHOWN:
-        tell(f"... and {len(proof.differences) - SHOWN} more; --json has all")
-    for name in proof.unchecked:
-        tell(f"{name}: not computed, so not compared")
-    if proof.is_identical:
-        tell(f"Open {SITE}" if SITE.is_file() else "The site is not built: run `dvc repro`")
 
 
 def _verdict(proof: Proof) -> str:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -12,8 +13,6 @@ import pytest
 from calbench.files import write_atomically
 from tests.cli.conftest import Command
 from tests.cli.runs import SMALL
-
-resource = pytest.importorskip("resource")
 
 SMALLEST = (*SMALL, "subset=1", "teams=[imap]")
 

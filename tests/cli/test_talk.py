@@ -14,11 +14,10 @@ import pytest
 
 from calbench.cli.program import QUIET, program
 from calbench.console import is_quiet, progress, quiet, say, tell, verdict, warn
-from calbench.llm.replies.store import ReplyStore
 from calbench.pool import workers
 from tests.cli.conftest import Command
 from tests.cli.runs import REPO, SMALL, edited, environment, without_progress
-from tests.llm.asking import put, recorded
+from tests.cli.test_replies import store
 
 MODEL = ("teams=[my-model]", "model=gpt-5.4-mini")
 MESSAGE = {"text": "Slot 4 is fine.", "labels": []}
@@ -149,13 +148,6 @@ def commands(group: click.Group = program) -> Iterator[click.Command]:
 @pytest.mark.parametrize("command", commands(), ids=lambda command: command.name)
 def test_every_command_can_be_quiet(command: click.Command) -> None:
     assert any(param.opts == list(QUIET) for param in command.params)
-
-
-def store(path: Path, *texts: str) -> str:
-    with ReplyStore.open(path) as opened:
-        for text in texts:
-            put(opened, *recorded(text))
-    return str(path)
 
 
 @pytest.fixture
