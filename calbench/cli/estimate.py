@@ -40,9 +40,6 @@ from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
 
-SECONDS = "seconds_per_call="
-"""The argument that no run has: how long a call takes."""
-
 GAMES_SAMPLED = 3
 """Games played or read for each team and setting, spread over the suite [C]."""
 
@@ -221,15 +218,14 @@ def _verdict(spec: RunSpec, take_by_player: dict[str, Take], missing: int) -> st
 
 def main(overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     """Estimate what Hydra composes of a command line, given the seconds of a call if it says so."""
-    own = [each for each in overrides if each.startswith(SECONDS)]
-    given = None
-    if own:
+    given, text = None, options.get("seconds_per_call")
+    if text is not None:
         with suppress(ValueError):
-            given = float(own[-1].removeprefix(SECONDS))
+            given = float(text)
         if given is None or not 0 < given < inf:
-            raise ConfigError(f"{printable(own[-1])}: expected seconds, more than 0")
-    others = [each for each in overrides if each not in own]
-    return for_each_job(others, options, partial(_print_estimate, given=given))
+            shown = printable(text)
+            raise ConfigError(f"seconds_per_call={shown}: expected seconds, more than 0")
+    return for_each_job(overrides, options, partial(_print_estimate, given=given))
 
 
 def seconds_by_player(spec: RunSpec, players: Iterable[str]) -> dict[str, float]:

@@ -55,9 +55,7 @@ def main(overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     Raises:
         ConfigError: a key is missing, or the teams do not fit the suite.
     """
-    own = [each for each in overrides if each.partition("=")[0] in KEYS]
-    given = dict(each.split("=", 1) for each in own)
-    who = {key: names(given.get(key, "")) for key in KEYS}
+    who = {key: names(options.get(key, "")) for key in KEYS}
     if absent := [key for key in KEYS if not who[key]]:
         raise ConfigError(
             f"{absent[0]}=: names no team; for example "
@@ -65,9 +63,8 @@ def main(overrides: Sequence[str], options: Mapping[str, Any]) -> int:
         )
     for key in ("player", "base"):
         if len(who[key]) != 1:
-            raise ConfigError(f"{key}={printable(given[key])}: one team, whose first seat plays")
-    rest = [each for each in overrides if each not in own]
-    chosen = [each.partition("=")[0].lstrip("+") for each in rest]
+            raise ConfigError(f"{key}={printable(options[key])}: one team, whose first seat plays")
+    chosen = [each.partition("=")[0].lstrip("+") for each in overrides]
     # Teams that the command line itself composes come behind those of files.
     inline = {key.removeprefix("teams."): None for key in chosen if key.startswith("teams.")}
     teams = dict.fromkeys([*who["base"], *who["player"], *who["partners"]])
@@ -81,7 +78,7 @@ def main(overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     def play(spec: RunSpec) -> int:
         return _play(focal_run(spec, list(teams), **who))
 
-    return for_each_job([*rest, *added], options, play)
+    return for_each_job([*overrides, *added], options, play)
 
 
 def focal_run(

@@ -249,7 +249,7 @@ class Tabled(Talking):
         settings = [
             each for found in (entry.get("settings", {}), *shared) for each in found.items()
         ]
-        self.keys = [Key(*each) for each in entry.get("keys", {}).items() if self._usage]
+        self.keys = [Key(*each) for each in entry.get("keys", {}).items() if name != RUN]
         self.keys += [Key(shown, about, is_setting=True) for shown, about in settings]
         words = click.Argument(
             ["words"],
@@ -277,8 +277,10 @@ class Tabled(Talking):
         """Call the function that does the work; only now is its module imported."""
         module, _, name = self._entry["calls"].partition(".")
         called = click.get_current_context().command_path
-        if self._usage is None:
-            given: tuple[Any, ...] = (_overrides(words), options)
+        if self._usage is None:  # beside the overrides of a run there may be keys of its own
+            own = [each for each in words if any(each.startswith(key.start) for key in self.keys)]
+            others = _overrides([each for each in words if each not in own])
+            given: tuple[Any, ...] = (others, options | dict(each.split("=", 1) for each in own))
             options = {}
         else:
             given = (read_words(words, self.keys, self._usage, called),)
@@ -332,7 +334,7 @@ def option(spelled: str, about: str) -> click.Option:
     return click.Option(flags, is_flag=True, **shown)
 
 
-def _overrides(given: tuple[str, ...]) -> list[str]:
+def _overrides(given: list[str]) -> list[str]:
     """Refuse a word that is not an override: Hydra's message would be about its grammar."""
     known = {name: name for name in program.commands if name != RUN}
     known |= {name: f"+experiment={name}" for name in known_names("experiment")}
@@ -343,7 +345,7 @@ def _overrides(given: tuple[str, ...]) -> list[str]:
             meant = [known[name] for name in nearest(word, list(known))]
             hint = f"did you mean {' or '.join(meant)}?" if meant else "see calbench --help"
             raise ConfigError(f"{printable(word)}: is neither a subcommand nor key=value; {hint}")
-    return list(given)
+    return given
 
 
 program = Program(
