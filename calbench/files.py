@@ -257,8 +257,8 @@ def unpacked_pieces(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
         raise unreadable(path, error) from error
 
 
-def unpacked_lzma(data: bytes, most: int = MOST_BYTES) -> bytes:
-    """Return what is packed with xz, of at most so many bytes.
+def unpacked_lzma(data: bytes) -> bytes:
+    """Return what is packed with xz, of at most :data:`MOST_BYTES`.
 
     Raises:
         lzma.LZMAError: it cannot be unpacked, or is larger, or asks for much memory.
@@ -266,9 +266,9 @@ def unpacked_lzma(data: bytes, most: int = MOST_BYTES) -> bytes:
     import lzma
 
     unpacker = lzma.LZMADecompressor(memlimit=MOST_LZMA_MEMORY)
-    found = unpacker.decompress(data, max_length=most)
+    found = unpacker.decompress(data, max_length=MOST_BYTES)
     if not unpacker.eof:
-        raise lzma.LZMAError(f"it ends early, or holds more than {most} bytes")
+        raise lzma.LZMAError(f"it ends early, or holds more than {MOST_BYTES} bytes")
     return found
 
 

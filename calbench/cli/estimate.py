@@ -185,31 +185,27 @@ def _recorded(trace: Trace, prices: Prices) -> dict[str, Take]:
     return taken
 
 
-def estimate_table(spec: RunSpec, take_by_player: dict[str, Take]) -> Table:
+def estimate_table(take_by_player: dict[str, Take], unpriced: Sequence[str]) -> Table:
     """Return the estimate as the terminal shows it."""
-    known = read_prices(PRICES).models
     heads = ("Player", "Calls", "Input", "Repeated", "Output", "US$", "Cached", "At most")
     table = new_table("Still to be asked", heads)
     for player, take in sorted(take_by_player.items()):
-        is_priced = spec.models[player].spec.model in known
         tokens = (take.input_tokens, take.repeated_tokens, take.output_tokens)
         prices = (take.nano, take.nano_cached, take.nano_bound)
         table.add_row(
             player,
             f"{take.calls:,.0f}",
             *(f"{each / 1000:,.0f}k" for each in tokens),
-            *(f"{each / NANO:,.2f}" if is_priced else "?" for each in prices),
+            *("?" if player in unpriced else f"{each / NANO:,.2f}" for each in prices),
         )
     return table
 
 
-def _verdict(spec: RunSpec, take_by_player: dict[str, Take], missing: int) -> str:
+def _verdict(take_by_player: dict[str, Take], unpriced: Sequence[str], missing: int) -> str:
     """Return the estimate in one line; money only if every price is known."""
-    known = read_prices(PRICES).models
     whole = Take()
     for take in take_by_player.values():
         whole.add(take)
-    unpriced = sorted(p for p in take_by_player if spec.models[p].spec.model not in known)
     what = f"{missing} games with models to play, about {whole.calls:,.0f} calls"
     if unpriced:
         return f"{what}; the price of {', '.join(unpriced)} is unknown"
@@ -278,7 +274,9 @@ def _print_estimate(spec: RunSpec, given: float | None = None) -> int:
         if given is None
         else dict.fromkeys(take_by_player, given)
     )
-    show(estimate_table(spec, take_by_player))
+    known = read_prices(PRICES).models
+    unpriced = sorted(p for p in take_by_player if spec.models[p].spec.model not in known)
+    show(estimate_table(take_by_player, unpriced))
     tell(f"{missing} games with models to play, {finished} are in {spec.out}/traces already.")
     tell("Repeated: input of the call before, which a cache may hold (Cached: its price then).")
     tell("Prices: conf/prices.yaml (? where it has none), each with its source: check them.")
@@ -290,5 +288,5 @@ def _print_estimate(spec: RunSpec, given: float | None = None) -> int:
         tell(f"About {needed:,.0f} minutes, by the time of a call in {where}.")
     else:
         tell("Minutes: with seconds_per_call=N, or once a call is recorded, as the preflight's is.")
-    verdict(_verdict(spec, take_by_player, missing))
+    verdict(_verdict(take_by_player, unpriced, missing))
     return Status.DONE

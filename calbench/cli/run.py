@@ -78,10 +78,14 @@ def report(spec: RunSpec, summary: RunSummary) -> None:
         show(*standing_tables(spec))
     for line in _warnings(spec, summary):
         warn(line)
-    tell(f"Traces   {_traces(out)}")
+    shown, traces = shlex.quote(str(out)), out / TRACES_FOLDER
+    if any(traces.glob(SHARD_GLOB)):
+        tell(f"Traces   {traces}/*.jsonl.zst: {program_name()} traces ls {shown}")
+    else:
+        tell(f"Traces   {traces}/<team>/<scenario>.json")
     tell(f"Tables   {out}/tables/leaderboard.csv and others beside it")
     tell(f"Verify   {program_name()} verify {shlex.quote(f'{out}/traces')}")
-    tell(f"Show     {program_name()} view {shlex.quote(str(out))}")
+    tell(f"Show     {program_name()} view {shown}")
     if spec.name == "taste":
         tell(f"Next     {program_name()} +experiment=varied")
 
@@ -105,14 +109,6 @@ def standing_tables(spec: RunSpec) -> Iterator[Table]:
         title = f"{where}: {ranked} of {team} (B) minus that of each published team (A)"
         cells = ((row[theirs], *difference_cells(row)) for row in found.to_dict("records"))
         yield new_table(title, ("Team", *HEADS), cells, wraps=True)
-
-
-def _traces(out: Path) -> str:
-    """Return where the games of a run are, in words."""
-    folder = out / TRACES_FOLDER
-    if any(folder.glob(SHARD_GLOB)):
-        return f"{folder}/*.jsonl.zst: {program_name()} traces ls {shlex.quote(str(out))}"
-    return f"{folder}/<team>/<scenario>.json"
 
 
 def _verdict(spec: RunSpec, summary: RunSummary) -> str:
