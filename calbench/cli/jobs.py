@@ -14,7 +14,6 @@ import hydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
-from omegaconf import DictConfig
 
 from calbench.config.composition import (
     BROKEN,
@@ -74,7 +73,7 @@ def for_each_job(
         _check_folder(sweep.folder)
         status = 0
         for number, run in enumerate(sweep.runs, start=1):
-            say(f"job {number} of {len(sweep.runs)}: {sweep.name(run)}")
+            say(f"job {number} of {len(sweep.runs)}: {Path(run.out).name}")
             status = max(status, (task_in_sweep or task)(_found(run)))
         whole(sweep, status)
         return status
@@ -115,17 +114,14 @@ def _show(words: Sequence[str], options: Mapping[str, Any], config_dir: Path | N
     flags += ["--resolve"] if options.get("resolve") else []
     before, sys.argv = sys.argv, [sys.argv[0], *flags, *words]
     try:
-        hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(_nothing)()
+        of_conf = hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")
+        of_conf(lambda _: None)()  # it asks for a task, and does none where it prints
     except HydraException as error:
         raise refusal(error, words, config_dir) from error
     except BROKEN as error:
         raise broken(error, config_dir) from error
     finally:
         sys.argv = before
-
-
-def _nothing(_: DictConfig) -> None:
-    """Hydra asks for a task, and does none where it prints."""
 
 
 # --- sweeps: each job is a run in a folder of its own
@@ -141,15 +137,11 @@ class Sweep:
     Attributes:
         folder: of all its jobs.
         runs: one for each job, in the order in which they are played; each in a folder of its
-            own below that of the sweep.
+            own below that of the sweep, named by what distinguishes it from the others.
     """
 
     folder: Path
     runs: tuple[RunSpec, ...]
-
-    def name(self, run: RunSpec) -> str:
-        """Return the name of a job: what distinguishes it from the others."""
-        return Path(run.out).name
 
 
 def sweep_of(overrides: Sequence[str], config_dir: Path | None = None) -> Sweep:

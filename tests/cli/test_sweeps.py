@@ -20,7 +20,7 @@ from tests.cli.runs import REPO, SMALL, calbench, files, rows
 def names(*overrides: str) -> list[str]:
     sweep = sweep_of(overrides)
     assert {Path(run.out).parent for run in sweep.runs} == {sweep.folder}
-    return [sweep.name(run) for run in sweep.runs]
+    return [Path(run.out).name for run in sweep.runs]
 
 
 @pytest.mark.heavy
