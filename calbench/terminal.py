@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from rich.box import SIMPLE_HEAD
@@ -17,16 +16,6 @@ if TYPE_CHECKING:
 
 WIDTH, NOTE = 20, 24
 """Most characters of a bar, and of the note beside it [C]: count and times fit into 80 columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A text that is made anew whenever it is shown."""
-
-    text: Callable[[], str]
-
-    def __str__(self) -> str:
-        return printable(self.text())
 
 
 _displays: list["Progress"] = []
@@ -51,7 +40,7 @@ def bar(
                 _displays.clear()
         return
     (bars,) = _displays
-    handle = bars.add_task(task, total=total, completed=done, note="", state=_Shown(state))
+    handle = bars.add_task(task, total=total, completed=done, note="", state=state)
     try:
         yield lambda note: bars.update(handle, advance=1, note=shorten(printable(note), NOTE))
     finally:
@@ -74,7 +63,7 @@ def _new_bars() -> "Progress":
 
         def get_renderables(self) -> Iterator[RenderableType]:
             yield self.make_tasks_table(self.tasks)
-            for state in filter(None, (str(task.fields["state"]) for task in self.tasks)):
+            for state in filter(None, (printable(each.fields["state"]()) for each in self.tasks)):
                 yield Text(f"  {state}", no_wrap=True, overflow="ellipsis")
 
     return Bars(
