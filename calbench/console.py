@@ -23,9 +23,7 @@ from calbench.tree import remove_unpacked
 if TYPE_CHECKING:
     from rich.table import Table
 
-ENDING = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-)
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that ask a command to end: Ctrl-C, the system, and a terminal that is closed."""
 
 
@@ -68,13 +66,9 @@ class Ticker(Protocol):
         ...
 
 
-def _nothing() -> str:
-    return ""
-
-
 @contextmanager
 def progress(
-    task: str, total: int, done: int = 0, state: Callable[[], str] = _nothing
+    task: str, total: int, done: int = 0, state: Callable[[], str] = lambda: ""
 ) -> Iterator[Ticker]:
     """Show the progress of a task on standard error.
 
@@ -87,9 +81,9 @@ def progress(
     if _voice.is_quiet:
         yield lambda _note="": None
     elif is_terminal(sys.stderr):
-        from calbench.terminal import DISPLAY  # only a terminal waits for this library
+        from calbench.terminal import bar  # only a terminal waits for this library
 
-        with DISPLAY.bar(task, total, done, state) as advance:
+        with bar(task, total, done, state) as advance:
             yield lambda note="": advance(note)
     else:
         yield from _lines(task, total, done, state)
@@ -175,20 +169,12 @@ def say_error(error: CalbenchError) -> None:
 
     A failed preflight has a line for each model.
     """
-    *above, line = error_lines(error)
-    is_of_models = isinstance(error, PreflightError)
-    for each in above:
-        alert(f"error: {each}" if is_of_models else each)
-    alert(f"error: {line}")
-
-
-def error_lines(error: CalbenchError) -> list[str]:
-    """Return an error's line; above it the traceback of the user's own code, if that raised."""
-    if isinstance(error, PreflightError):
-        return list(error.lines)
     cause = error.__cause__ if isinstance(error, AgentError) else None
     above = "".join(traceback.format_exception(cause)) if cause is not None else ""
-    return [*above.splitlines(), str(error)]
+    for line in above.splitlines():
+        alert(line)
+    for line in error.lines if isinstance(error, PreflightError) else [str(error)]:
+        alert(f"error: {line}")
 
 
 def stopped_status() -> int:
@@ -242,16 +228,16 @@ def _on_interrupt(answer: Callable[[], None]) -> Iterator[None]:
         _voice.last_signal = number
         answer()
 
-    before = {number: signal.getsignal(number) for number in ENDING}
+    found = {number: signal.getsignal(number) for number in ENDING}
     # `nohup` has a closed terminal ignored, and means it.
-    taken = [n for n in ENDING if n == signal.SIGINT or before[n] is not signal.SIG_IGN]
-    for number in taken:
+    before = {n: how for n, how in found.items() if n == signal.SIGINT or how != signal.SIG_IGN}
+    for number in before:
         signal.signal(number, note)
     try:
         yield
     finally:
-        for number in taken:
-            signal.signal(number, before[number])
+        for number, how in before.items():
+            signal.signal(number, how)
 
 
 def _end(line: Callable[[], str]) -> NoReturn:

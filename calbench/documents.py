@@ -64,18 +64,13 @@ def read_yaml(path: Path) -> Any:
         ConfigError: naming the file and the place, if it is no such document.
     """
     data = read_bytes(path, MOST_BYTES)
-    loader = None
     try:
-        loader = _Loader(data)
-        return loader.get_single_data()
+        return yaml.load(data, _Loader)  # noqa: S506 - it is a safe one
     except RecursionError as error:
         raise ConfigError(f"{printable(str(path))}: nested too deeply") from error
     except (yaml.YAMLError, ValueError) as error:
         place, problem = _problem(error)
         raise ConfigError(f"{printable(str(path))}{place}: not YAML: {problem}") from error
-    finally:
-        if loader is not None:
-            loader.dispose()
 
 
 def refuse_huge(path: Path) -> None:
@@ -88,17 +83,12 @@ def refuse_huge(path: Path) -> None:
     data = read_bytes(path, MOST_BYTES)
     if b"*" not in data:  # nothing is referred to
         return
-    loader = None
     try:
-        loader = _Loader(data)
-        loader.get_single_node()
+        yaml.compose(data, _Loader)
     except HugeError as error:
         raise ConfigError(f"{printable(str(path))}: {error}") from error
     except (yaml.YAMLError, ValueError, RecursionError):
         return
-    finally:
-        if loader is not None:
-            loader.dispose()
 
 
 def _problem(error: Exception) -> tuple[str, str]:

@@ -6,6 +6,7 @@ that was found in a folder is not.
 """
 
 import errno
+import fcntl
 import gc
 import json
 import os
@@ -91,7 +92,7 @@ def written_atomically(path: Path, *, is_synced: bool = True) -> Iterator[Path]:
 def held(path: Path, flags: int) -> Iterator[None]:
     """Hold a file or a folder that other commands hold, too; the system lets go of it at the end.
 
-    It may be renamed meanwhile. Where there are no such locks, nothing is held against others.
+    It may be renamed meanwhile. Where the file system has no such locks, nothing is held.
 
     Args:
         path: of what is held.
@@ -101,11 +102,6 @@ def held(path: Path, flags: int) -> Iterator[None]:
         BlockingIOError: another command holds it.
         OSError: it cannot be opened.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows: its files are not renamed while they are open
-        yield
-        return
     while True:
         handle = os.open(path, flags | os.O_NOFOLLOW, 0o666)
         try:
@@ -116,17 +112,14 @@ def held(path: Path, flags: int) -> Iterator[None]:
             except OSError:  # a file system without such locks, as of some clusters
                 yield
                 return
-            if _is_at(path, handle):  # who held it before may have renamed or removed it
+            is_there = False  # who held it before may have renamed or removed it
+            with suppress(FileNotFoundError):
+                is_there = os.path.samestat(os.fstat(handle), path.lstat())
+            if is_there:
                 yield
                 return
         finally:
             os.close(handle)
-
-
-def _is_at(path: Path, handle: int) -> bool:
-    with suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(handle), path.lstat())
-    return False
 
 
 @contextmanager
@@ -152,14 +145,14 @@ def opened(path: Path, most: int = MOST_BYTES, *, is_found: bool = False) -> Buf
     Raises:
         FileError: naming the file, if it cannot be read, is no file or is larger.
     """
-    flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    flags = os.O_NONBLOCK
     if is_found:
         check_no_link(path)
-        flags |= getattr(os, "O_NOFOLLOW", 0)
+        flags |= os.O_NOFOLLOW
     try:
         handle = os.open(path, os.O_RDONLY | flags)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     about = os.fstat(handle)
     if stat.S_ISREG(about.st_mode) and about.st_size <= most:
         return os.fdopen(handle, "rb")
@@ -167,7 +160,7 @@ def opened(path: Path, most: int = MOST_BYTES, *, is_found: bool = False) -> Buf
     if stat.S_ISREG(about.st_mode):
         raise too_large(path, most)
     if stat.S_ISDIR(about.st_mode):
-        raise _unreadable(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+        raise unreadable(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     raise FileError(f"{printable(str(path))}: is a pipe or a device; save it as a file")
 
 
@@ -210,7 +203,7 @@ def read_bytes(path: Path, most: int = MOST_BYTES, *, is_found: bool = False) ->
         try:
             data = file.read(most + 1)
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise unreadable(path, error) from error
     if len(data) > most:  # it grew meanwhile
         raise too_large(path, most)
     return data
@@ -230,12 +223,11 @@ def utf8_text(place: str | Path, data: bytes) -> str:
 
 def sync_folder(folder: Path) -> None:
     """Wait until the names of new files in a folder survive a crash of the machine."""
-    if os.name == "posix":  # elsewhere folders are no files
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def unpacked_pieces(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
@@ -262,11 +254,11 @@ def unpacked_pieces(path: Path, most: int = MOST_BYTES) -> Iterator[bytes]:
             "gzip"
         ) from error
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
-def unpacked_lzma(data: bytes, most: int = MOST_BYTES) -> bytes:
-    """Return what is packed with xz, of at most so many bytes.
+def unpacked_lzma(data: bytes) -> bytes:
+    """Return what is packed with xz, of at most :data:`MOST_BYTES`.
 
     Raises:
         lzma.LZMAError: it cannot be unpacked, or is larger, or asks for much memory.
@@ -274,9 +266,9 @@ def unpacked_lzma(data: bytes, most: int = MOST_BYTES) -> bytes:
     import lzma
 
     unpacker = lzma.LZMADecompressor(memlimit=MOST_LZMA_MEMORY)
-    found = unpacker.decompress(data, max_length=most)
+    found = unpacker.decompress(data, max_length=MOST_BYTES)
     if not unpacker.eof:
-        raise lzma.LZMAError(f"it ends early, or holds more than {most} bytes")
+        raise lzma.LZMAError(f"it ends early, or holds more than {MOST_BYTES} bytes")
     return found
 
 
@@ -287,7 +279,8 @@ def too_large(path: Path, most: int, state: str = "") -> FileError:
     )
 
 
-def _unreadable(path: Path, error: Exception) -> FileError:
+def unreadable(path: Path, error: Exception) -> FileError:
+    """Return the error about a file that the system does not give."""
     reason = (error.strerror if isinstance(error, OSError) else None) or error
     return FileError(f"{printable(str(path))}: cannot be read ({reason})")
 

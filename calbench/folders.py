@@ -20,7 +20,7 @@ MARK = ".calbench-site"
 """Names a folder that a build made, and may therefore replace."""
 
 LOCK = ".lock"
-"""Held in a scratch folder as long as its process lives."""
+"""Marks a scratch folder, which is held as long as its process lives."""
 
 _TEXT = "Made by calbench; replaced at the next build.\n"
 
@@ -68,34 +68,26 @@ def claimed(folder: Path) -> Iterator[None]:
         OutputError: another command holds it, or it cannot be made.
     """
     with ExitStack() as stack:
-        _claim(folder, stack)
+        try:
+            while True:
+                folder.mkdir(parents=True, exist_ok=True)
+                with suppress(FileNotFoundError):  # who held it renamed it, or removed it
+                    stack.enter_context(held(folder.resolve(), os.O_RDONLY))
+                    break
+        except BlockingIOError as error:
+            raise OutputError(
+                f"{folder}: another command is writing there; wait for it, or choose another folder"
+            ) from error
+        except OSError as error:
+            raise OutputError(
+                f"{folder}: cannot be written ({error.strerror or error}); choose another folder"
+            ) from error
         yield
-
-
-def _claim(folder: Path, stack: ExitStack) -> None:
-    try:
-        while True:
-            folder.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):  # who held it renamed it, or removed it
-                stack.enter_context(held(folder.resolve(), os.O_RDONLY))
-                return
-    except BlockingIOError as error:
-        raise OutputError(
-            f"{folder}: another command is writing there; wait for it, or choose another folder"
-        ) from error
-    except OSError as error:
-        raise OutputError(
-            f"{folder}: cannot be written ({error.strerror or error}); choose another folder"
-        ) from error
-
-
-def _nothing() -> None:
-    """Check nothing."""
 
 
 @contextmanager
 def replaced(
-    out: Path, *, is_marked: bool = True, check: Callable[[], None] = _nothing
+    out: Path, *, is_marked: bool = True, check: Callable[[], object] = lambda: None
 ) -> Iterator[Path]:
     """Provide a new folder, which takes the place of another once it is whole.
 
@@ -169,31 +161,15 @@ def scratch_folder(kind: str) -> Iterator[Path]:
     Args:
         kind: a word for its name; folders of one kind are removed together.
     """
-    from filelock import FileLock
-
     top = Path(gettempdir())
-    _remove_left(top, kind)
-    # It has a name by which it could be removed only when its lock is held.
+    for left in top.glob(f"calbench-{kind}-*"):
+        with suppress(OSError):  # a process that lives holds it
+            if (left / LOCK).is_file() and left.lstat().st_uid == os.getuid():
+                with held(left, os.O_RDONLY):
+                    shutil.rmtree(left)
+    # It has a name by which it could be removed only when it is held.
     new = Path(mkdtemp(prefix="calbench-new-"))
-    lock = FileLock(new / LOCK)
-    with removed(new):
-        lock.acquire(timeout=0)
-        folder = new.rename(top / new.name.replace("new", kind, 1))
-    with removed(folder):
-        yield folder
-    lock.release()
-
-
-def _remove_left(top: Path, kind: str) -> None:
-    from filelock import FileLock, Timeout
-
-    for folder in top.glob(f"calbench-{kind}-*"):
-        with suppress(OSError, Timeout):
-            if folder.is_symlink() or not (folder / LOCK).is_file() or not _is_ours(folder):
-                continue
-            with FileLock(folder / LOCK).acquire(timeout=0):
-                shutil.rmtree(folder)
-
-
-def _is_ours(folder: Path) -> bool:
-    return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
+    folder = top / new.name.replace("new", kind, 1)
+    with removed(new), removed(folder), held(new, os.O_RDONLY):
+        (new / LOCK).touch()
+        yield new.rename(folder)

@@ -1,8 +1,7 @@
 """What Rich draws on a terminal: tables, and bars for the tasks under way in one display."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from rich.box import SIMPLE_HEAD
@@ -19,51 +18,33 @@ WIDTH, NOTE = 20, 24
 """Most characters of a bar, and of the note beside it [C]: count and times fit into 80 columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A text that is made anew whenever it is shown."""
-
-    text: Callable[[], str]
-
-    def __str__(self) -> str:
-        return printable(self.text())
+_displays: list["Progress"] = []
+"""The display of this process, as long as a task is under way: a terminal has one."""
 
 
-@dataclass(slots=True)
-class Display:
-    """The bars on a terminal; it is up as long as a task is under way."""
+@contextmanager
+def bar(
+    task: str, total: int, done: int, state: Callable[[], str]
+) -> Iterator[Callable[[str], None]]:
+    """Show a task on the terminal; yield what advances it by one and takes a note.
 
-    _bars: "Progress | None" = None
-
-    @contextmanager
-    def bar(
-        self, task: str, total: int, done: int, state: Callable[[], str]
-    ) -> Iterator[Callable[[str], None]]:
-        """Show a task; yield what advances it by one and takes a note.
-
-        Arguments as in :func:`calbench.console.progress`.
-        """
-        with self._shown() as bars:
-            handle = bars.add_task(task, total=total, completed=done, note="", state=_Shown(state))
-            try:
-                yield lambda note: bars.update(
-                    handle, advance=1, note=shorten(printable(note), NOTE)
-                )
-            finally:
-                bars.remove_task(handle)
-
-    @contextmanager
-    def _shown(self) -> Iterator["Progress"]:
-        """Provide the bars: those of a task around this one, if there is any."""
-        if self._bars is not None:
-            yield self._bars
-            return
+    Arguments as in :func:`calbench.console.progress`.
+    """
+    if not _displays:
         with _new_bars() as bars:
-            self._bars = bars
+            _displays.append(bars)
             try:
-                yield bars
+                with bar(task, total, done, state) as advance:
+                    yield advance
             finally:
-                self._bars = None
+                _displays.clear()
+        return
+    (bars,) = _displays
+    handle = bars.add_task(task, total=total, completed=done, note="", state=state)
+    try:
+        yield lambda note: bars.update(handle, advance=1, note=shorten(printable(note), NOTE))
+    finally:
+        bars.remove_task(handle)
 
 
 def _new_bars() -> "Progress":
@@ -82,7 +63,7 @@ def _new_bars() -> "Progress":
 
         def get_renderables(self) -> Iterator[RenderableType]:
             yield self.make_tasks_table(self.tasks)
-            for state in filter(None, (str(task.fields["state"]) for task in self.tasks)):
+            for state in filter(None, (printable(each.fields["state"]()) for each in self.tasks)):
                 yield Text(f"  {state}", no_wrap=True, overflow="ellipsis")
 
     return Bars(
@@ -98,10 +79,6 @@ def _new_bars() -> "Progress":
     )
 
 
-DISPLAY = Display()
-"""That of this process: a terminal has one."""
-
-
 class _Output(Console):
     def on_broken_pipe(self) -> NoReturn:
         """Leave the status to the command: 1 would say that a check found a difference."""
@@ -109,13 +86,19 @@ class _Output(Console):
 
 
 def new_table(
-    title: str | None, heads: Sequence[str], left: int = 1, *, wraps: bool = False
+    title: str | None,
+    heads: Sequence[str],
+    rows: Iterable[Iterable[str]] = (),
+    *,
+    left: int = 1,
+    wraps: bool = False,
 ) -> Table:
-    """Return an empty table.
+    """Return a table.
 
     Args:
         title: the line above it.
         heads: of its columns.
+        rows: its cells; more may be added.
         left: how many columns hold names, which are left-aligned, and wrapped if the terminal is
             narrow; the others hold numbers.
         wraps: whether the others are wrapped, too; else they are cut where names cannot give way.
@@ -125,6 +108,8 @@ def new_table(
         is_name = place < left
         justify: Literal["left", "right"] = "left" if is_name else "right"
         table.add_column(head, justify=justify, no_wrap=not (wraps or is_name), overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -58,8 +58,8 @@ def main() -> None:
         for _done in finished(write, largest_first, pool):
             pass
     for name in parts:
-        shutil.copytree(paths.tables(name) / FOLDER, paths.METRICS / name)
-    write_summary(runs(parts), paths.tables("summary"))
+        shutil.copytree(paths.TABLES / name / FOLDER, paths.METRICS / name)
+    write_summary(runs(parts), paths.TABLES / "summary")
     samples = read_samples(SAMPLE)
     write_sample_table(samples, paths.TABLES / "audit_sample.csv")
     labelled = len(samples.others) + len(samples.ours)
@@ -68,20 +68,20 @@ def main() -> None:
 
 def facts_size(name: str) -> int:
     """Return the bytes of an experiment's facts; the largest are begun first."""
-    return sum(path.stat().st_size for path in paths.facts(name).glob("*.parquet"))
+    return sum(path.stat().st_size for path in (paths.FACTS / name).glob("*.parquet"))
 
 
 def write(experiment: tuple[str, Estimated]) -> None:
     """Write the tables of one experiment."""
     name, part = experiment
     settings = Settings(part.measure, part.analysis, part.prices)
-    write_tables(Facts(paths.facts(name)), paths.tables(name), settings)
+    write_tables(Facts(paths.FACTS / name), paths.TABLES / name, settings)
 
 
 def runs(parts: Mapping[str, Estimated]) -> Runs:
     """Return what the tables over several experiments are made of."""
     tables = {
-        name: RunTables(name, paths.tables(name), games=part.games) for name, part in parts.items()
+        name: RunTables(name, paths.TABLES / name, games=part.games) for name, part in parts.items()
     }
 
     def those(is_wanted: Callable[[Estimated], bool]) -> list[RunTables]:

@@ -55,10 +55,10 @@ def main() -> None:
     parts = paths.read_parts("calibrate", Measured)
     games = {name: games_of(name, part) for name, part in parts.items()}
     total = sum(map(len, games.values()))
-    paths.prune(paths.FACTS, {paths.facts(name) for name in parts})
+    paths.prune(paths.FACTS, {paths.FACTS / name for name in parts})
     with progress("games", total) as tick, paths.pool(total) as pool:
         for name, part in parts.items():
-            folder, facts = paths.facts(name), facts_of(part.facts, part.judge)
+            folder, facts = paths.FACTS / name, facts_of(part.facts, part.judge)
             shutil.rmtree(folder, ignore_errors=True)
             measure_games(games[name], folder, part.measure, tick, pool, facts)
 
@@ -69,7 +69,7 @@ def games_of(name: str, part: Measured) -> list[Game]:
     Raises:
         FileError: games of a team are missing, or there are games of another one.
     """
-    folder = paths.traces(name)
+    folder = paths.TRACES / name
     games = [Game(path) for path in trace_paths(folder)]
     if different := {game.team_id for game in games} ^ set(part.teams):
         raise FileError(f"{folder}: not the games of {min(different)}; run the stage play")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from calbench.console import say_error
 from calbench.documents import read_yaml
@@ -26,7 +26,7 @@ TRACES = DATA / "traces"
 FACTS = DATA / "facts"
 TABLES = DATA / "tables"
 METRICS = DATA / "metrics"
-RELEASE = DATA / "release"
+"""Folders with one for each experiment, by its name; but suites are files, see :func:`suite`."""
 
 EXECUTOR = Path("executor.yaml")
 """Where this machine's stages run their tasks, if not in its processes; no result depends on it."""
@@ -35,21 +35,6 @@ EXECUTOR = Path("executor.yaml")
 def suite(experiment: str) -> Path:
     """Return the suite file of an experiment."""
     return SUITES / f"{experiment}.jsonl"
-
-
-def traces(experiment: str) -> Path:
-    """Return the folder of an experiment's traces."""
-    return TRACES / experiment
-
-
-def facts(experiment: str) -> Path:
-    """Return the folder of what an experiment's games were measured into."""
-    return FACTS / experiment
-
-
-def tables(experiment: str) -> Path:
-    """Return the folder of an experiment's tables."""
-    return TABLES / experiment
 
 
 @contextmanager
@@ -111,14 +96,12 @@ def answer(stage: Callable[[list[str]], None]) -> None:
         sys.exit(2)
 
 
-class Part(BaseModel):
+class Part(BaseModel, extra="forbid", frozen=True):
     """What a stage is given of an experiment: ``compose`` writes it, and the stage alone reads it.
 
     A stage depends on its own part, so an edit of ``conf`` reruns only the stages that it
     concerns, and configuration is the business of ``compose`` alone.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 P = TypeVar("P", bound=Part)

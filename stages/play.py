@@ -45,15 +45,15 @@ def main() -> None:
     parts = paths.read_parts("play", Games)
     jobs = {name: planned(name, part) for name, part in parts.items()}
     total = sum(map(len, jobs.values()))
-    paths.prune(paths.TRACES, {paths.traces(name) for name in parts})
+    paths.prune(paths.TRACES, {paths.TRACES / name for name in parts})
     with no_collection(), progress("games", total) as tick, paths.pool(total) as pool:
 
         def on_done(game: Played) -> None:
             tick(game.job.team_id)
 
         for name, part in parts.items():
-            shutil.rmtree(paths.traces(name), ignore_errors=True)
-            store = ShardStore(paths.traces(name), is_synced=False)
+            shutil.rmtree(paths.TRACES / name, ignore_errors=True)
+            store = ShardStore(paths.TRACES / name, is_synced=False)
             source = recorded(name, part, jobs[name])
             play_jobs(jobs[name], pool, on_done, store=store, source=source)
 
@@ -61,7 +61,7 @@ def main() -> None:
 def planned(name: str, part: Games) -> list[Job]:
     """Return the games of an experiment."""
     scenarios = read_suite(paths.suite(name))
-    return plan_jobs(scenarios, part.configs, paths.traces(name), replicates=part.replicates)
+    return plan_jobs(scenarios, part.configs, paths.TRACES / name, replicates=part.replicates)
 
 
 def recorded(name: str, part: Games, jobs: list[Job]) -> Opener | None:

@@ -42,10 +42,10 @@ def site() -> Site:
         Experiment(
             name,
             suite=paths.suite(name),
-            folder=paths.tables(name),
-            traces=paths.traces(name),
+            folder=paths.TABLES / name,
+            traces=paths.TRACES / name,
             role=part.role,
-            facts=paths.facts(name),
+            facts=paths.FACTS / name,
             about=part.about,
         )
         for name, part in paths.read_parts("publish", Shown).items()
@@ -53,7 +53,7 @@ def site() -> Site:
     return Site(
         SOURCES,
         tuple(experiments),
-        Tables(paths.tables("summary")),
+        Tables(paths.TABLES / "summary"),
         Tables(PUBLISHED),
         has_downloads=True,
     )

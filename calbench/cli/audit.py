@@ -121,7 +121,9 @@ def judged(
     findings: dict[str, Finding | Unreadable] = {}
 
     async def ask(line: Line, completer: Completer) -> None:
-        case = case_of(line.message)
+        message = line.message
+        labels = {label.label_id: label.private_label for label in message.labels}
+        case = MessageCase(message.text, labels, message.known)  # no terms, and no tiers
         site = CallSite(name, line.place, AgentId(0), 0, REFLECTION, 0, 0)
         found = read_finding(case, await completer.complete(audit_request(case, model.spec), site))
         findings[line.place] = found if isinstance(found, Unreadable) else found.value
@@ -134,12 +136,6 @@ def judged(
     unread = sum(isinstance(found, Unreadable) for found in findings.values())
     shown = (line.given | {"judge": name} | _shown(line, findings[line.place]) for line in lines)
     return list(map(written_line, shown)), unread
-
-
-def case_of(message: MessageLine) -> MessageCase:
-    """Return what a reader may know: no terms and no tiers."""
-    labels = {label.label_id: label.private_label for label in message.labels}
-    return MessageCase(message.text, labels, message.known)
 
 
 def _shown(line: Line, found: Finding | Unreadable) -> dict[str, Any]:

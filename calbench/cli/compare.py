@@ -6,7 +6,6 @@ in both. Everything is measured again from the traces.
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -52,7 +51,7 @@ def main(words: Words) -> int:
     options = words.options
     measures = measure_names(options["measure"]) if "measure" in options else NAMES
     top = words.number("top", 3)
-    out = Path(options["out"]) if options.get("out") else None
+    out = words.path("out")
     keys = dict.fromkeys(COMPARISON_TABLES, KEY)
     if out is not None:
         check_folder(out, keys, keys)
@@ -100,29 +99,17 @@ def comparison_tables(compared: Comparison, measures: Sequence[str], top: int) -
         top: how many scenarios to name for each difference.
     """
     for (setting, team_a, team_b), rows in compared.differences.groupby(PAIR, sort=False):
-        found = rows[rows["measure"].isin(measures)].to_dict("records")
+        records = rows[rows["measure"].isin(measures)].to_dict("records")
+        found = [(MEASURE_BY_NAME[entry["measure"]].title, entry) for entry in records]
         if not found:
             continue
-        yield _table(
-            f"{setting}: {team_b} (B) minus {team_a} (A)",
-            HEADS,
-            [(_title(entry), *difference_cells(entry)) for entry in found],
-        )
-        driven = [(_title(entry), *_drivers(compared.contributions, entry, top)) for entry in found]
-        if top and any(len(row) > 1 for row in driven):
-            heads = ["most from", *["next"] * (max(map(len, driven)) - 2)]
-            yield _table(None, heads, [row for row in driven if len(row) > 1])
-
-
-def _title(entry: Mapping[Hashable, Any]) -> str:
-    return MEASURE_BY_NAME[entry["measure"]].title
-
-
-def _table(title: str | None, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = new_table(title, ("Measure", *heads), wraps=True)
-    for row in rows:
-        table.add_row(*row)
-    return table
+        title = f"{setting}: {team_b} (B) minus {team_a} (A)"
+        cells = [(measure, *difference_cells(entry)) for measure, entry in found]
+        yield new_table(title, ("Measure", *HEADS), cells, wraps=True)
+        drivers = [(name, *_drivers(compared.contributions, entry, top)) for name, entry in found]
+        if driven := [row for row in drivers if len(row) > 1]:
+            heads = ("Measure", "most from", *["next"] * (max(map(len, driven)) - 2))
+            yield new_table(None, heads, driven, wraps=True)
 
 
 def difference_cells(entry: Mapping[Hashable, Any]) -> Iterator[str]:

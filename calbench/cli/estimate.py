@@ -8,6 +8,7 @@ the last column is what the caps on tokens allow at most.
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import partial
 from math import inf
@@ -38,9 +39,6 @@ from calbench.terminal import new_table
 from calbench.traces.events import DecideEnd, Reflection, TurnEnd
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace
-
-SECONDS = "seconds_per_call="
-"""The argument that no run has: how long a call takes."""
 
 GAMES_SAMPLED = 3
 """Games played or read for each team and setting, spread over the suite [C]."""
@@ -187,55 +185,43 @@ def _recorded(trace: Trace, prices: Prices) -> dict[str, Take]:
     return taken
 
 
-def estimate_table(spec: RunSpec, take_by_player: dict[str, Take]) -> Table:
+def estimate_table(take_by_player: dict[str, Take], unpriced: Sequence[str]) -> Table:
     """Return the estimate as the terminal shows it."""
-    known = read_prices(PRICES).models
     heads = ("Player", "Calls", "Input", "Repeated", "Output", "US$", "Cached", "At most")
     table = new_table("Still to be asked", heads)
     for player, take in sorted(take_by_player.items()):
-        is_priced = spec.models[player].spec.model in known
         tokens = (take.input_tokens, take.repeated_tokens, take.output_tokens)
         prices = (take.nano, take.nano_cached, take.nano_bound)
         table.add_row(
             player,
             f"{take.calls:,.0f}",
             *(f"{each / 1000:,.0f}k" for each in tokens),
-            *(f"{each / NANO:,.2f}" if is_priced else "?" for each in prices),
+            *("?" if player in unpriced else f"{each / NANO:,.2f}" for each in prices),
         )
     return table
 
 
-def _verdict(spec: RunSpec, take_by_player: dict[str, Take], missing: int) -> str:
+def _verdict(take_by_player: dict[str, Take], unpriced: Sequence[str], missing: int) -> str:
     """Return the estimate in one line; money only if every price is known."""
-    known = read_prices(PRICES).models
     whole = Take()
     for take in take_by_player.values():
         whole.add(take)
-    unpriced = sorted(p for p in take_by_player if spec.models[p].spec.model not in known)
     what = f"{missing} games with models to play, about {whole.calls:,.0f} calls"
     if unpriced:
         return f"{what}; the price of {', '.join(unpriced)} is unknown"
     return f"{what}: about US$ {whole.nano / NANO:,.2f}, at most {whole.nano_bound / NANO:,.2f}"
 
 
-def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
+def main(overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     """Estimate what Hydra composes of a command line, given the seconds of a call if it says so."""
-    own = [each for each in overrides if each.startswith(SECONDS)]
-    given = _seconds(own[-1].removeprefix(SECONDS)) if own else None
-    arguments, overrides = (
-        [each for each in words if each not in own] for words in (arguments, overrides)
-    )
-    return for_each_job(arguments, overrides, options, partial(_print_estimate, given=given))
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < inf:
-        raise ConfigError(f"{SECONDS}{printable(text)}: expected seconds, more than 0")
-    return seconds
+    given, text = None, options.get("seconds_per_call")
+    if text is not None:
+        with suppress(ValueError):
+            given = float(text)
+        if given is None or not 0 < given < inf:
+            shown = printable(text)
+            raise ConfigError(f"seconds_per_call={shown}: expected seconds, more than 0")
+    return for_each_job(overrides, options, partial(_print_estimate, given=given))
 
 
 def seconds_by_player(spec: RunSpec, players: Iterable[str]) -> dict[str, float]:
@@ -288,7 +274,9 @@ def _print_estimate(spec: RunSpec, given: float | None = None) -> int:
         if given is None
         else dict.fromkeys(take_by_player, given)
     )
-    show(estimate_table(spec, take_by_player))
+    known = read_prices(PRICES).models
+    unpriced = sorted(p for p in take_by_player if spec.models[p].spec.model not in known)
+    show(estimate_table(take_by_player, unpriced))
     tell(f"{missing} games with models to play, {finished} are in {spec.out}/traces already.")
     tell("Repeated: input of the call before, which a cache may hold (Cached: its price then).")
     tell("Prices: conf/prices.yaml (? where it has none), each with its source: check them.")
@@ -300,5 +288,5 @@ def _print_estimate(spec: RunSpec, given: float | None = None) -> int:
         tell(f"About {needed:,.0f} minutes, by the time of a call in {where}.")
     else:
         tell("Minutes: with seconds_per_call=N, or once a call is recorded, as the preflight's is.")
-    verdict(_verdict(spec, take_by_player, missing))
+    verdict(_verdict(take_by_player, unpriced, missing))
     return Status.DONE

@@ -15,7 +15,7 @@ from rich.table import Table
 from calbench.analysis.tables import TABLES
 from calbench.analysis.tables.focal import FOCAL
 from calbench.analysis.verdicts import DIFFERENT
-from calbench.cli.compare import difference_cells
+from calbench.cli.compare import HEADS, difference_cells
 from calbench.cli.jobs import for_each_job
 from calbench.cli.run import report, status_of
 from calbench.cli.words import Status, names, program_name
@@ -49,15 +49,13 @@ DECIDING = "adjusted_excess_cost"
 """By which they are chosen: the cost that counts failed meetings."""
 
 
-def main(words: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
+def main(overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     """Play both teams, and print what the focal seat did in each.
 
     Raises:
         ConfigError: a key is missing, or the teams do not fit the suite.
     """
-    own = [each for each in overrides if each.partition("=")[0] in KEYS]
-    given = dict(each.split("=", 1) for each in own)
-    who = {key: names(given.get(key, "")) for key in KEYS}
+    who = {key: names(options.get(key, "")) for key in KEYS}
     if absent := [key for key in KEYS if not who[key]]:
         raise ConfigError(
             f"{absent[0]}=: names no team; for example "
@@ -65,9 +63,8 @@ def main(words: Sequence[str], overrides: Sequence[str], options: Mapping[str, A
         )
     for key in ("player", "base"):
         if len(who[key]) != 1:
-            raise ConfigError(f"{key}={printable(given[key])}: one team, whose first seat plays")
-    rest = [each for each in overrides if each not in own]
-    chosen = [each.partition("=")[0].lstrip("+") for each in rest]
+            raise ConfigError(f"{key}={printable(options[key])}: one team, whose first seat plays")
+    chosen = [each.partition("=")[0].lstrip("+") for each in overrides]
     # Teams that the command line itself composes come behind those of files.
     inline = {key.removeprefix("teams."): None for key in chosen if key.startswith("teams.")}
     teams = dict.fromkeys([*who["base"], *who["player"], *who["partners"]])
@@ -81,8 +78,7 @@ def main(words: Sequence[str], overrides: Sequence[str], options: Mapping[str, A
     def play(spec: RunSpec) -> int:
         return _play(focal_run(spec, list(teams), **who))
 
-    arguments = [each for each in words if each not in own]
-    return for_each_job([*arguments, *added], [*rest, *added], options, play)
+    return for_each_job([*overrides, *added], options, play)
 
 
 def focal_run(
@@ -165,12 +161,11 @@ def _tables(effects: pd.DataFrame) -> Iterator[Table]:
         first = rows.iloc[0]
         heads = ("Measure", first["base_player"], first["player"])
         title = f"{setting}: {first['player']} less {first['base_player']} in the same seat"
-        table = new_table(
-            title, (*heads, "difference", "interval", "verdict", "scenarios"), wraps=True
+        found = (
+            (FOCAL[entry["measure"]].title, *difference_cells(entry))
+            for entry in rows.to_dict("records")
         )
-        for entry in rows.to_dict("records"):
-            table.add_row(FOCAL[entry["measure"]].title, *difference_cells(entry))
-        yield table
+        yield new_table(title, (*heads, "difference", *HEADS[3:]), found, wraps=True)
 
 
 def _deciding(games: pd.DataFrame) -> Iterator[str]:

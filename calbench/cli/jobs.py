@@ -6,17 +6,14 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import hydra
-from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
-from omegaconf import DictConfig
 
 from calbench.config.composition import (
     BROKEN,
@@ -28,10 +25,9 @@ from calbench.config.composition import (
     run_spec,
 )
 from calbench.config.spec import RunSpec
-from calbench.console import alert, error_lines, say
-from calbench.errors import CalbenchError, ConfigError
-from calbench.files import printable, write_atomically
-from calbench.folders import scratch_folder
+from calbench.console import say
+from calbench.errors import ConfigError
+from calbench.files import printable
 from calbench.runs.folder import SWEEP_KEY, SWEEP_TABLE, has_columns
 from calbench.traces.catalog import TRACES_FOLDER
 from calbench.tree import CONF
@@ -39,12 +35,7 @@ from calbench.tree import CONF
 os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; we print them in one line
 
 
-class _RefusedError(BaseException):
-    """Ends Hydra's jobs without the line that it prints about an error."""
-
-
 def for_each_job(
-    arguments: Sequence[str],
     overrides: Sequence[str],
     options: Mapping[str, Any],
     task: Callable[[RunSpec], int],
@@ -54,9 +45,8 @@ def for_each_job(
     """Call a task with each run of a command line; return the highest status.
 
     Args:
-        arguments: as written, with options of Hydra.
-        overrides: those among them that change the configuration.
-        options: those of Hydra, as read.
+        overrides: that change the configuration, as written.
+        options: of the command line, as read.
         task: what to do with a run; returns a status.
         task_in_sweep: what to do with a run that is one of several; the same if absent.
         whole: what to do with a sweep whose jobs are done, with its status.
@@ -64,33 +54,33 @@ def for_each_job(
     Raises:
         CalbenchError: one line about what is wrong; later runs are not started.
     """
-    config_dir = _config_dir(options.get("config_dir"))
-    words = for_hydra(overrides, config_dir)
-    others = [each for each in arguments if each not in overrides]
-    if not options.get("multirun"):
-        return _run(
-            [*others, *words], words, config_dir, lambda config: task(_found(run_spec(config)))
+    given = options.get("config_dir")
+    if given is not None and not Path(given).is_dir():
+        raise ConfigError(f"--config-dir: {printable(given)} is not a folder")
+    config_dir = None if given is None else Path(given)
+    if own := [each for each in map(_key, overrides) if each.startswith("hydra/")]:
+        raise ConfigError(
+            f"{own[0]}: leave it out: jobs are played here, their games on a cluster: executor=dask"
         )
-    if options.get("cfg") or options.get("info"):
-        raise ConfigError("--multirun: plays; --cfg and --info show the configuration of one run")
-    sweep = sweep_of(words, config_dir)
-    _check_folder(sweep.folder)
-
-    # Hydra makes its own folder of a sweep before any job is asked whether it can be played.
-    with scratch_folder("sweep") as folder:
-
-        def job(_: DictConfig) -> int:
-            if any(folder.glob(f"*{_REFUSED}")):
-                return 0
-            number = int(HydraConfig.get().job.num)
-            run = sweep.runs[number]
-            say(f"job {number + 1} of {len(sweep.runs)}: {sweep.name(run)}")
-            return (task_in_sweep or task)(_found(run))
-
-        place = [f"hydra.sweep.dir='{folder}'", "hydra.sweep.subdir=."]
-        status = _run([*others, *words, *place], words, config_dir, job, folder)
-    whole(sweep, status)
-    return status
+    words = for_hydra(overrides, config_dir)
+    is_shown = any(map(options.get, ("cfg", "info", "package")))
+    if options.get("multirun"):
+        if is_shown:
+            raise ConfigError(
+                "--multirun: plays; --cfg and --info show the configuration of one run"
+            )
+        sweep = sweep_of(words, config_dir)
+        _check_folder(sweep.folder)
+        status = 0
+        for number, run in enumerate(sweep.runs, start=1):
+            say(f"job {number} of {len(sweep.runs)}: {Path(run.out).name}")
+            status = max(status, (task_in_sweep or task)(_found(run)))
+        whole(sweep, status)
+        return status
+    if is_shown:
+        _show(words, options, config_dir)
+        return 0
+    return task(_found(run_spec(composed(words, config_dir))))
 
 
 def _found(spec: RunSpec) -> RunSpec:
@@ -117,101 +107,21 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _config_dir(given: str | None) -> Path | None:
-    if given is None:
-        return None
-    if not Path(given).is_dir():
-        raise ConfigError(f"--config-dir: {printable(given)} is not a folder")
-    return Path(given)
-
-
-def _run(
-    arguments: Sequence[str],
-    overrides: Sequence[str],
-    config_dir: Path | None,
-    task: Callable[[DictConfig], int],
-    folder: Path | None = None,
-) -> int:
-    """Let Hydra read arguments and call a task with what it composes.
-
-    Launchers of Hydra's plugins call it in other processes: what comes of a job there is in
-    ``folder``.
-    """
-    outcomes = _Outcomes(folder)
-    is_composed = False
-
-    def job(config: DictConfig) -> None:
-        nonlocal is_composed
-        is_composed = True
-        outcomes.keep(partial(task, config))
-
-    before, sys.argv = sys.argv, [sys.argv[0], *arguments]
+def _show(words: Sequence[str], options: Mapping[str, Any], config_dir: Path | None) -> None:
+    """Let Hydra print what it composes, as its options say."""
+    named = ("cfg", "info", "package", "config_dir")
+    flags = [f"--{name.replace('_', '-')}={options[name]}" for name in named if options.get(name)]
+    flags += ["--resolve"] if options.get("resolve") else []
+    before, sys.argv = sys.argv, [sys.argv[0], *flags, *words]
     try:
-        hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(job)()
+        of_conf = hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")
+        of_conf(lambda _: None)()  # it asks for a task, and does none where it prints
     except HydraException as error:
-        raise refusal(error, overrides, config_dir) from error
+        raise refusal(error, words, config_dir) from error
     except BROKEN as error:
-        if is_composed:
-            raise
         raise broken(error, config_dir) from error
-    except _RefusedError:
-        pass  # raised below, where its own cause is kept: a traceback of the user's code
     finally:
         sys.argv = before
-    return outcomes.status()
-
-
-class _Outcomes:
-    """What came of jobs; of those in other processes, in files of a folder."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder, self._process = folder, os.getpid()
-        self._statuses = [0]
-        self._refused: list[Exception] = []
-
-    def keep(self, task: Callable[[], int]) -> None:
-        """Call a task; keep its status, or what it is refused for."""
-        folder = None if os.getpid() == self._process else self._folder
-        try:
-            status = task()
-        except (CalbenchError, MemoryError, OSError) as error:
-            if folder is None:  # else Hydra would say a line of its own about the last two
-                self._refused.append(error)
-                raise _RefusedError from error
-            if not isinstance(error, CalbenchError):
-                raise
-            _record(folder, _REFUSED, "\n".join(error_lines(error)))
-        else:
-            self._statuses.append(status)
-            if folder is not None:
-                _record(folder, _STATUS, str(status))
-
-    def status(self) -> int:
-        """Return the highest status.
-
-        Raises:
-            CalbenchError: what a job was refused for.
-            MemoryError, OSError: what the machine lacked.
-        """
-        if self._refused:
-            raise self._refused[0]
-        if self._folder is None:
-            return max(self._statuses)
-        for path in sorted(self._folder.glob(f"*{_REFUSED}")):
-            *above, line = path.read_text(encoding="utf-8").splitlines()
-            for each in above:  # the traceback of the user's code
-                alert(each)
-            raise CalbenchError(line)
-        files = self._folder.glob(f"*{_STATUS}")
-        return max([*self._statuses, *(int(path.read_text()) for path in files)])
-
-
-_STATUS, _REFUSED = ".status", ".refused"
-"""Endings of files with what came of a job in another process."""
-
-
-def _record(folder: Path, ending: str, text: str) -> None:
-    write_atomically(folder / f"{HydraConfig.get().job.num}{ending}", text.encode())
 
 
 # --- sweeps: each job is a run in a folder of its own
@@ -227,15 +137,11 @@ class Sweep:
     Attributes:
         folder: of all its jobs.
         runs: one for each job, in the order in which they are played; each in a folder of its
-            own below that of the sweep.
+            own below that of the sweep, named by what distinguishes it from the others.
     """
 
     folder: Path
     runs: tuple[RunSpec, ...]
-
-    def name(self, run: RunSpec) -> str:
-        """Return the name of a job: what distinguishes it from the others."""
-        return Path(run.out).name
 
 
 def sweep_of(overrides: Sequence[str], config_dir: Path | None = None) -> Sweep:

@@ -241,10 +241,6 @@ def summary_table(out: Path) -> Table:
         setting, team = row["setting"], row["team"]
         found = [row[column] for column in SHOWN.values()]
         found += [agreed.get((setting, team, name), "") for name in AGREEING.values()]
-        table.add_row(setting, team, *(_short(number) for number in found))
+        shown = (rounded(float(each), 2) if "." in each else each for each in found)
+        table.add_row(setting, team, *shown)
     return table
-
-
-def _short(number: str) -> str:
-    """Return a number of a table with two decimals at most."""
-    return rounded(float(number), 2) if "." in number else number

@@ -44,9 +44,8 @@ def _open_standard_streams() -> None:
 def _answer_signals(how: Callable[[int, object], None] | signal.Handlers) -> None:
     """Say how Ctrl-C, the system and a closed terminal end the command; `nohup` means the last."""
     signal.signal(signal.SIGINT, how)
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, how)
 
 

@@ -33,7 +33,7 @@ from calbench.domain.canonical import digest
 from calbench.domain.ids import AgentId
 from calbench.errors import CalbenchError, ConfigError, FileError, OutputError
 from calbench.facts import frames
-from calbench.facts.fact import MeasuredGame, measured
+from calbench.facts.fact import measured
 from calbench.facts.games import AGENTS
 from calbench.files import printable, read_bytes, write_atomically
 from calbench.metrics.measure import DEFAULT_MEASURE
@@ -197,22 +197,23 @@ class Record:
 
 def main(words: Words) -> int:
     """Print the proposed teams as a team file, or write it."""
-    out = words.options.get("out")
-    if out is not None and not (out.endswith(".yaml") and Path(out).parent.name == "teams"):
-        raise ConfigError("out: a team file is DIR/teams/NAME.yaml")
+    out = Path(words.options["out"]) if "out" in words.options else None
     if out is not None:
-        if not _is_proposed(Path(out)):
+        if out.suffix != ".yaml" or out.parent.name != "teams":
+            raise ConfigError("out: a team file is DIR/teams/NAME.yaml")
+        is_ours = out.is_file() and read_bytes(out).startswith(PROPOSED.encode())
+        if out.exists() and not is_ours:
             raise OutputError(f"{out}: is there already, and was not proposed; name another file")
-        check_not_ours(Path(out), Path(out).parent.parent)
-    roster = Roster(_config_dir(words.options))
+        check_not_ours(out, out.parent.parent)
+    roster = Roster(_config_dir(words.path("config_dir"), out))
     record = _read([path for folder in words.paths for path in trace_paths(folder)])
     count = words.number("teams", 1, least=1, most=MOST_TEAMS)
     text = _proposed(record, words.options, roster, count)
     if out is None:
         print(text, end="", flush=True)
     else:
-        write_atomically(Path(out), text.encode())
-        chosen = ["--config-dir", str(Path(out).parent.parent), f"teams={Path(out).stem}"]
+        write_atomically(out, text.encode())
+        chosen = ["--config-dir", str(out.parent.parent), f"teams={out.stem}"]
         say(f"play it with: {program_name()} {shlex.join(chosen)}")
     games = record.agents.groupby(list(GAME_COLUMNS)).ngroups
     where = "" if out is None else f": {out}"
@@ -222,22 +223,17 @@ def main(words: Words) -> int:
     return Status.DONE
 
 
-def _is_proposed(path: Path) -> bool:
-    """Whether a team file is one of ours, or there is none."""
-    return not path.exists() or (path.is_file() and read_bytes(path).startswith(PROPOSED.encode()))
-
-
-def _config_dir(options: Mapping[str, str]) -> Path | None:
+def _config_dir(named: Path | None, out: Path | None) -> Path | None:
     """Return the folder of the user's own configuration: named itself, or that of ``out``."""
-    named, out = options.get("config_dir"), options.get("out")
-    own = Path(out).parent.parent if out else None
-    if not named:
+    own = out.parent.parent if out else None
+    if named is None:
         return own if own is not None and own.is_dir() else None
-    if not Path(named).is_dir():
-        raise ConfigError(f"config_dir: {printable(named)}: there is no such folder")
-    if own is not None and own.resolve() != Path(named).resolve():
-        raise ConfigError(f"out: write it into the folder of config_dir, {printable(named)}")
-    return Path(named)
+    shown = printable(str(named))
+    if not named.is_dir():
+        raise ConfigError(f"config_dir: {shown}: there is no such folder")
+    if own is not None and own.resolve() != named.resolve():
+        raise ConfigError(f"out: write it into the folder of config_dir, {shown}")
+    return named
 
 
 def _read(paths: Sequence[Path]) -> Record:
@@ -255,17 +251,13 @@ def _read(paths: Sequence[Path]) -> Record:
             if named in agents:
                 called = f"scenario {score.scenario_id} of {score.team_id}"
                 raise FileError(f"{path}: this game, {called}, was named before; name it once")
-            agents[named] = _agents(game).assign(**dict(zip(GAME_COLUMNS, named, strict=True)))
+            own = frames.cast(pd.DataFrame(AGENTS.of(game)), AGENTS.columns)
+            more = dict(zip(GAME_COLUMNS, named, strict=True))
+            agents[named] = own.assign(is_excluded=not game.is_scored, **more)
             for agent, player in enumerate(game.players):
                 seat_by_player[player] = trace.config.team.seat_of(AgentId(agent))
             tick()
     return Record(pd.concat(agents.values(), ignore_index=True), seat_by_player)
-
-
-def _agents(game: MeasuredGame) -> pd.DataFrame:
-    """Return a game's facts of agents, and whether they count."""
-    own = frames.cast(pd.DataFrame(AGENTS.of(game)), AGENTS.columns)
-    return own.assign(is_excluded=not game.is_scored)
 
 
 def _proposed(record: Record, options: Mapping[str, str], roster: Roster, count: int) -> str:

@@ -4,7 +4,6 @@ Nothing heavy is imported before a command runs: help and completion are immedia
 """
 
 import os
-import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -44,9 +43,6 @@ RUN = "run"
 
 PLAYING = frozenset({RUN, "estimate", "focal", "matchmake"})
 """Subcommands that look up players which the user's configuration names; the others only read."""
-
-RAW = "calbench.arguments"
-"""Key of a context's ``meta`` for the arguments of a run as written, which Hydra reads."""
 
 QUIET = ("-q", "--quiet")
 """The option of every command that leaves its verdict, warnings and errors alone."""
@@ -193,47 +189,32 @@ class Program(Subcommands):
             formatter.write_text(f"{', '.join(TOPICS)}; all has everything")
 
 
-Writer = Callable[[Program, click.Context, click.HelpFormatter], None]
+TOPICS = ("subcommands", "options", "keys", *map(str.lower, LISTED.values()), "choices", "status")
+"""What ``calbench help`` tells; ``all`` is every one."""
 
 
-def _listed(group: str, title: str) -> Writer:
-    """Return what describes the files of a group of ``conf/``."""
-
-    def write(_program: Program, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section(f"{title} ({KEY_BY_GROUP[group]}=NAME)"):
-            found = described(group)
-            if group == "protocol":
-                found |= given_by("protocol")
-            formatter.write_dl(list(found.items()))
-
-    return write
-
-
-def _write_keys(_program: Program, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    with formatter.section("Often changed (conf/config.yaml has all keys)"):
-        formatter.write_dl(TABLE["commands"][RUN]["keys"].items())
-
-
-def _write_choices(_program: Program, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    with formatter.section("Other choices"):
+def _write_topic(topic: str, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write one of the topics, in two columns."""
+    if topic == "subcommands":
+        program.format_commands(ctx, formatter)
+        return
+    if topic == "options":
+        program.commands[RUN].format_options(ctx, formatter)
+        return
+    if topic == "keys":
+        title = "Often changed (conf/config.yaml has all keys)"
+        rows = [*TABLE["commands"][RUN]["keys"].items()]
+    elif topic == "choices":
         others = [group for group in KEY_BY_GROUP if group not in LISTED]
-        formatter.write_dl([(f"{name}=", ", ".join(known_names(name))) for name in others])
-
-
-def _write_statuses(_program: Program, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    with formatter.section("Exit status"):
-        formatter.write_dl(STATUSES)
-
-
-TOPICS: Mapping[str, Writer] = {
-    "subcommands": lambda program, ctx, formatter: program.format_commands(ctx, formatter),
-    "options": lambda program, ctx, formatter: program.commands[RUN].format_options(ctx, formatter),
-    "keys": _write_keys,
-    **{title.lower(): _listed(group, title) for group, title in LISTED.items()},
-    "choices": _write_choices,
-    "status": _write_statuses,
-}
-"""What ``calbench help`` tells, by topic; ``all`` is every one."""
+        title, rows = "Other choices", [(f"{n}=", ", ".join(known_names(n))) for n in others]
+    elif topic == "status":
+        title, rows = "Exit status", [*STATUSES]
+    else:
+        group = next(each for each, title in LISTED.items() if title.lower() == topic)
+        found = described(group) | dict(given_by("protocol") if group == "protocol" else {})
+        title, rows = f"{LISTED[group]} ({KEY_BY_GROUP[group]}=NAME)", [*found.items()]
+    with formatter.section(title):
+        formatter.write_dl(rows)
 
 
 def _show_topic(words: tuple[str, ...]) -> int:
@@ -248,7 +229,7 @@ def _show_topic(words: tuple[str, ...]) -> int:
     elif topic in {*TOPICS, "all"}:
         formatter = ctx.make_formatter()
         for each in TOPICS if topic == "all" else [topic]:
-            TOPICS[each](program, ctx, formatter)
+            _write_topic(each, ctx, formatter)
         click.echo(formatter.getvalue().strip("\n"))
     else:
         hint = among(topic, [*TOPICS, "all", *program.commands])
@@ -256,36 +237,55 @@ def _show_topic(words: tuple[str, ...]) -> int:
     return Status.DONE
 
 
-class Overriding(Talking):
-    """A command whose arguments Hydra reads: overrides and Hydra's options."""
+class Tabled(Talking):
+    """A command of the table: it describes, reads and completes its words.
+
+    They are paths and ``key=value``, or, without ``usage``, the overrides of a run.
+    """
 
     def __init__(self, name: str, entry: Entry) -> None:
-        overrides = click.Argument(
-            ["overrides"],
+        self._entry, self._usage = entry, entry.get("usage")
+        shared = [TABLE["shared"][each] for each in entry.get("shared", ())]
+        settings = [
+            each for found in (entry.get("settings", {}), *shared) for each in found.items()
+        ]
+        self.keys = [Key(*each) for each in entry.get("keys", {}).items() if name != RUN]
+        self.keys += [Key(shown, about, is_setting=True) for shown, about in settings]
+        words = click.Argument(
+            ["words"],
             nargs=-1,
-            metavar="[+experiment=NAME] [key=value ...]",
-            shell_complete=lambda ctx, _, incomplete: completed_override(
-                incomplete, ctx.params.get("overrides") or ()
-            ),
+            metavar=self._usage or "[+experiment=NAME] [key=value ...]",
+            shell_complete=self._completed,
         )
-        options = [option(*each) for each in TABLE["commands"][RUN]["options"].items()]
+        own = entry if self._usage else TABLE["commands"][RUN]
+        options = [option(*each) for each in own.get("options", {}).items()]
+        params = [words, *options, *([_versions()] if name == RUN else [])]
+        about = entry["about"]
         super().__init__(
-            name,
-            callback=self._answered,
-            params=[overrides, *options, *([_versions()] if name == RUN else [])],
-            help=entry["about"],
-            hidden=name == RUN,
+            name, callback=self._answered, params=params, help=about, hidden=name == RUN
         )
-        self._entry = entry
 
-    def _answered(self, overrides: tuple[str, ...], **options: Any) -> int:
-        raw = click.get_current_context().meta[RAW]
-        return int(_answering(self._entry)(raw, _overrides(overrides), options))
+    def _completed(
+        self, ctx: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        earlier = ctx.params.get("words") or ()
+        if self._usage is None:
+            return completed_override(incomplete, earlier)
+        return completed_word(self.keys, incomplete, earlier)
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the arguments as written, but for the option that is not Hydra's."""
-        ctx.meta[RAW] = [kept for arg in args if (kept := _for_hydra(arg))]
-        return super().parse_args(ctx, args)
+    def _answered(self, words: tuple[str, ...], **options: Any) -> int:
+        """Call the function that does the work; only now is its module imported."""
+        module, _, name = self._entry["calls"].partition(".")
+        called = click.get_current_context().command_path
+        if self._usage is None:  # beside the overrides of a run there may be keys of its own
+            own = [each for each in words if any(each.startswith(key.start) for key in self.keys)]
+            others = _overrides([each for each in words if each not in own])
+            given: tuple[Any, ...] = (others, options | dict(each.split("=", 1) for each in own))
+            options = {}
+        else:
+            given = (read_words(words, self.keys, self._usage, called),)
+        answer: Callable[..., int] = getattr(import_module(f"calbench.cli.{module}"), name)
+        return int(answer(*given, **options))
 
     def get_help(self, ctx: click.Context) -> str:
         """Answer for the run with the help of the whole program."""
@@ -293,56 +293,12 @@ class Overriding(Talking):
             return ctx.parent.get_help()
         return super().get_help(ctx)
 
-
-def _for_hydra(argument: str) -> str:
-    """Return an argument without our option, which may be one of several flags, as in ``-mq``."""
-    if re.fullmatch("-[mrq]+", argument):
-        argument = argument.replace("q", "")
-    return "" if argument in {"-", "--quiet"} else argument
-
-
-class Keyed(Talking):
-    """A command that takes paths and ``key=value``: it describes, reads and completes them."""
-
-    def __init__(self, name: str, entry: Entry) -> None:
-        shared = [TABLE["shared"][each] for each in entry.get("shared", ())]
-        settings = [
-            each for found in (entry.get("settings", {}), *shared) for each in found.items()
-        ]
-        self.keys = [Key(*each) for each in entry.get("keys", {}).items()]
-        self.keys += [Key(shown, about, is_setting=True) for shown, about in settings]
-        words = click.Argument(
-            ["words"],
-            nargs=-1,
-            metavar=entry["usage"],
-            shell_complete=lambda ctx, _, incomplete: completed_word(
-                self.keys, incomplete, ctx.params.get("words") or ()
-            ),
-        )
-        options = [option(*each) for each in entry.get("options", {}).items()]
-        super().__init__(
-            name, callback=self._answered, params=[words, *options], help=entry["about"]
-        )
-        self._entry = entry
-
-    def _answered(self, words: tuple[str, ...], **options: Any) -> int:
-        called = click.get_current_context().command_path
-        read = read_words(words, self.keys, self._entry["usage"], called)
-        return int(_answering(self._entry)(read, **options))
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the keys before the options."""
         if self.keys:
             with formatter.section("Keys"):
                 formatter.write_dl([(key.shown, key.about) for key in self.keys])
         super().format_options(ctx, formatter)
-
-
-def _answering(entry: Entry) -> Callable[..., int]:
-    """Return the function that does the work of a command; only now is its module imported."""
-    module, _, name = entry["calls"].partition(".")
-    answer: Callable[..., int] = getattr(import_module(f"calbench.cli.{module}"), name)
-    return answer
 
 
 def _show_versions(ctx: click.Context, _param: click.Parameter, is_asked: bool) -> None:
@@ -378,7 +334,7 @@ def option(spelled: str, about: str) -> click.Option:
     return click.Option(flags, is_flag=True, **shown)
 
 
-def _overrides(given: tuple[str, ...]) -> list[str]:
+def _overrides(given: list[str]) -> list[str]:
     """Refuse a word that is not an override: Hydra's message would be about its grammar."""
     known = {name: name for name in program.commands if name != RUN}
     known |= {name: f"+experiment={name}" for name in known_names("experiment")}
@@ -389,7 +345,7 @@ def _overrides(given: tuple[str, ...]) -> list[str]:
             meant = [known[name] for name in nearest(word, list(known))]
             hint = f"did you mean {' or '.join(meant)}?" if meant else "see calbench --help"
             raise ConfigError(f"{printable(word)}: is neither a subcommand nor key=value; {hint}")
-    return list(given)
+    return given
 
 
 program = Program(
@@ -420,5 +376,5 @@ for _name, _about in TABLE["groups"].items():
     program.add_command(Subcommands(_name, help=_about, no_args_is_help=False))
 for _name, _entry in TABLE["commands"].items():
     _group, _, _own = _name.rpartition(" ")
-    _command = (Keyed if "usage" in _entry else Overriding)(_own, _entry)
-    (program.commands[_group] if _group else program).add_command(_command)  # type: ignore[attr-defined]
+    _parent = program.commands[_group] if _group else program
+    _parent.add_command(Tabled(_own, _entry))  # type: ignore[attr-defined]

@@ -46,26 +46,19 @@ FIRST = "run `dvc repro` first"
 
 NOT_COPIED = "only the checksum of this file is published"
 
-COUNTED = ("tables", "games", "suites", "files")
-
 
 @dataclass(slots=True)
 class Proof:
     """Result of a comparison.
 
     Attributes:
-        tables: number of files identical to the byte.
-        games: number of them that are identical.
-        suites: number of them that are identical.
-        files: number of identical ones among all others below the folder of tables.
+        identical: number of tables, games and suites that are identical to the byte, and of
+            identical ones among all other files below the folder of tables.
         differences: all differences.
         unchecked: published experiments and files that were not computed.
     """
 
-    tables: int = 0
-    games: int = 0
-    suites: int = 0
-    files: int = 0
+    identical: dict[str, int] = field(default_factory=dict)
     differences: list[Difference] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
 
@@ -78,7 +71,7 @@ class Proof:
         """Return it for programs."""
         return {
             "is_identical": self.is_identical,
-            "identical": {name: getattr(self, name) for name in COUNTED},
+            "identical": self.identical,
             "differences": [each.as_data() for each in self.differences],
             "unchecked": self.unchecked,
         }
@@ -94,17 +87,17 @@ def prove(data: Path, release: Path, paths: Sequence[Path] = ()) -> Proof:
     published = read_manifest(release)
     comparing = _Comparing(data, Copies(release), published.contents, _wanted(data, paths))
     proof = comparing.proof
-    proof.suites = _same(*comparing.compared(SUITES, published.suites, published.suites))
-    games = read_games(release)
-    listed, now = comparing.compared(TRACES, games)
-    proof.games = _same(listed, now)
-    proof.differences += _listing_differences(games, now, published)
+    suites = _same(*comparing.compared(SUITES, published.suites, published.suites))
+    listing = read_games(release)
+    listed, now = comparing.compared(TRACES, listing)
+    games = _same(listed, now)
+    proof.differences += _listing_differences(listing, now, published)
     every = published.tables | published.files
     listed, now = comparing.compared(TABLES, every, published.tables)
-    tables = {name: found for name, found in listed.items() if not name.endswith(".json")}
-    proof.tables = _same(tables, now)
-    proof.files = _same(listed, now) - proof.tables
-    if not (any(getattr(proof, name) for name in COUNTED) or proof.differences):
+    tables = _same({name: d for name, d in listed.items() if not name.endswith(".json")}, now)
+    files = _same(listed, now) - tables
+    proof.identical = {"tables": tables, "games": games, "suites": suites, "files": files}
+    if not (any(proof.identical.values()) or proof.differences):
         if paths and not proof.unchecked:
             raise ConfigError(f"{paths[0]}: nothing of this name was computed or published")
         raise ConfigError(f"{data}: nothing was computed yet; {FIRST}")
@@ -270,28 +263,22 @@ def main(words: Words, *, as_json: bool) -> int:
     if as_json:
         print(orjson.dumps(proof.as_data(), option=orjson.OPT_INDENT_2).decode())
     else:
-        _tell(proof)
+        for difference in proof.differences[:SHOWN]:
+            tell(str(difference))
+        if len(proof.differences) > SHOWN:
+            tell(f"... and {len(proof.differences) - SHOWN} more; --json has all")
+        for name in proof.unchecked:
+            tell(f"{name}: not computed, so not compared")
+        if proof.is_identical:
+            tell(f"Open {SITE}" if SITE.is_file() else "The site is not built: run `dvc repro`")
     verdict(_verdict(proof), is_good=proof.is_identical, is_beside=as_json)
     return Status.DONE if proof.is_identical else Status.DIFFERENT
 
 
-def _tell(proof: Proof) -> None:
-    for difference in proof.differences[:SHOWN]:
-        tell(str(difference))
-    if len(proof.differences) > SHOWN:
-        tell(f"... and {len(proof.differences) - SHOWN} more; --json has all")
-    for name in proof.unchecked:
-        tell(f"{name}: not computed, so not compared")
-    if proof.is_identical:
-        tell(f"Open {SITE}" if SITE.is_file() else "The site is not built: run `dvc repro`")
-
-
 def _verdict(proof: Proof) -> str:
     """Return how much is identical, and how much is not."""
-    same = (
-        f"{proof.tables} tables, {proof.games} games, {proof.suites} suites and {proof.files} "
-        "other files"
-    )
+    same = "{tables} tables, {games} games, {suites} suites and {files} other files"
+    same = same.format_map(proof.identical)
     if proof.is_identical:
         return f"Identical with what is published: {same}"
     parts = [f"{len(proof.differences)} differences"] if proof.differences else []

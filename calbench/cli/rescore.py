@@ -69,7 +69,8 @@ def verified_tables(paths: Sequence[Path], spec: RunSpec) -> Iterator[Table]:
     """
     if is_quiet():
         return
-    table = new_table("Games that hold, as calbench verify checks them", HEADS, 2, wraps=True)
+    title = "Games that hold, as calbench verify checks them"
+    table = new_table(title, HEADS, left=2, wraps=True)
     for path in dict.fromkeys(paths):
         if str(path).startswith(PUBLISHED):
             table.add_row(str(path), "", "", "published")

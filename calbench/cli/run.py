@@ -37,9 +37,9 @@ REASONS_SHOWN = 3
 """Most reasons for excluded games that the summary names [C]; each trace has its own."""
 
 
-def main(arguments: Sequence[str], overrides: Sequence[str], options: Mapping[str, Any]) -> int:
+def main(overrides: Sequence[str], options: Mapping[str, Any]) -> int:
     """Play what Hydra composes of a command line."""
-    return for_each_job(arguments, overrides, options, _run, _run_job, _show_sweep)
+    return for_each_job(overrides, options, _run, _run_job, _show_sweep)
 
 
 def _run(spec: RunSpec) -> int:
@@ -78,10 +78,14 @@ def report(spec: RunSpec, summary: RunSummary) -> None:
         show(*standing_tables(spec))
     for line in _warnings(spec, summary):
         warn(line)
-    tell(f"Traces   {_traces(out)}")
+    shown, traces = shlex.quote(str(out)), out / TRACES_FOLDER
+    if any(traces.glob(SHARD_GLOB)):
+        tell(f"Traces   {traces}/*.jsonl.zst: {program_name()} traces ls {shown}")
+    else:
+        tell(f"Traces   {traces}/<team>/<scenario>.json")
     tell(f"Tables   {out}/tables/leaderboard.csv and others beside it")
     tell(f"Verify   {program_name()} verify {shlex.quote(f'{out}/traces')}")
-    tell(f"Show     {program_name()} view {shlex.quote(str(out))}")
+    tell(f"Show     {program_name()} view {shown}")
     if spec.name == "taste":
         tell(f"Next     {program_name()} +experiment=varied")
 
@@ -103,18 +107,8 @@ def standing_tables(spec: RunSpec) -> Iterator[Table]:
     ranked = MEASURE_BY_NAME[RANKING].title
     for (where, team), found in rows.groupby([setting, ours], sort=False):
         title = f"{where}: {ranked} of {team} (B) minus that of each published team (A)"
-        table = new_table(title, ("Team", *HEADS), wraps=True)
-        for row in found.to_dict("records"):
-            table.add_row(row[theirs], *difference_cells(row))
-        yield table
-
-
-def _traces(out: Path) -> str:
-    """Return where the games of a run are, in words."""
-    folder = out / TRACES_FOLDER
-    if any(folder.glob(SHARD_GLOB)):
-        return f"{folder}/*.jsonl.zst: {program_name()} traces ls {shlex.quote(str(out))}"
-    return f"{folder}/<team>/<scenario>.json"
+        cells = ((row[theirs], *difference_cells(row)) for row in found.to_dict("records"))
+        yield new_table(title, ("Team", *HEADS), cells, wraps=True)
 
 
 def _verdict(spec: RunSpec, summary: RunSummary) -> str:
@@ -171,10 +165,10 @@ def _show_sweep(sweep: Sweep, status: int) -> None:
     names = ["job", *(["setting"] if len({row["setting"] for row in rows}) > 1 else []), "team"]
     heads = (*(name.capitalize() for name in names), *SHOWN.values())
     interval = f"{100 * sweep.runs[0].analysis.confidence:g}% interval"
-    table = new_table(f"mean and {interval} over scenarios", heads, left=len(names))
-    for row in rows:
-        table.add_row(*(row[name] for name in names), *(_cell(row, each) for each in SHOWN))
-    show(table)
+    cells = (
+        (*(row[name] for name in names), *(_cell(row, each) for each in SHOWN)) for row in rows
+    )
+    show(new_table(f"mean and {interval} over scenarios", heads, cells, left=len(names)))
     tell(f"Jobs     {sweep.folder}/<job>, each the folder of a run")
     tell(f"Figures  {sweep.folder}/{SWEEP_FIGURES}")
     verdict(

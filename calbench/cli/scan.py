@@ -1,12 +1,11 @@
 """``calbench scan``: what to look at before a run is believed; no verdict."""
 
 import os
-from collections.abc import Iterator
 from contextlib import nullcontext
-from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
+import jinja2
 import orjson
 
 from calbench.cli.words import Status, Words, program_name
@@ -32,26 +31,15 @@ GAMES = "traces.html"
 MARK = "<!doctype html><!-- calbench scan -->"
 """How a page begins that may be replaced."""
 
-STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem}"
-    "table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;padding:.2rem .8rem "
-    ".2rem 0}q{overflow-wrap:anywhere}"
-)
-
-NOTE = (
-    "Rules find how things are usually said, and forms that keys and addresses have. What they "
-    "find may be harmless, what they miss may be there, and no verdict follows."
-)
-
 
 def main(words: Words, *, replies: Path | None = None, as_json: bool = False) -> int:
     """Look through the games of a run; print what was found, and write it where it is asked for."""
     (run,) = words.paths
-    out = Path(words.options["out"]) if words.options.get("out") else None
-    site = Path(words.options.get("site") or run / "site")
+    out, named = words.path("out"), words.path("site")
+    site = named or run / "site"
     if out is not None:
         _check(run, out)
-    if words.options.get("site") and not (site / GAMES).is_file():
+    if named is not None and not (site / GAMES).is_file():
         raise FileError(
             f"{printable(str(site))}: has no pages of a run ({GAMES}); build them with "
             f"{program_name()} view RUN serve=false, or leave site= out"
@@ -125,41 +113,27 @@ def page(found: Scan, run: Path, site: Path, out: Path) -> str:
         out: folder of this page.
     """
     has_site = (site / GAMES).is_file()
-    games = quote(Path(os.path.relpath(site / GAMES, out)).as_posix()) if has_site else ""
     (name,) = run_names([run]) if run.is_dir() else [run.stem]
-    shown = f"<code>{program_name()} view RUN serve=false</code>"
-    hint = f"With the pages of the run, by {shown}, each finding leads to its event."
-    looked = f"{found.games} games, {found.events} events, {found.texts} texts"
-    title = f"Scan of {escape(printable(name))}"
-    rows = (
-        f'<tr><td><a href="#{rule}">{rule}</a><td>{kind}<td>{escape(about)}'
-        f"<td>{found.counts[rule]}<td>{found.games_by_rule[rule]}</tr>"
-        for rule, (kind, about) in RULES.items()
-    )
-    body = [
-        f'{MARK}<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
-        f"<style>{STYLE}</style></head><body><h1>{title}</h1>",
-        f"<p>{looked}, {found.replies} recorded replies. {NOTE} {'' if has_site else hint}</p>",
-        "<table><tr><th>Rule<th>Kind<th>Finds<th>Findings<th>Games</tr>",
-        *rows,
-        "</table>",
-        *_sections(found, f"{games}#{quote(name, safe='')}" if has_site else ""),
-        "</body></html>\n",
-    ]
-    return protected("\n".join(body))
-
-
-def _sections(found: Scan, games: str) -> Iterator[str]:
-    by_rule: dict[str, list[Finding]] = {name: [] for name in RULES}
+    games = Path(os.path.relpath(site / GAMES, out)).as_posix()
+    findings: dict[str, list[Finding]] = {rule: [] for rule in RULES}
     for each in found.findings:
-        by_rule[each.rule].append(each)
-    for name, (_, about) in RULES.items():
-        yield f'<h2 id="{name}">{name}: {escape(about)}</h2><ul>'
-        for each in by_rule[name]:
-            place = escape(_place(each))
-            parts = (each.team, Path(each.path).stem, str(each.event))
-            address = "/".join([games, *(quote(part, safe="") for part in parts)])
-            link = f'<a href="{escape(address)}">{place}</a>' if games else place
-            yield f"<li>{link}: <q>{escape(each.quote)}</q></li>"
-        more = found.counts[name] - len(by_rule[name])
-        yield f"</ul><p>{more} more in the same games</p>" if more else "</ul>"
+        findings[each.rule].append(each)
+    text = Path(__file__).with_name("scan.html").read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, keep_trailing_newline=True)
+    filled = environment.from_string(text).render(
+        name=printable(name),
+        program=program_name(),
+        found=found,
+        findings=findings,
+        rules=RULES,
+        games=f"{quote(games)}#{quote(name, safe='')}" if has_site else "",
+        place=_place,
+        address=_address,
+    )
+    return protected(f"{MARK}{filled}")
+
+
+def _address(finding: Finding) -> str:
+    """Return which event of a run's games a finding is of, as their page knows it."""
+    parts = (finding.team, Path(finding.path).stem, str(finding.event))
+    return "/".join(quote(part, safe="") for part in parts)

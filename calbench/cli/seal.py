@@ -1,7 +1,6 @@
 """``calbench seal``: a suite that nobody has seen, what it was when it is opened, and the gap."""
 
 import shlex
-from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,7 +30,6 @@ from calbench.files import (
 from calbench.folders import check_new, claimed
 from calbench.runs.folder import has_columns
 from calbench.runs.measured import compare_splits
-from calbench.scenarios.models import Scenario
 from calbench.scenarios.sealing import SEEDS, Commitment, Secret, problems, seal
 from calbench.scenarios.storage import read_suite, write_suite
 from calbench.terminal import new_table
@@ -67,7 +65,11 @@ def draw(words: Words) -> int:
             private.chmod(0o700)
         with written_atomically(out / COMMITMENT) as beside:  # it is last in its place
             told, secret, scenarios = seal(spec.suite, seed)
-            _keep(private, secret, scenarios)
+            write_atomically(private / ".gitignore", b"*\n")
+            write_suite(private / SUITE, scenarios)
+            write_atomically(private / SECRET, _written(secret))
+            for name in (SUITE, SECRET):
+                (private / name).chmod(0o600)
             beside.write_bytes(_written(told))
     tell(f"Publish  {out / COMMITMENT}")
     tell(f"Keep     {private} to yourself until it is opened")
@@ -75,14 +77,6 @@ def draw(words: Words) -> int:
     tell(f"Play     {program_name()} {path} 'teams=[...]' out=DIR")
     verdict(f"{len(scenarios)} scenarios sealed: {told.commitment}", is_good=True)
     return Status.DONE
-
-
-def _keep(private: Path, secret: Secret, scenarios: Sequence[Scenario]) -> None:
-    write_atomically(private / ".gitignore", b"*\n")
-    write_suite(private / SUITE, scenarios)
-    write_atomically(private / SECRET, _written(secret))
-    for name in (SUITE, SECRET):
-        (private / name).chmod(0o600)
 
 
 def check(words: Words) -> int:
@@ -123,7 +117,7 @@ def gap(words: Words) -> int:
     usual = dict.fromkeys([RANKING, *SHOWN])
     chosen = measure_names(words.options.get("measure", "")) or tuple(usual)
     beside = words.options.get("beside", "imap")
-    out = Path(words.options["out"]) if words.options.get("out") else None
+    out = words.path("out")
     if out is not None:
         _check_table(out)
     spec = compose(words.settings)
@@ -141,10 +135,8 @@ def gap(words: Words) -> int:
     less = "" if beside == ALONE else f" less {beside}"
     heads = ("Measure", "Public", "Sealed", f"Gap{less}", "interval", "p", "scenarios")
     for (setting, team), found in rows.groupby(["setting", "team"], sort=False):
-        table = new_table(f"{setting}: {team}", heads, wraps=True)
-        for row in found.to_dict("records"):
-            table.add_row(*_cells(row))
-        show(table)
+        cells = map(_cells, found.to_dict("records"))
+        show(new_table(f"{setting}: {team}", heads, cells, wraps=True))
     judged = RANKING if RANKING in chosen else next(iter(chosen))
     ranked = rows[rows["measure"] == judged]
     level = 1 - spec.analysis.confidence

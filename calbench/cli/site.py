@@ -35,14 +35,14 @@ MOST_PORT = 65_535
 
 def main(words: Words) -> int:
     """Build the whole site, with runs beside the published results."""
-    out, folder = Path(words.options["out"]), words.options.get("submissions")
+    out, folder, again = Path(words.options["out"]), words.path("submissions"), words.path("again")
     spec = compose(words.settings)
     check_out(out)
-    again = words.options.get("again")
-    if again and not Path(again).is_dir():
-        raise FileError(f"{printable(again)}: there is no such folder; name that of your reports")
-    reports = read_reports(Path(again or "build/again"))
-    submitted = read_submissions(Path(folder), reports) if folder else NOTHING
+    if again and not again.is_dir():
+        shown = printable(str(again))
+        raise FileError(f"{shown}: there is no such folder; name that of your reports")
+    reports = read_reports(again or Path("build/again"))
+    submitted = read_submissions(folder, reports) if folder else NOTHING
     paths = [*words.paths, *submitted]
     if not paths:
         raise ConfigError("nothing to show: name RUN..., or submissions=DIR with one that holds")
@@ -58,10 +58,9 @@ def bundle(words: Words) -> int:
         lambda: "Stopped: no bundle was written; the same command starts again"
     ):
         files = write_bundle(Path(), out)
-    table = new_table(None, ("part", "files", "MB"))
-    for name, (count, size) in sizes(files).items():
-        table.add_row(name, str(count), f"{size / 1e6:.1f}")
-    show(table)
+    parts = sizes(files).items()
+    rows = ((name, str(count), f"{size / 1e6:.1f}") for name, (count, size) in parts)
+    show(new_table(None, ("part", "files", "MB"), rows))
     total = sum(each.bytes for each in files)
     verdict(f"{len(files)} files, {total / 1e6:.1f} MB: {out / 'README.md'}", is_good=True)
     return Status.DONE
@@ -71,8 +70,8 @@ def view(words: Words, *, is_opened: bool = False) -> int:
     """Build the pages of one run or sweep, and serve them until Ctrl-C; follow one that plays."""
     paths = words.paths
     port = words.number("port", 0, most=MOST_PORT)
-    is_served = _is_wished(words, "serve", "true")
-    has_published = _is_wished(words, "published", "false")
+    is_served = words.is_wished("serve", otherwise="true")
+    has_published = words.is_wished("published")
     spec = compose(words.settings)
     run_names(paths)  # refuses what is no folder
     followed = Followed(paths[0])
@@ -93,13 +92,6 @@ def view(words: Words, *, is_opened: bool = False) -> int:
     return Status.DONE
 
 
-def _is_wished(words: Words, key: str, otherwise: str) -> bool:
-    wish = words.options.get(key, otherwise)
-    if wish not in {"true", "false"}:
-        raise ConfigError(f"{key}: true or false, got {printable(wish)}")
-    return wish == "true"
-
-
 def _folder(words: Words, run: Path, *, is_live: bool) -> Path:
     """Return where the pages go: below a whole run or sweep, unless another folder is named.
 
@@ -107,8 +99,8 @@ def _folder(words: Words, run: Path, *, is_live: bool) -> Path:
         ConfigError: a folder of traces has no such place.
         FileError: it holds no trace.
     """
-    if words.options.get("out"):
-        return Path(words.options["out"])
+    if (named := words.path("out")) is not None:
+        return named
     if not (is_live or (run / TRACES_FOLDER).is_dir() or job_folders(run)):
         list(trace_paths(run))  # refuses a folder without any
         raise ConfigError(f"{run}: is no whole run, so say where its pages go with out=DIR")

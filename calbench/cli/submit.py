@@ -1,11 +1,10 @@
 """``calbench submit``: results handed in, checked, and asked again."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
-from rich.table import Table
 
 from calbench.cli.words import Status, Words, names
 from calbench.console import alert, show, tell, verdict
@@ -31,17 +30,11 @@ def write_prepared(words: Words) -> int:
         said,
         names(options.get("teams", "")),
         Path(options["replies"]) if "replies" in options else None,
-        with_source=_is_wished(options.get("source", "false")),
+        with_source=words.is_wished("source"),
     )
     tell(f"Check   calbench submit check {out}")
     verdict(f"{out}: {found_id}", is_good=True)
     return Status.DONE
-
-
-def _is_wished(value: str) -> bool:
-    if value not in {"true", "false"}:
-        raise ConfigError(f"source: true or false, got {printable(value)}")
-    return value == "true"
 
 
 SHARE = "0.05"
@@ -83,26 +76,18 @@ def _say(checked: Checked, *, as_json: bool) -> None:
         verdict(f"{printable(checked.name)}: refused", is_good=False, is_beside=as_json)
         return
     if not as_json:
-        show(_table(checked))
-        for line in _lines(checked):
-            tell(line)
+        show(new_table(checked.name, HEADS, _rows(checked), left=2, wraps=True))
+        tell(f"Id      {checked.id}")
+        tell(f"Tier    {checked.tier}: {checked.reason}")
+        if checked.tier:
+            tell(f"Unshown {CANNOT_SHOW[checked.tier]}")
+        for line in checked.remarks:
+            tell(f"Note    {line}")
     verdict(f"{checked.name}: {checked.tier}", is_good=True, is_beside=as_json)
 
 
-def _table(checked: Checked) -> Table:
-    table = new_table(checked.name, HEADS, 2, wraps=True)
+def _rows(checked: Checked) -> Iterator[tuple[str, ...]]:
     for row in checked.standings:
         cost = "-" if row.cost_usd is None else f"{row.cost_usd:.2f}"
         counts = (str(row.expected), str(len(row.halted)), f"{row.coordination:.1f}", cost)
-        table.add_row(row.team, row.part, *counts)
-    return table
-
-
-def _lines(checked: Checked) -> Sequence[str]:
-    tier = checked.tier
-    return [
-        f"Id      {checked.id}",
-        f"Tier    {tier}: {checked.reason}",
-        *([f"Unshown {CANNOT_SHOW[tier]}"] if tier else []),
-        *(f"Note    {line}" for line in checked.remarks),
-    ]
+        yield row.team, row.part, *counts

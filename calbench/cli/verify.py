@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -161,20 +161,15 @@ def list_begun(paths: Sequence[Path]) -> int:
                 alert(f"error: {store}: game {printable(game.id):.80}: {problem}")
                 wrong += 1
                 continue
-            if not (path.is_dir() and _is_of(catalog, path / TRACES_FOLDER / trace, game)):
+            is_played, place = False, path / TRACES_FOLDER / trace
+            with suppress(FileError):
+                is_played = catalog.has(place) and catalog.outline(place).game_id == game.id
+            if not is_played:
                 tell(f"{name}: begun, and has no trace")
                 unplayed += 1
     end = f"{wrong} cannot be read" if wrong else "all hold"
     verdict(f"{unplayed} of the games begun have no trace; {end}", is_good=not wrong)
     return Status.DIFFERENT if wrong else Status.DONE
-
-
-def _is_of(catalog: Catalog, path: Path, game: BegunGame) -> bool:
-    """Whether the trace at a path is there, and that of a game."""
-    try:
-        return catalog.has(path) and catalog.outline(path).game_id == game.id
-    except FileError:
-        return False
 
 
 def _begun(game: BegunGame) -> tuple[str, str]:

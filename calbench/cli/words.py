@@ -6,7 +6,7 @@ Options and settings are written ``key=value``, like the overrides of a run.
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -99,6 +99,21 @@ class Words:
                 f"{key}: a whole number from {least}{end}, got {printable(text)!r:.40}"
             )
         return number
+
+    def path(self, key: str) -> Path | None:
+        """Return an option that is a path; absent if it is not given, or empty."""
+        return Path(self.options[key]) if self.options.get(key) else None
+
+    def is_wished(self, key: str, otherwise: str = "false") -> bool:
+        """Return an option that is ``true`` or ``false``.
+
+        Raises:
+            ConfigError: it is neither.
+        """
+        wish = self.options.get(key, otherwise)
+        if wish not in {"true", "false"}:
+            raise ConfigError(f"{key}: true or false, got {printable(wish)}")
+        return wish == "true"
 
 
 def read_words(
@@ -211,10 +226,6 @@ def completed_word(
     """Return the completions of a word of a subcommand: paths, its options, models."""
     if incomplete.startswith("model=") or tuple(earlier[-2:]) == ("model", "="):
         return completed_override(incomplete, earlier)
-    return [*_starts(keys, incomplete), CompletionItem(incomplete, type="file")]
-
-
-def _starts(keys: Sequence[Key], incomplete: str) -> Iterator[CompletionItem]:
-    for key in keys:
-        if incomplete and key.start.startswith(incomplete):
-            yield CompletionItem(key.start, help=key.about)
+    meant = [key for key in keys if incomplete and key.start.startswith(incomplete)]
+    starts = [CompletionItem(key.start, help=key.about) for key in meant]
+    return [*starts, CompletionItem(incomplete, type="file")]

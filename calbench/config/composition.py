@@ -235,7 +235,9 @@ def composed(overrides: Sequence[str], config_dir: Path | None = None) -> DictCo
     Raises:
         ConfigError: what Hydra refuses, in one line.
     """
-    _refuse_huge(config_dir)
+    for path in _files(config_dir):  # a short one that means much, which Hydra would write out
+        with suppress(FileError):  # Hydra reads what it needs
+            refuse_huge(path)
     try:
         with initialized(config_dir) as (_, more):
             return hydra_compose("config", [*more, *overrides])
@@ -251,13 +253,6 @@ def _files(config_dir: Path | None) -> list[Path]:
         return []
     groups = ("", *GROUPS)
     return sorted(path for group in groups for path in (config_dir / group).glob("*.yaml"))
-
-
-def _refuse_huge(config_dir: Path | None) -> None:
-    """Refuse a short file that means a huge configuration; Hydra would write it out."""
-    for path in _files(config_dir):
-        with suppress(FileError):  # Hydra reads what it needs
-            refuse_huge(path)
 
 
 def check_not_ours(path: Path, folder: Path) -> None:

@@ -55,10 +55,6 @@ def described(group: str) -> dict[str, str]:
 def _first_sentence(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     about = ABOUT.search(text)
-    return FIRST.split(about[1] if about else _comment(text), maxsplit=1)[0].rstrip(".")
-
-
-def _comment(text: str) -> str:
-    """Return the comment that a file begins with, behind Hydra's directives."""
-    lines = dropwhile(lambda line: line.startswith("# @"), text.splitlines())
-    return " ".join(line.strip("# ") for line in takewhile(lambda line: line[:1] == "#", lines))
+    lines = dropwhile(lambda line: line.startswith("# @"), text.splitlines())  # Hydra's directives
+    comment = " ".join(x.strip("# ") for x in takewhile(lambda line: line[:1] == "#", lines))
+    return FIRST.split(about[1] if about else comment, maxsplit=1)[0].rstrip(".")

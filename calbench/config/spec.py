@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, Self
 import yaml
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     Strict,
     ValidationError,
@@ -37,10 +36,8 @@ OF_A_MACHINE = ("fresh", "jobs", "executor")
 before."""
 
 
-class Channels(BaseModel):
+class Channels(BaseModel, extra="forbid", frozen=True, strict=True):
     """Which channels are open (paper, section 3)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     dm: bool
     participant_groupchat: bool
@@ -55,7 +52,7 @@ class Channels(BaseModel):
 Version = Annotated[str, Field(pattern=ID_PATTERN)]
 
 
-class PromptsSpec(BaseModel):
+class PromptsSpec(BaseModel, extra="forbid", frozen=True, strict=True):
     """The prompts of seats that use language.
 
     Attributes:
@@ -65,8 +62,6 @@ class PromptsSpec(BaseModel):
         by_team: versions that the models of teams name, by team; this package's.
         canary: whether models and own agents are told the canary, which is part of each request.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     version: Version
     path: Annotated[str, Field(min_length=1)] | None = None
@@ -93,7 +88,7 @@ class PromptsSpec(BaseModel):
             load_prompts(self.version, self.digest)
 
 
-class RepliesSpec(BaseModel):
+class RepliesSpec(BaseModel, extra="forbid", frozen=True, strict=True):
     """Where model replies are on disk, and whether more may be asked for.
 
     Attributes:
@@ -103,13 +98,11 @@ class RepliesSpec(BaseModel):
             ``replies.sqlite`` in the folder of the run.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
     mode: Literal["live", "record", "replay"]
     path: Annotated[str, Field(min_length=1)] | None
 
 
-class TracesSpec(BaseModel):
+class TracesSpec(BaseModel, extra="forbid", frozen=True, strict=True):
     """How traces are kept, which enters nothing that is computed from them.
 
     Attributes:
@@ -117,20 +110,16 @@ class TracesSpec(BaseModel):
             folder that has traces goes on in its own.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
     format: Format
 
 
-class BudgetSpec(BaseModel):
+class BudgetSpec(BaseModel, extra="forbid", frozen=True):
     """The cap of a whole run, earlier parts included; absent: none."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     max_usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
 
 
-class RunSpec(BaseModel):
+class RunSpec(BaseModel, extra="forbid", frozen=True):
     """A run: suites, the teams that play them, and how it is measured.
 
     Attributes:
@@ -163,8 +152,6 @@ class RunSpec(BaseModel):
         fresh: whether games in it that other code played are set aside and played again.
         site: what the published site shows of it; absent: nothing.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=ID_PATTERN)]
     suite: SuiteSpec

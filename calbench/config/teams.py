@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from calbench.agents.prompts import (
     PROMPT_VERSION,
@@ -34,7 +34,7 @@ NO_MODEL = "my-model"
 Keys = Mapping[str, Any]
 
 
-class _TeamSpec(BaseModel):
+class _TeamSpec(BaseModel, extra="forbid", frozen=True):
     """A team of the configuration.
 
     Attributes:
@@ -45,8 +45,6 @@ class _TeamSpec(BaseModel):
             of its prompt, ``{player: NAME, variant: NAME}``.
         rotation: whether all players move by one seat from scenario to scenario.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     team_id: str | None = None
     about: str = ""

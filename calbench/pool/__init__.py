@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, model_validator
 from pydantic_core import PydanticCustomError
 
 from calbench.pool.processes import processes
@@ -45,7 +45,7 @@ ADDRESS = re.compile(
 """An address of Dask's, with the name of a host or its number."""
 
 
-class ExecutorSpec(BaseModel):
+class ExecutorSpec(BaseModel, extra="forbid", frozen=True, strict=True):
     """Where tasks run (``conf/executor``).
 
     Attributes:
@@ -54,8 +54,6 @@ class ExecutorSpec(BaseModel):
         is_trusted_network: whether an address without encryption may be joined, where anybody who
             reaches it can run code, and whether a local cluster shows its dashboard.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     kind: Literal["processes", "dask"] = "processes"
     address: str | None = None

@@ -132,9 +132,6 @@ def _without_main() -> Iterator[None]:
 @contextmanager
 def blocking() -> Iterator[None]:
     """Let the signals that end a command wait."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         with _answered_later():
@@ -161,8 +158,8 @@ def _answered_later() -> Iterator[None]:
     finally:
         for number, how in answers.items():
             signal.signal(number, how)
-        for number in came:
-            signal.raise_signal(number)
+        for each in came:
+            signal.raise_signal(each)
 
 
 def _begin() -> None:

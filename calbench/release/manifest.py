@@ -124,7 +124,7 @@ def game_digests(folder: Path, is_wanted: Callable[[str], bool] = lambda _: True
         below = place.relative_to(folder)
         games = catalog.games(place)
         # By frame, so that each is unpacked once.
-        kept = sorted(games.values(), key=lambda each: (each.shard, each.packet.start, each.start))
+        kept = sorted(games.values(), key=lambda each: (each.shard, each.frame.start, each.start))
         with progress(f"read {below}", len(kept)) as tick:
             for each in kept:
                 if is_wanted(name := (below / each.game.name).as_posix()):

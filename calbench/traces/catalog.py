@@ -19,8 +19,8 @@ from calbench.scenarios.bounds import MOST_TRACE_BYTES
 from calbench.traces.outlines import Outline, outline
 from calbench.traces.shards import (
     SHARD_GLOB,
+    Frame,
     Game,
-    Packet,
     Shard,
     read_shard,
     shards_of,
@@ -51,7 +51,7 @@ class Kept(NamedTuple):
     """Where a game is: its shard, its frame, and its first byte in that, unpacked."""
 
     shard: Path
-    packet: Packet
+    frame: Frame
     start: int
     game: Game
 
@@ -182,11 +182,11 @@ class Catalog:
 
     def _contents(self, kept: Kept) -> bytes:
         """Return what a frame holds, from memory if it was read lately."""
-        key = (kept.shard, kept.packet.start)
+        key = (kept.shard, kept.frame.start)
         if key in self._held:
             self._held.move_to_end(key)
             return self._held[key]
-        contents = self._held[key] = unpacked(kept.shard, kept.packet)
+        contents = self._held[key] = unpacked(kept.shard, kept.frame)
         while len(self._held) > 1 and sum(map(len, self._held.values())) > MOST_HELD:
             self._held.popitem(last=False)
         return contents
@@ -284,7 +284,7 @@ def _folder_and_name(path: Path) -> tuple[str, str]:
 
 def _add(games: dict[str, Kept], shard: Shard) -> None:
     for frame in shard.frames:
-        packet, start = frame.packet, 0
+        start = 0
         for game in frame.head.games:
             earlier = games.get(game.name)
             if earlier and not earlier.game.is_halted and earlier.game.sha256 != game.sha256:
@@ -292,7 +292,7 @@ def _add(games: dict[str, Kept], shard: Shard) -> None:
                     f"{printable(str(shard.path))}: holds {game.name}, which is in "
                     f"{earlier.shard.name} already with other bytes; get the folder again"
                 )
-            games[game.name] = Kept(shard.path, packet, start, game)
+            games[game.name] = Kept(shard.path, frame, start, game)
             start += game.length
 
 
@@ -323,7 +323,7 @@ _REMEDY = "get the shard again"
 
 
 def _place(kept: Kept) -> str:
-    return f"{printable(str(kept.shard))}: {kept.game.name}, in the frame at {kept.packet.start},"
+    return f"{printable(str(kept.shard))}: {kept.game.name}, in the frame at {kept.frame.start},"
 
 
 def _sha256(data: bytes) -> str:

@@ -30,7 +30,7 @@ from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError
 from calbench.domain.canary import CANARY
 from calbench.domain.canonical import first_difference
 from calbench.errors import FileError
-from calbench.files import check_no_link, first_problem, opened, printable
+from calbench.files import check_no_link, first_problem, opened, printable, unreadable
 from calbench.scenarios.bounds import MOST_TRACE_BYTES
 
 SHARD_VERSION = 1
@@ -129,15 +129,6 @@ class Head:
 _HEAD: TypeAdapter[Head] = TypeAdapter(Head)
 
 
-class Packet(NamedTuple):
-    """The bytes of a frame in its shard: the first one, sizes, and their checksum."""
-
-    start: int
-    size: int
-    crc32: str
-    unpacked_size: int
-
-
 class Frame(NamedTuple):
     """A frame of a shard: where its head and its own first byte are, and what the head says."""
 
@@ -149,12 +140,6 @@ class Frame(NamedTuple):
     def end(self) -> int:
         """The first byte behind it."""
         return self.start + self.head.frame_bytes
-
-    @property
-    def packet(self) -> Packet:
-        """Its bytes."""
-        length = sum(game.length for game in self.head.games)
-        return Packet(self.start, self.head.frame_bytes, self.head.frame_crc32, length)
 
 
 class Shard(NamedTuple):
@@ -264,7 +249,7 @@ def read_shard(path: Path) -> Shard:
                 frames.append(found)
                 place = found.end
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     except _DamagedError as error:
         if isinstance(error, _EarlierError) and place == begin:
             raise FileError(
@@ -346,7 +331,7 @@ def _is_tail(rest: bytes) -> bool:
     return is_short or not begun or len(rest) - len(begun) >= _CRASH_ZEROS
 
 
-def unpacked(shard: Path, packet: Packet) -> bytes:
+def unpacked(shard: Path, frame: Frame) -> bytes:
     """Return what a frame holds.
 
     Raises:
@@ -354,18 +339,19 @@ def unpacked(shard: Path, packet: Packet) -> bytes:
     """
     try:
         with opened(shard, is_found=True) as file:
-            file.seek(packet.start)
-            data = file.read(packet.size)
+            file.seek(frame.start)
+            data = file.read(frame.head.frame_bytes)
     except OSError as error:
-        raise _unreadable(shard, error) from error
+        raise unreadable(shard, error) from error
     try:
         # The size is looked at before anything is unpacked: the library trusts it.
         length = int(zstandard.get_frame_parameters(data).content_size)
-        if crc32(data) != int(packet.crc32, 16) or length != packet.unpacked_size:
-            raise _damaged(shard, packet)
+        expected = sum(game.length for game in frame.head.games)
+        if crc32(data) != int(frame.head.frame_crc32, 16) or length != expected:
+            raise _damaged(shard, frame)
         return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
     except zstandard.ZstdError as error:
-        raise _damaged(shard, packet) from error
+        raise _damaged(shard, frame) from error
 
 
 def games_in(shard: Path) -> Iterator[tuple[Game, bytes]]:
@@ -375,7 +361,7 @@ def games_in(shard: Path) -> Iterator[tuple[Game, bytes]]:
         FileError: it cannot be read, or is damaged.
     """
     for frame in read_shard(shard).frames:
-        contents, start = unpacked(shard, frame.packet), 0
+        contents, start = unpacked(shard, frame), 0
         for game in frame.head.games:
             yield game, contents[start : start + game.length]
             start += game.length
@@ -394,12 +380,8 @@ def write_published(shard: Path, out: Path) -> None:
     out.write_bytes(b"".join((CANARY_FRAME, *frames)))
 
 
-def _damaged(shard: Path, packet: Packet) -> FileError:
+def _damaged(shard: Path, frame: Frame) -> FileError:
     return FileError(
-        f"{printable(str(shard))}: the frame of games at byte {packet.start} is not what its head "
+        f"{printable(str(shard))}: the frame of games at byte {frame.start} is not what its head "
         "says; get the shard again (its other games can be read)"
     )
-
-
-def _unreadable(shard: Path, error: OSError) -> FileError:
-    return FileError(f"{printable(str(shard))}: cannot be read ({error.strerror or error})")

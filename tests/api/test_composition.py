@@ -73,52 +73,6 @@ def main(config):
 main()
 """
 
-LAUNCHER = '''
-"""Plays every job in a process of its own, as launchers for clusters do."""
-
-import os
-
-from hydra.core.config_store import ConfigStore
-from hydra.core.hydra_config import HydraConfig
-from hydra.core.utils import JobReturn, JobStatus, run_job
-from hydra.plugins.launcher import Launcher
-from omegaconf import open_dict
-
-
-class Apart(Launcher):
-    def setup(self, *, hydra_context, task_function, config):
-        self.context, self.task, self.config = hydra_context, task_function, config
-
-    def launch(self, job_overrides, initial_job_idx):
-        children = []
-        for number, overrides in enumerate(job_overrides):
-            child = os.fork()
-            if child:
-                children.append(child)
-                continue
-            config = self.context.config_loader.load_sweep_config(self.config, list(overrides))
-            with open_dict(config):
-                config.hydra.job.id = config.hydra.job.num = number
-            HydraConfig.instance().set_config(config)
-            run_job(hydra_context=self.context, task_function=self.task, config=config,
-                    job_dir_key="hydra.sweep.dir", job_subdir_key="hydra.sweep.subdir")
-            os._exit(0)
-        assert not any(os.waitpid(child, 0)[1] for child in children)
-        return [JobReturn(_return_value=None, status=JobStatus.COMPLETED) for _ in children]
-
-
-ConfigStore.instance().store("apart", {"_target_": f"{__name__}.Apart"}, group="hydra/launcher")
-'''
-
-AGENT = """
-class Careful:
-    def __init__(self, limit):
-        self.limit = limit
-
-    def act(self, observation):
-        raise ValueError("no")
-"""
-
 
 @pytest.mark.heavy
 def test_game_inside_a_program_of_hydras_is_the_commands(
@@ -131,32 +85,3 @@ def test_game_inside_a_program_of_hydras_is_the_commands(
     assert (ended.status, ended.err) == (0, "")
     name = load_suite(suite)[1].scenario_id
     assert out.read_bytes() == (finished / f"traces/imap/{name}.json").read_bytes()
-
-
-@pytest.mark.heavy
-def test_jobs_in_other_processes_end_with_their_status_and_one_line(
-    suite: Path, tmp_path: Path
-) -> None:
-    plugins = tmp_path / "hydra_plugins"
-    plugins.mkdir()
-    (plugins / "apart.py").write_text(LAUNCHER)
-    (tmp_path / "careful.py").write_text(AGENT)
-    env = environment(PYTHONPATH=f"{tmp_path}:{REPO}")
-    sweep = (
-        "-m",
-        "calbench",
-        "-q",
-        "-m",
-        "hydra/launcher=apart",
-        f"suite.path={suite}",
-        "subset=1",
-    )
-    good = python(*sweep, "teams=imap,silent", f"out={tmp_path}/good", env=env)
-    assert (good.status, (tmp_path / "good/leaderboard.csv").is_file()) == (0, True)
-    player = "{players: {p: {agent: 'careful:Careful', arguments: {limit: 0}}}, seats: [p]}"
-    team = ("teams=[]", f"+teams.mine={player}", "teams.mine.players.p.arguments.limit=0,1")
-    bad = python(*sweep, *team, f"out={tmp_path}/bad", env=env)
-    assert bad.status == 2
-    (line,) = [line for line in bad.err.splitlines() if line.startswith("error: ")]
-    assert "Careful.act raised ValueError: no" in line
-    assert bad.err.count("Traceback") == 1

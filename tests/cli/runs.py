@@ -149,6 +149,17 @@ def edited(trace: bytes, *changes: tuple[Sequence[str | int], object]) -> bytes:
     return as_written(document)
 
 
+def places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """Return where in a JSON document every value stands."""
+    items: list[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    below = [place for key, item in items for place in places(item, (*path, key))]
+    return [path, *below] if path else below
+
+
 def keys_in(store: Path) -> set[str]:
     """Return the keys of the recorded replies of a store, which need not be there."""
     if not store.exists():

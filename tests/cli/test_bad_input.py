@@ -63,10 +63,6 @@ BAD_TEAMS: dict[str, tuple[Sequence[str], str]] = {
         ["teams=[imap,genius]"],
         "teams: there is no 'genius'; known are .*first-free, .*imap, .*silent, .*tell-all",
     ),
-    "unknown only team": (
-        ["teams=genius"],
-        "teams: there is no 'genius'; known are .*first-free, .*imap",
-    ),
     "variant with a name longer than a file's": (
         ["+teams.a={players: {m: {name: a/b}}, seats: [{player: m, variant: %s}]}" % ("l" * 300)],
         "teams.a.players.m: prompt variant 'l{300}' 'v1' is unknown; known: dspy v1",
@@ -86,10 +82,6 @@ BAD_TEAMS: dict[str, tuple[Sequence[str], str]] = {
     "hostile name": (
         ["teams=[imap,'a\x1b[31m\u202eb']"],
         r"teams: there is no 'a\\x1b\[31m\\u202eb'; known are ",
-    ),
-    "player of an unknown protocol": (
-        ["+teams.x={players: {a: {protocol: imapp}}, seats: [a]}"],
-        r"teams\.x\.players\.a: there is no protocol 'imapp'; did you mean imap\?",
     ),
 }
 """What is refused about teams, which Hydra composes; of one written in place, see their presets."""

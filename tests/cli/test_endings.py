@@ -3,8 +3,6 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from calbench.cli.main import status_of
 from calbench.cli.words import Status
 from calbench.errors import ConfigError, StoppedError
 from tests.cli.conftest import Command
-from tests.cli.runs import REPO, SMALL, environment, python, started, without_progress
+from tests.cli.runs import SMALL, python, started, without_progress
 from tests.effort import GUARD_S
 
 INTERRUPTED_AT = """
@@ -133,14 +131,7 @@ def test_processes_of_a_command_say_nothing_when_a_signal_ends_it(
 
 def piped(*arguments: str, lines: int) -> tuple[int, str]:
     """Read some lines of what a command says and close the pipe; return its status and errors."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "calbench", *arguments],
-        cwd=REPO,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with started(*arguments) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         for _ in range(lines):

@@ -12,7 +12,7 @@ from calbench import evaluate, load_suite
 from calbench.analysis.output import CASE_FILE, JUDGE_TABLES
 from calbench.cli.judge import main
 from calbench.cli.main import answer, status_of
-from calbench.cli.program import Keyed, program
+from calbench.cli.program import Tabled, program
 from calbench.cli.words import read_words
 from calbench.config.composition import compose
 from calbench.domain.usage import Usage
@@ -49,7 +49,7 @@ def judged(out: Path, run: Path, *settings: str, transport: Transport | None = N
     if transport is None:
         return answer(["judge", *arguments])
     command = program.commands["judge"]
-    assert isinstance(command, Keyed)
+    assert isinstance(command, Tabled)
     words = read_words(arguments, command.keys, "RUN...")
     return status_of(lambda: main(words, transport))
 
@@ -176,21 +176,15 @@ def test_what_came_before_a_fault_is_kept_and_the_same_command_goes_on(
 ) -> None:
     out, asked = tmp_path / "out", list[Request]()
     assert judged(out, run, *STAND_IN, transport=failing_after(5, answering(asked))) == 2
-    assert "the replies that came are kept; the same command resumes" in error(capsys)
+    games = len([*trace_paths(run)])
+    said = rf": \d of {games} games are judged; the replies that came are kept; the same command re"
+    assert re.search(said, error(capsys))
     assert not (set(files(out)) & TABLES)
     kept = keys_in(out / "replies.sqlite")
     assert len(kept) == len(asked) == 5
     again: list[Request] = []
     assert judged(out, run, *STAND_IN, transport=answering(again)) == 0
     assert not {r.messages for r in again} & {r.messages for r in asked}
-
-
-def test_fault_says_how_many_games_are_judged(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    speakers = run / "traces" / "candid"
-    assert judged(tmp_path / "out", speakers, *STAND_IN, transport=failing_after(0)) == 2
-    assert f": 0 of {len(list(trace_paths(speakers)))} games are judged; " in error(capsys)
 
 
 def test_a_model_without_its_key_is_refused_before_anything_is_made(

@@ -1,6 +1,5 @@
 """Mistakes in the arguments of subcommands: one line each, a status, and nothing written."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -27,6 +26,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("compare one", "RUN_B is missing; see calbench compare --help"),
     ("compare RUN RUN RUN", "RUN: is one too many; usage: calbench compare RUN_A RUN_B"),
     ("compare RUN RUN a=nobody", "a=nobody: there is no such team; known are first-free"),
+    ("compare RUN RUN a=imap b=nobody", "b=nobody: there is no such team"),
     ("compare RUN RUN measure=speed", "measure=speed: there is none; known are coordination"),
     ("compare RUN RUN top=x", "top: a whole number from 0, got 'x'"),
     ("compare RUN nowhere", "nowhere: there is no such run"),
@@ -138,7 +138,6 @@ def test_current_folder_is_not_replaced(
     assert here.samefile(".")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="elsewhere a current folder cannot be removed")
 @pytest.mark.parametrize(
     "words", [["submit", "check", "."], ["verify", "/"], ["out=/none"]], ids=" ".join
 )

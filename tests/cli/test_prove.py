@@ -193,6 +193,11 @@ def cell(team: str, scenario_id: str, column: str, published: str, now: str) -> 
     return f"tiny/of_games.csv: {row}: {column}: published {published}, now {now}"
 
 
+IMAP_1, OTHER_BYTES = (
+    "setting=tiny team=imap scenario_id=tiny-001",
+    "suites/tiny.jsonl: other bytes",
+)
+
 DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
     "number": (
         lambda: cells(BOARD, lambda f: f.assign(games=["3", "3", "2", "3"])),
@@ -212,16 +217,11 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
     ),
     "row doubled": (
         lambda: rows(GAMES, lambda lines: [*lines, lines[1]]),
-        ["tiny/of_games.csv: row twice: setting=tiny team=imap scenario_id=tiny-001"],
+        [f"tiny/of_games.csv: row twice: {IMAP_1}"],
     ),
     "rows in another order": (
         lambda: rows(GAMES, lambda lines: [*lines[1:], lines[0]]),
-        [
-            (
-                "tiny/of_games.csv: rows in another order: setting=tiny team=imap "
-                "scenario_id=tiny-001: the first that moved up"
-            )
-        ],
+        [f"tiny/of_games.csv: rows in another order: {IMAP_1}: the first that moved up"],
     ),
     "column removed": (
         lambda: cells(GAMES, lambda f: f.drop(columns="vps")),
@@ -261,7 +261,7 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
     ),
     "byte of a suite": (
         lambda: replaced(SUITE, '"tiny-001","', '"tiny-001" ,"'),
-        ["suites/tiny.jsonl: other bytes: scenario_id=tiny-001"],
+        [f"{OTHER_BYTES}: scenario_id=tiny-001"],
     ),
     "scenario removed": (
         lambda: Path(SUITE).write_bytes(b"".join(Path(SUITE).read_bytes().splitlines(True)[1:])),
@@ -269,12 +269,7 @@ DIFFERENCES: dict[str, tuple[Callable[[], object], list[str]]] = {
     ),
     "line ends of a suite": (
         lambda: replaced(SUITE, "\n", "\r\n", 3),
-        [
-            (
-                "suites/tiny.jsonl: other bytes: the same scenarios, in another order or with "
-                "other line ends"
-            )
-        ],
+        [f"{OTHER_BYTES}: the same scenarios, in another order or with other line ends"],
     ),
     "byte of a trace": (lambda: flip_byte(TRACE), ["traces/tiny/imap/tiny-001.json: other bytes"]),
     "trace removed": (lambda: Path(TRACE).unlink(), ["traces/tiny/imap/tiny-001.json: missing"]),

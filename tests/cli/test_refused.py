@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -12,8 +13,6 @@ import pytest
 from calbench.files import write_atomically
 from tests.cli.conftest import Command
 from tests.cli.runs import SMALL
-
-resource = pytest.importorskip("resource")
 
 SMALLEST = (*SMALL, "subset=1", "teams=[imap]")
 
@@ -99,6 +98,8 @@ def test_run_leaves_a_folder_with_files_of_others_alone(
         ("choose at most 3", (*SMALL, "subset=9", "out=o/p")),
         ("NO_SUCH_KEY is not set", (*UNASKED, "model.api_key_env=NO_SUCH_KEY", "out=o/p")),
         ("has no price", (*UNASKED, "budget.max_usd=1", "out=o/p")),
+        ("has no price", (*MODEL, "budget.max_usd=1", "out=o/p")),
+        ("nothing listens", (*MODEL, "out=o/p")),
         ("there is no reply store", (*MODEL, "replies.mode=replay", "out=o/p")),
         (
             "there is no reply store",
@@ -108,21 +109,6 @@ def test_run_leaves_a_folder_with_files_of_others_alone(
     ],
 )
 def test_refused_run_leaves_nothing(
-    command: Command, here: Path, words: str, arguments: tuple[str, ...]
-) -> None:
-    assert_refused(command, here, words, arguments)
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize(
-    ("words", "arguments"),
-    [
-        ("nothing listens", (*MODEL, "out=o/p")),
-        ("NO_SUCH_KEY is not set", (*MODEL, "model.api_key_env=NO_SUCH_KEY", "out=o/p")),
-        ("has no price", (*MODEL, "budget.max_usd=1", "out=o/p")),
-    ],
-)
-def test_failed_preflight_leaves_nothing(
     command: Command, here: Path, words: str, arguments: tuple[str, ...]
 ) -> None:
     assert_refused(command, here, words, arguments)

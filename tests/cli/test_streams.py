@@ -1,6 +1,5 @@
 """Standard streams that are closed or full, and errors that nobody expected, have a status."""
 
-import os
 import shlex
 import subprocess
 import sys
@@ -13,8 +12,6 @@ from calbench.cli.words import at_home
 from calbench.errors import ConfigError
 from tests.cli.runs import REPO, SMALL, environment
 from tests.effort import GUARD_S
-
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="a shell's redirections")
 
 
 @pytest.fixture(scope="module")

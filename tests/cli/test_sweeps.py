@@ -20,7 +20,7 @@ from tests.cli.runs import REPO, SMALL, calbench, files, rows
 def names(*overrides: str) -> list[str]:
     sweep = sweep_of(overrides)
     assert {Path(run.out).parent for run in sweep.runs} == {sweep.folder}
-    return [sweep.name(run) for run in sweep.runs]
+    return [Path(run.out).name for run in sweep.runs]
 
 
 @pytest.mark.heavy
@@ -65,6 +65,7 @@ def test_sweep_of_experiments_has_one_folder() -> None:
         (["out=a,b"], "out: is the folder of the whole sweep; name one"),
         (["suite.seeds=0,1"], "suite.seeds: is not a known key; did you mean suite.seed?"),
         (["suite.seed=interval(0,1)"], "is no list of values to sweep over"),
+        (["hydra/launcher=joblib"], "hydra/launcher: leave it out: jobs are played here"),
         (["teams=imap", "teams.imap.players.imap.x=1,2"], "imap.x: is not a known key"),
     ],
 )

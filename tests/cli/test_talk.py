@@ -14,11 +14,10 @@ import pytest
 
 from calbench.cli.program import QUIET, program
 from calbench.console import is_quiet, progress, quiet, say, tell, verdict, warn
-from calbench.llm.replies.store import ReplyStore
 from calbench.pool import workers
 from tests.cli.conftest import Command
 from tests.cli.runs import REPO, SMALL, edited, environment, without_progress
-from tests.llm.asking import put, recorded
+from tests.cli.test_replies import store
 
 MODEL = ("teams=[my-model]", "model=gpt-5.4-mini")
 MESSAGE = {"text": "Slot 4 is fine.", "labels": []}
@@ -151,13 +150,6 @@ def test_every_command_can_be_quiet(command: click.Command) -> None:
     assert any(param.opts == list(QUIET) for param in command.params)
 
 
-def store(path: Path, *texts: str) -> str:
-    with ReplyStore.open(path) as opened:
-        for text in texts:
-            put(opened, *recorded(text))
-    return str(path)
-
-
 @pytest.fixture
 def places(finished: Path, tmp_path: Path) -> dict[str, str]:
     """What commands need, by the name of it in their arguments below."""
@@ -228,11 +220,9 @@ def test_quiet_command_says_its_errors_and_keeps_its_status(command: Command, br
     assert mistaken.err == command("job=1").err
 
 
-@pytest.mark.parametrize("place", [0, pytest.param(1, marks=pytest.mark.heavy), 2])
-def test_hydra_is_not_told(command: Command, place: int) -> None:
-    arguments = ["--cfg", "job"]
-    arguments.insert(place if place != 1 else 0, "-q")
-    assert command(*arguments) == command("--cfg", "job")
+def test_hydra_is_not_told(command: Command) -> None:
+    plain = command("--cfg", "job")
+    assert command("-q", "--cfg", "job") == command("--cfg", "job", "-q") == plain
 
 
 @pytest.mark.slow

@@ -26,8 +26,7 @@ def server(tmp_path: Path) -> Iterator[PageServer]:
     (tmp_path / "secret").write_text("secret")
     (pages / "link").symlink_to(tmp_path / "secret")
     (pages / "folder").symlink_to(tmp_path)
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(pages / "pipe")
+    os.mkfifo(pages / "pipe")
     with new_server(pages, 0) as server:
         yield server
 

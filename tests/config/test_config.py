@@ -26,20 +26,9 @@ ENTRANT = "model=gpt-5.4-mini"
 SMALL_DATA = compose(SMALL).model_dump()
 
 CHANNEL_BY_EXPERIMENT = {
-    **dict.fromkeys(
-        (
-            "erring",
-            "focal",
-            "language-private",
-            "probes",
-            "probes-adversarial",
-            "slices",
-            "table2-text",
-        ),
-        "dm",
-    ),
+    **dict.fromkeys(("erring", "focal", "language-private", "probes", "probes-adversarial"), "dm"),
+    **dict.fromkeys(("slices", "table2-text", "smollm2", "smollm2-v1"), "dm"),
     **dict.fromkeys(("delegates", "delegates-paper", "delegates-paper-seats"), "dm"),
-    **dict.fromkeys(("smollm2", "smollm2-v1"), "dm"),
     "language-everyone": "all_agent_groupchat",
     **dict.fromkeys(("delegates-everyone", "smollm2-everyone"), "all_agent_groupchat"),
     **dict.fromkeys(("delegates-participants", "smollm2-participants"), "participant_groupchat"),

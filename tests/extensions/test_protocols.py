@@ -70,7 +70,7 @@ def test_choice_of_the_command_line_seats_it_everywhere() -> None:
     (team,) = compose(["protocol=bid", "protocol.first=2"]).teams
     assert team.seats[0].settings["first"] == 2
     swept = sweep_of(for_hydra(["protocol=bid", "protocol.first=0,2"]))
-    assert [swept.name(run) for run in swept.runs] == ["first=0", "first=2"]
+    assert [Path(run.out).name for run in swept.runs] == ["first=0", "first=2"]
     assert [run.teams[0].seats[0].settings["first"] for run in swept.runs] == [0, 2]
     with pytest.raises(ConfigError, match="there is no 'bidd'; did you mean bid"):
         compose(["protocol=bidd"])

@@ -16,7 +16,7 @@ from subprocess import run
 from tempfile import TemporaryDirectory
 
 from tests.cli.runs import REPO, environment
-from tests.stages.sandbox import outputs, stages
+from tests.stages.sandbox import made, outputs, stages
 from tests.stages.small import change_yaml, small_tree
 
 TABLE = REPO / "tests" / "stages" / "edits.csv"
@@ -214,15 +214,8 @@ def prepared(folder: Path) -> Path:
 
 def digests(tree: Path) -> dict[str, str]:
     """Return the SHA-256 of every output of the stages."""
-    found = {}
-    for stage in stages(tree):
-        for out in outputs(tree, stage):
-            path = tree / out
-            for file in [path] if path.is_file() else sorted(path.rglob("*")):
-                if file.is_file():
-                    name = file.relative_to(tree).as_posix()
-                    found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
-    return found
+    outs = [out for stage in stages(tree) for out in outputs(tree, stage)]
+    return {name: hashlib.sha256(data).hexdigest() for name, data in made(tree, outs).items()}
 
 
 def tried(edit: Edit, base: Path) -> tuple[list[str], list[str]]:

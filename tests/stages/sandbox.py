@@ -1,9 +1,8 @@
 """Runs a stage in a folder that holds nothing but its dependencies, and names what it misses."""
 
-import ast
 import os
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess, run
@@ -13,6 +12,7 @@ from typing import Any
 import yaml
 
 from tests.cli.runs import REPO, environment
+from tests.stages.dependencies import closure, files_of, imports
 
 RUN = """
 import runpy, sys
@@ -79,64 +79,11 @@ def made(tree: Path, outs: Collection[str]) -> dict[str, bytes]:
     return found
 
 
-def missing_modules(folder: Path, stage: str) -> list[str]:
-    """Return what a stage imports of ours, here or in a function, and the folder does not hold."""
-    found: set[str] = set()
-    missing, left = set(), {f"stages.{stage}"}
-    while left:
-        name = left.pop()
-        found.add(name)
-        file = file_of(name)
-        body = parsed(file)
-        if not (folder / file).exists() and not is_docstring(body):
-            missing.add(name)
-        if "iter_modules(__path__)" in (REPO / file).read_text():
-            below = (REPO / file).parent.iterdir()
-            left |= {f"{name}.{each.stem}" for each in below if is_module(f"{name}.{each.stem}")}
-        for module, part in imported_names(body):
-            left |= {each for each in packages_of(f"{module}.{part}") if is_module(each)}
-        left -= found
-    return sorted(missing)
+def missing_code(folder: Path, stage: str) -> list[Path]:
+    """Return the files of a stage's import closure that a folder does not hold."""
+    return sorted(path for path in _code_of(stage) if not (folder / path).exists())
 
 
 @cache
-def parsed(file: Path) -> list[ast.stmt]:
-    """Return the statements of a module of the repository."""
-    return ast.parse((REPO / file).read_text()).body
-
-
-def file_of(module: str) -> Path:
-    path = Path(*module.split("."))
-    package = path / "__init__.py"
-    return package if (REPO / package).exists() else path.with_suffix(".py")
-
-
-def is_module(name: str) -> bool:
-    """Whether a name is a module of ours, other than the public door."""
-    parts = name.split(".")
-    is_ours = parts[0] == "stages" or (parts[0] == "calbench" and len(parts) > 1)
-    return is_ours and parts[-1] != "__init__" and (REPO / file_of(name)).exists()
-
-
-def is_docstring(body: Sequence[ast.stmt]) -> bool:
-    """Whether a module does nothing: without it its folder is a package all the same."""
-    return [type(each) for each in body] in ([], [ast.Expr])
-
-
-def packages_of(name: str) -> list[str]:
-    """Return a dotted name and all in which it is."""
-    parts = name.split(".")
-    return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
-
-
-def imported_names(body: Collection[ast.stmt]) -> Iterator[tuple[str, str | None]]:
-    """Yield what statements import, those for types alone left out."""
-    for node in body:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, None) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from ((node.module, alias.name) for alias in node.names)
-        for field in ("body", "orelse", "finalbody", "handlers"):
-            yield from imported_names(getattr(node, field, []))
+def _code_of(stage: str) -> set[Path]:
+    return files_of(closure(f"stages.{stage}", imports()))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.runs import REPO
-from tests.stages.sandbox import made, missing_modules, outputs, run_stage, sandbox, stages
+from tests.stages.sandbox import made, missing_code, outputs, run_stage, sandbox, stages
 from tests.stages.small import small_tree
 
 pytestmark = [pytest.mark.heavy, pytest.mark.slow]
@@ -39,7 +39,7 @@ def test_stage_makes_the_same_from_its_dependencies_alone(
     tree: Path, tmp_path: Path, stage: str
 ) -> None:
     folder = sandbox(tree, stage, tmp_path / "alone")
-    assert missing_modules(folder, stage) == []
+    assert missing_code(folder, stage) == []
     ended = run_stage(folder, stage)
     assert ended.returncode == 0, ended.stderr
     outs = outputs(tree, stage)
@@ -54,7 +54,7 @@ def test_a_stage_misses_each_part_of_its_code(tree: Path, tmp_path: Path, stage:
     for name in stages(tree)[stage]["deps"]:
         if name.startswith(("calbench", "stages")):
             (folder / name).rename(tmp_path / "taken")
-            assert missing_modules(folder, stage) != [], name
+            assert missing_code(folder, stage) != [], name
             (tmp_path / "taken").rename(folder / name)
 
 

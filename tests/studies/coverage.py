@@ -345,7 +345,7 @@ def by_kind(cells: pd.DataFrame) -> pd.DataFrame:
 
 def main(_: list[str]) -> None:
     """Keep the populations, draw suites from them, and write what came out."""
-    rows = pool_rows({name: Facts(paths.facts(name)) for name in (PROTOCOLS, SPEECH, MODEL)})
+    rows = pool_rows({name: Facts(paths.FACTS / name) for name in (PROTOCOLS, SPEECH, MODEL)})
     FOLDER.mkdir(parents=True, exist_ok=True)
     write(POOLS, rows)
     populations = pools(rows)

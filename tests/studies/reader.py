@@ -252,7 +252,7 @@ def main(words: list[str]) -> None:
     of_models = [
         *heard("model", (path for name in COHORTS for path in paths.TRACES.glob(f"{name}*")))
     ]
-    of_speakers = [*heard("scripted", map(paths.traces, SCRIPTED))]
+    of_speakers = [*heard("scripted", (paths.TRACES / name for name in SCRIPTED))]
     some = drawn({each.asked for each in of_speakers})
     in_games = of_models + [each for each in of_speakers if each.asked in some]
     asked = {each for _, each in of_sample()} | {each.asked for each in in_games}

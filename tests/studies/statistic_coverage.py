@@ -263,8 +263,8 @@ def errors(found: pd.DataFrame) -> pd.DataFrame:
 
 def main(_: list[str]) -> None:
     """Keep the populations, draw suites from them, and write what came out."""
-    write(AGREEMENT, agreement_rows(Facts(paths.facts(SPEECH))))
-    write(RANKS, rank_rows(Facts(paths.facts(PROTOCOLS))))
+    write(AGREEMENT, agreement_rows(Facts(paths.FACTS / SPEECH)))
+    write(RANKS, rank_rows(Facts(paths.FACTS / PROTOCOLS)))
     cells = _all_cells(agreements(pd.read_csv(AGREEMENT)), ranks(pd.read_csv(RANKS)))
     write(CELLS, cells)
     whole = pd.concat([pd.read_csv(coverage.CELLS), cells], ignore_index=True)

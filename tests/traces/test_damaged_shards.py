@@ -19,15 +19,10 @@ from calbench.traces.catalog import Catalog, trace_paths
 from calbench.traces.shards import read_shard
 from calbench.traces.storage import trace_bytes
 from calbench.traces.store import ShardStore, open_store
-from tests.cli.runs import REPO, environment
+from tests.cli.runs import REPO, environment, files
 from tests.conftest import Figures
 from tests.effort import attacks
 from tests.traces.kept_games import game, keep, kept, name_of
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return every file of a folder."""
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def found(folder: Path) -> dict[str, bytes]:
@@ -37,11 +32,11 @@ def found(folder: Path) -> dict[str, bytes]:
 
 def check_goes_on(folder: Path, whole: Path) -> None:
     """Check that the next writer keeps all that is missing, and changes nothing that is there."""
-    before = contents(folder)
+    before = files(folder)
     missing = [game(n) for n in range(7) if not Catalog().has(folder / name_of(game(n)))]
     keep(folder, missing) if missing else None
     assert kept(folder) == kept(whole)
-    after = contents(folder)
+    after = files(folder)
     assert all(after[name].startswith(data) for name, data in before.items())
 
 
@@ -107,7 +102,7 @@ def test_flipped_bits_are_found_and_nothing_is_lost(
             came["frame refused, others read"] += 1
         assert message in str(refusal.value), place
         assert str(refusal.value).isprintable()
-        assert contents(shard.parent) == {shard.name: bytes(damaged)}
+        assert files(shard.parent) == {shard.name: bytes(damaged)}
     figures("flipped bits of shards", came)
 
 
@@ -163,12 +158,12 @@ def test_killed_writer_loses_no_game_that_it_has_kept(tmp_path: Path, figures: F
 
 def refused(folder: Path) -> str:
     """Check that readers and the next run refuse a folder in one line, and change no byte."""
-    before, texts = contents(folder), set()
+    before, texts = files(folder), set()
     for work in (kept, lambda folder: open_store(folder, "shards")):
         with pytest.raises(FileError) as refusal:
             work(folder)
         texts.add(str(refusal.value))
-        assert contents(folder) == before
+        assert files(folder) == before
     assert all(text.isprintable() for text in texts)
     return texts.pop()
 
@@ -222,7 +217,7 @@ def test_shard_without_a_byte_is_gone_on_with(tmp_path: Path) -> None:
     assert isinstance(open_store(tmp_path, "shards"), ShardStore)
     expected = keep(tmp_path, [game(0)])
     assert kept(tmp_path) == expected
-    assert list(contents(tmp_path)) == ["00000.jsonl.zst"]
+    assert list(files(tmp_path)) == ["00000.jsonl.zst"]
 
 
 def test_shard_without_heads_is_refused_by_a_line_that_names_the_command(folder: Path) -> None:
