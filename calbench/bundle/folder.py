@@ -12,8 +12,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from calbench.bundle.cards import read_about, write_cards
-from calbench.bundle.descriptions import codemeta, crate, croissant, datacite
+from calbench.bundle.descriptions import crate, descriptions, read_about, write_cards
 from calbench.bundle.files import Entry, entries, sizes, write_json, write_manifest
 from calbench.bundle.tables import datapackage, write_tables
 from calbench.console import progress
@@ -140,9 +139,8 @@ def _describe(top: Path, roles: Mapping[str, Role], scratch: Path, out: Path) ->
     about = read_about(top / "CITATION.cff")
     tables = write_tables(top / "data", roles, scratch, out)
     write_json(out / "datapackage.json", datapackage(tables, about))
-    write_json(out / "croissant.json", croissant(about, tables))
-    write_json(out / "datacite.json", datacite(about))
-    write_json(out / "codemeta.json", codemeta(about))
+    for name, described in descriptions(about, tables).items():
+        write_json(out / name, described)
     found = entries(out, [file for each in tables for file in (each.csv, each.parquet)])
     written = sizes(found)
     folders = {name: written[name] for name in PARTS}
