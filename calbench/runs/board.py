@@ -183,13 +183,12 @@ def _site(
 
 def _as_published(results: Results) -> Experiment:
     nothing = results.tables / "nothing"
-    role = results.role if results.traces else results.role.model_copy(update={"games": 0})
     return Experiment(
         results.name,
         results.suite or nothing,
         results.tables,
         results.traces or nothing,
-        role,
+        results.role,
         facts=results.facts,
         about=results.about,
     )
@@ -216,9 +215,10 @@ def _experiment(
     _link_games(view, runs, folder / "traces")
     base = view.published[0] if view.is_whole else None
     suite = None if base is None else base.suite
-    if suite is None:
-        suite = folder / "suite.jsonl"
-        _write_suite(view, runs, suite)
+    if suite is None:  # as the games of a run hold its scenarios
+        suite, entry, reader = folder / "suite.jsonl", view.entries[0], TraceReader()
+        paths = [runs[entry.run].traces / entry.team / f"{name}.json" for name in view.digests]
+        write_suite(suite, [reader.read(path).scenario for path in paths])
     return Experiment(
         view.name,
         suite,
@@ -238,17 +238,13 @@ def _sources(view: View, runs: Sequence[Run]) -> Iterator[Chosen]:
     known: set[str] = set()
     for each in view.published:
         is_base = view.is_whole and not known
-        yield each.measured, _everything if is_base else _games_of(view, {*each.teams} - known)
+        is_chosen = (lambda _: True) if is_base else _games_of(view, {*each.teams} - known)
+        yield each.measured, is_chosen
         known.update(each.teams)
     for number, run in enumerate(runs):
         teams = {entry.team for entry in view.entries if entry.run == number}
         if teams:
             yield run.facts, _games_of(view, teams)
-
-
-def _everything(_: GameKey) -> bool:
-    """Whether a game of the experiment whose place a view takes is in it: each is."""
-    return True
 
 
 def _games_of(view: View, teams: Collection[str]) -> Callable[[GameKey], bool]:
@@ -267,29 +263,17 @@ def _link_games(view: View, runs: Sequence[Run], folder: Path) -> None:
     Games of other published experiments are in the trace browser already if the view is whole.
     """
     folder.mkdir(parents=True)
+    catalog = Catalog()
     for each in view.published[:1] if view.is_whole else view.published:
         for team in each.teams:
             if each.traces is None or (folder / team).exists():
                 continue
             if (each.traces / team).is_dir():
                 (folder / team).symlink_to((each.traces / team).resolve())
-            else:
-                _copy_games(each.traces, team, folder / team)
+                continue
+            (folder / team).mkdir()  # its games are in shards
+            for path in trace_paths(each.traces):
+                if path.parent.name == team:
+                    (folder / team / path.name).write_bytes(catalog.read(path))
     for entry in view.entries:
         (folder / entry.team).symlink_to(runs[entry.run].traces / entry.team)
-
-
-def _copy_games(traces: Path, team: str, folder: Path) -> None:
-    """Write a team's games, which are in shards, as files."""
-    folder.mkdir()
-    catalog = Catalog()
-    for path in trace_paths(traces):
-        if path.parent.name == team:
-            (folder / path.name).write_bytes(catalog.read(path))
-
-
-def _write_suite(view: View, runs: Sequence[Run], path: Path) -> None:
-    """Write the scenarios of a view, as the games of a run hold them, in their order."""
-    entry, reader = view.entries[0], TraceReader()
-    games = runs[entry.run].traces / entry.team
-    write_suite(path, [reader.read(games / f"{name}.json").scenario for name in view.digests])

@@ -30,7 +30,7 @@ from calbench.pool import Pool, mapped
 from calbench.release.archives import unpack
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids
 from calbench.report.role import SETTINGS, Role
-from calbench.runs.entries import PLACE, Entry, Place, Run
+from calbench.runs.entries import SAME_GAME, Entry, Place, Run, scenarios_of
 from calbench.scenarios.storage import published_suite
 from calbench.tree import DATA, in_tree
 
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 Digests = Mapping[str, str]
 """Digest of what defines a game on each scenario, by scenario id."""
-
-SAME_GAME = [*PLACE, "scenario_id", "scenario_digest"]
-"""Columns of what two teams have in common whose games are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +73,7 @@ class Results:
     @cached_property
     def scenarios(self) -> Mapping[Place, Digests]:
         """The scenarios of its games, by setting, channels and limits."""
-        return {} if self.facts is None else scenarios_of(self.measured)
+        return {} if self.facts is None else scenarios_of(self.measured.games)
 
     @cached_property
     def teams(self) -> tuple[str, ...]:
@@ -99,14 +96,6 @@ class Published:
     others: Path = Path("nothing")
     sample: Path | None = None
     has_games: bool = True
-
-
-def scenarios_of(facts: Facts) -> dict[Place, dict[str, str]]:
-    """Return the scenarios of the games of facts, by setting, channels and limits."""
-    found: dict[Place, dict[str, str]] = {}
-    for *place, scenario_id, digest in facts.games[SAME_GAME].itertuples(index=False):
-        found.setdefault((*place,), {})[scenario_id] = digest
-    return found
 
 
 def read_published(data: Path, scratch: Path, pool: Pool | None = None) -> Published:
@@ -235,10 +224,9 @@ def facts_beside(played: "pd.DataFrame", scratch: Path) -> Iterator[Facts]:
     Raises:
         FileError: the published results are missing or broken.
     """
-    unpack(DATA / "release" / PACK, scratch)
-    for path in sorted((scratch / FACTS).iterdir()):
-        if len(Facts(path).games[SAME_GAME].merge(played)):
-            yield published_facts(path.name, scratch)
+    for name in published_names(scratch):
+        if len(Facts(scratch / FACTS / name).games[SAME_GAME].merge(played)):
+            yield published_facts(name, scratch)
 
 
 def unpacked_tables(folder: Path) -> dict[str, tuple[str, ...]]:

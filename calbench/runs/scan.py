@@ -20,7 +20,6 @@ from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
 from calbench.files import printable, shorten
-from calbench.llm.replies.record import Record
 from calbench.llm.replies.store import ReplyStore
 from calbench.metrics.usage import ANSWERS, PROBLEMS
 from calbench.runs.oddities import MOST_FOUND, WORD_RULES, masked, word_findings
@@ -343,7 +342,8 @@ class _GameScan:
             player = self._seats[event.agent_id].player
             self._totals.note("slow_answer", player, phase_of(event) or "", milliseconds, place)
             if not is_read:
-                yield from self._of_words(index, event, _unread(record))
+                words = "\n".join(filter(None, (record.text, record.refusal)))
+                yield from self._of_words(index, event, words)
 
     def _of_words(
         self, index: int, event: Event, text: str, kinds: Iterable[str] | None = None
@@ -377,7 +377,3 @@ def _written(event: TurnEnd | DecideEnd) -> Iterator[str]:
     for action in event.actions:
         if isinstance(action, Reschedule) and action.justification:
             yield action.justification
-
-
-def _unread(record: Record) -> str:
-    return "\n".join(filter(None, (record.text, record.refusal)))
