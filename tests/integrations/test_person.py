@@ -19,9 +19,8 @@ from playwright.sync_api import sync_playwright
 
 from calbench import load_suite, read_run, read_trace, rescore, score_game, verify, write_trace
 from calbench.integrations.loopback import MOST_BYTES
-from calbench.integrations.person import Page, main, page_of
+from calbench.integrations.person import Page, Terminal, main, page_of, staged
 from calbench.integrations.seats import Seat
-from calbench.integrations.terminal import Terminal, staged
 from calbench.types import (
     AgentId,
     DirectMessage,
