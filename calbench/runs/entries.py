@@ -16,7 +16,7 @@ from calbench.metrics.measure import MeasureSpec
 from calbench.pool import Pool
 from calbench.report.experiment import checked_id
 from calbench.runs.folder import job_folders
-from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
+from calbench.runs.recorded import RecordedGame, consistent, read_games, team_rank
 from calbench.runs.slices import renamed_trace, run_name, team_of_run
 from calbench.runs.verification import verified_teams
 from calbench.traces.catalog import Catalog
@@ -95,7 +95,7 @@ def read_runs(
     Raises:
         FileError: a folder holds no game, or a game is no trace.
     """
-    games = [recorded_games([path], pool) for path in named.values()]
+    games = [consistent(read_games([path], pool)) for path in named.values()]
     count = Counter(team for own in games for team in {game.team_id for game in own})
     found = []
     for number, (name, own) in enumerate(zip(named, games, strict=True)):

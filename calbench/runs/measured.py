@@ -27,7 +27,7 @@ from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import KEPT, KEYS, check_folder, job_folders
 from calbench.runs.identity import is_published
 from calbench.runs.published import facts_beside, published_facts, published_names, settings_of
-from calbench.runs.recorded import RecordedGame, read_games, recorded_games, team_rank
+from calbench.runs.recorded import RecordedGame, consistent, read_games, team_rank
 from calbench.runs.slices import pooled, told_apart
 from calbench.scenarios.sealing import SEALED
 from calbench.traces.catalog import trace_paths
@@ -175,7 +175,7 @@ def beside_published(run: Path, spec: RunSpec) -> Comparison | None:
         CalbenchError: one line about what does not fit.
     """
     own = [team.team_id for team in spec.teams if any(s.kind == "model" for s in team.seats)]
-    heads = [game.head for game in recorded_games([run]) if game.team_id in own]
+    heads = [game.head for game in consistent(read_games([run])) if game.team_id in own]
     if not any(map(is_published, heads)):
         return None  # without measuring anything
     ours = _measured(run, spec)
@@ -231,7 +231,7 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
         workers(spec.jobs, spec.executor, games=count) as pool,
         scratch_folder("compare") as scratch,
     ):
-        games = recorded_games([run], pool)
+        games = consistent(read_games([run], pool))
         with progress("scored", len(games)) as tick:
             facts = measure_games(
                 games, scratch, spec.measure, tick, pool, (GAMES, AGENTS, MEETINGS)

@@ -152,21 +152,8 @@ class RecordedGame:
         return self.head.scenario_id
 
 
-def recorded_games(paths: Iterable[Path], pool: Pool | None = None) -> list[RecordedGame]:
-    """Return the games below some paths; those of one key must be one game.
-
-    Args:
-        paths: trace files, folders of them, or folders of runs.
-        pool: where to read; ``None`` reads here.
-
-    Raises:
-        FileError: a file is no trace, or two contradict each other.
-    """
-    return consistent(read_games(paths, pool))
-
-
 def read_games(paths: Iterable[Path], pool: Pool | None = None) -> list[RecordedGame]:
-    """Return the games below some paths, whatever they say of each other.
+    """Return the games below some paths, whatever they say of each other: see ``consistent``.
 
     Args:
         paths: trace files, folders of them, or folders of runs.

@@ -18,7 +18,7 @@ from calbench.files import printable, shorten
 from calbench.folders import scratch_folder
 from calbench.runs.identity import published_parts
 from calbench.runs.published import settings_of
-from calbench.runs.recorded import recorded_games
+from calbench.runs.recorded import consistent, read_games
 from calbench.runs.seats import modules_of, package_digest
 from calbench.runs.verification import is_known
 from calbench.submissions.examine import (
@@ -331,7 +331,7 @@ def numbers_of(paths: Iterable[Path]) -> dict[str, dict[str, dict[str, float]]]:
         FileError: a game is no trace.
     """
     spec = compose([])
-    games = recorded_games(paths)
+    games = consistent(read_games(paths))
     games.sort(key=lambda game: (game.team_id, game.head.setting, game.scenario_id, game.file))
     with scratch_folder("submission") as scratch, progress("measured", len(games)) as tick:
         facts = measure_games(games, scratch / "facts", spec.measure, tick, None, ALL_FACTS)
