@@ -155,14 +155,9 @@ def _site(
     settings: Settings,
 ) -> Site:
     """Return the published experiments, and the views of runs in their place or behind them."""
+    is_beside, folder = bool(published.results), scratch / "views"
     made = {
-        view.name: _experiment(
-            view,
-            runs,
-            scratch / "views" / view.name,
-            settings,
-            is_beside=bool(published.results),
-        )
+        view.name: _experiment(view, runs, folder / view.name, settings, is_beside=is_beside)
         for view in views
     }
     known = [made.get(each.name) or _as_published(each) for each in published.results]

@@ -214,12 +214,11 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
             return _side(facts, spec)
     if jobs := job_folders(run):
         sides = [_of_job(job.name, _measured(job, spec)) for job in jobs]
-        games, agents = (
-            pd.concat(frames, ignore_index=True)
-            for frames in zip(*((side.games, side.agents) for side in sides), strict=True)
-        )
+        every, agents, names = zip(*sides, strict=True)
         return _Side(
-            games, agents, {team: each for side in sides for team, each in side.names.items()}
+            pd.concat(every, ignore_index=True),
+            pd.concat(agents, ignore_index=True),
+            {team: each for own in names for team, each in own.items()},
         )
     try:
         count = len(list(trace_paths(run)))
@@ -267,15 +266,12 @@ def _unlike(a: _Side, b: _Side, pairs: Sequence[tuple[str, str]]) -> int:
     found: set[tuple[str, str]] = set()
     for team_a, team_b in pairs:
         first, second = (
-            side.games[side.games["team"] == team].set_index(SCENARIO)["scenario_digest"]
+            side.games[side.games["team"] == team].drop_duplicates(SCENARIO)
             for side, team in ((a, team_a), (b, team_b))
         )
-        both = (
-            first[~first.index.duplicated()]
-            .to_frame("a")
-            .join(second[~second.index.duplicated()].rename("b"), how="inner")
-        )
-        found.update(both.index[both["a"] != both["b"]])
+        both = first.merge(second, on=SCENARIO)
+        unlike = both[both["scenario_digest_x"] != both["scenario_digest_y"]]
+        found.update(unlike[SCENARIO].itertuples(index=False, name=None))
     return len(found)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -341,15 +341,16 @@ def views_of(runs: Sequence[Run], published: Sequence[Results]) -> list[View]:
 
 def _check(entry: Entry, runs: Sequence[Run], published: Sequence[Results]) -> None:
     """Refuse scenarios that have the names of published ones and are others."""
-    setting = entry.place[0]
-    known: dict[str, set[str]] = {}
-    for each in published:
-        for (name, _, _), digests in each.scenarios.items():
-            if name == setting:
-                for scenario_id, digest in digests.items():
-                    known.setdefault(scenario_id, set()).add(digest)
+    known = {
+        found
+        for each in published
+        for (setting, _, _), digests in each.scenarios.items()
+        if setting == entry.place[0]
+        for found in digests.items()
+    }
+    names = {scenario_id for scenario_id, _ in known}
     for scenario_id, digest in sorted(entry.digests.items()):
-        if digest not in known.get(scenario_id, {digest}):
+        if scenario_id in names and (scenario_id, digest) not in known:
             raise FileError(
                 f"{runs[entry.run].name}: {scenario_id} is not the published scenario of this "
                 "name: it is of another suite; play that with suite.setting=NAME, or leave it out"
@@ -381,11 +382,7 @@ def _view(
         title, name = f"{title}, {part}", f"{name}-{len(digests)}-of-{total}"
     elif not fitting and name in taken:
         title = f"{title}, {runs[entries[0].run].name}"
-    free = next(each for each in _names(name[:LONGEST_NAME]) if each not in taken)
+    name = name[:LONGEST_NAME]
+    others = (f"{name}-{number}" for number in count(2))
+    free = next(each for each in chain([name], others) if each not in taken)
     return View(free, title, part, published=fitting, is_whole=False, **held)
-
-
-def _names(first: str) -> Iterator[str]:
-    """Yield a name, and then others that are like it."""
-    yield first
-    yield from (f"{first}-{number}" for number in count(2))
