@@ -152,7 +152,7 @@ def run_names(paths: Iterable[Path]) -> dict[str, Path]:
 def _staged(game: RecordedGame, team: str, folder: Path, catalog: Catalog) -> RecordedGame:
     """Put a game where its name on the site says; with that name in it if it is another."""
     scenario_id = checked_id(game.scenario_id, "scenario")
-    path = folder / trace_name(checked_id(team, "team"), scenario_id, game.head.replicate)
+    path = folder / trace_name(checked_id(team, "team"), scenario_id, game.replicate)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
         raise FileError(
@@ -161,4 +161,4 @@ def _staged(game: RecordedGame, team: str, folder: Path, catalog: Catalog) -> Re
         )
     data = catalog.read(game.path)
     path.write_bytes(data if team == game.team_id else renamed_trace(game.path, data, team))
-    return replace(game, file=str(path), head=replace(game.head, team_id=team))
+    return replace(game, file=str(path), team_id=team)

@@ -175,8 +175,8 @@ def beside_published(run: Path, spec: RunSpec) -> Comparison | None:
         CalbenchError: one line about what does not fit.
     """
     own = [team.team_id for team in spec.teams if any(s.kind == "model" for s in team.seats)]
-    heads = [game.head for game in consistent(read_games([run])) if game.team_id in own]
-    if not any(map(is_published, heads)):
+    games = consistent(read_games([run]))
+    if not any(is_published(game) for game in games if game.team_id in own):
         return None  # without measuring anything
     ours = _measured(run, spec)
     played = ours.games[ours.games["team"].isin(own)][SAME_GAME].drop_duplicates()
@@ -316,8 +316,7 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
     found, rank = read_games(paths), team_rank(teams)
 
     def place(game: RecordedGame) -> tuple[int, str, str, str, int]:
-        head = game.head  # in whichever folder the game is
-        return *rank(head.team_id), head.setting, head.scenario_id, head.replicate
+        return *rank(game.team_id), game.setting, game.scenario_id, game.replicate
 
     with pruned(out), claimed(out), scratch_folder("rescore") as scratch:
         check_folder(out, KEPT, KEYS)

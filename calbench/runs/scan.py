@@ -120,15 +120,6 @@ class Finding:
 
 
 @dataclass(slots=True)
-class _Share:
-    """How many replies of a player in a phase there are, how many unreadable, and the first."""
-
-    replies: int = 0
-    unread: int = 0
-    first: Finding | None = None
-
-
-@dataclass(slots=True)
 class Scan:
     """What was looked at and what was found.
 
@@ -207,7 +198,9 @@ class _Totals:
 
     def __init__(self) -> None:
         self.games: list[_Where] = []
-        self.shares: dict[tuple[str, str], _Share] = defaultdict(_Share)
+        self.replies = Counter[tuple[str, str]]()  # by player and phase
+        self.unread = Counter[tuple[str, str]]()
+        self.first_unread: dict[tuple[str, str], Finding] = {}
         self._answers: dict[tuple[str, str, str], array[int]] = defaultdict(lambda: array("q"))
 
     def note(self, rule: str, player: str, phase: str, value: int, place: tuple[int, ...]) -> None:
@@ -216,10 +209,11 @@ class _Totals:
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is seen only when all games are known."""
-        for (player, phase), share in sorted(self.shares.items()):
-            if share.first is not None and share.unread >= UNREADABLE_SHARE * share.replies:
-                said = f"{share.unread} of {share.replies} replies of {player} in {phase}, e.g. "
-                yield replace(share.first, quote=f"{said}{share.first.quote}")
+        for (player, phase), first in sorted(self.first_unread.items()):
+            unread, replies = self.unread[player, phase], self.replies[player, phase]
+            if unread >= UNREADABLE_SHARE * replies:
+                said = f"{unread} of {replies} replies of {player} in {phase}, e.g. "
+                yield replace(first, quote=f"{said}{first.quote}")
         for (rule, player, phase), notes in sorted(self._answers.items()):
             values = notes[::5]
             middle, least = median(values), LEAST_TOKENS if rule == "long_answer" else LEAST_MS
@@ -284,7 +278,7 @@ class _GameScan:
         agent, phase = event.agent_id, phase_of(event) or ""
         player, place = self._seats[agent].player, (index, agent, event.round)
         if self._seats[agent].uses_language:
-            self._totals.shares[player, phase].replies += 1
+            self._totals.replies[player, phase] += 1
         parts = [] if isinstance(event, Reflection) else list(_written(event))
         yield from self._of_replies(index, event, place, is_read=bool(parts))
         for text in parts:
@@ -313,11 +307,10 @@ class _GameScan:
     def _of_note(self, index: int, event: ReplyNote) -> Iterator[Finding]:
         if event.kind in PROBLEMS:
             found = self._finding(_CUT.get(event.kind, ""), index, event, event.detail)
-            share = self._totals.shares[found.player, event.phase.value]
-            share.unread += 1
-            if share.first is None:
-                why = f"{event.kind}: {found.quote}"
-                share.first = replace(found, rule="unreadable", quote=why)
+            place, why = (found.player, event.phase.value), f"{event.kind}: {found.quote}"
+            self._totals.unread[place] += 1
+            first = replace(found, rule="unreadable", quote=why)
+            self._totals.first_unread.setdefault(place, first)
             if found.rule:
                 yield found
 

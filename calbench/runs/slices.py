@@ -99,7 +99,7 @@ def told_apart(games: Sequence[RecordedGame], folder: Path) -> tuple[list[Record
         what, shown = _unlike(list(names)), ", ".join(sorted(map(_shown, names.values())))
         lines.append(f"team {_shown(team)} has other {what} in some runs: here it is {shown}")
     called = [
-        replace(game, head=replace(game.head, team_id=new[place])) if place in new else game
+        replace(game, team_id=new[place]) if place in new else game
         for game in games
         for place in [(game.team_id, _meaning(game))]
     ]
@@ -113,7 +113,7 @@ def _meaning(game: RecordedGame) -> Meaning:
     is_published = Path(os.path.abspath(game.file)).is_relative_to(  # noqa: PTH100 - of each game
         DATA / TRACES_FOLDER
     )
-    return Meaning(game.head.lineup, game.head.rules, is_published)
+    return Meaning(game.lineup, game.rules, is_published)
 
 
 def _meanings(games: Iterable[RecordedGame]) -> dict[str, dict[Meaning, list[RecordedGame]]]:

@@ -332,7 +332,7 @@ def numbers_of(paths: Iterable[Path]) -> dict[str, dict[str, dict[str, float]]]:
     """
     spec = compose([])
     games = consistent(read_games(paths))
-    games.sort(key=lambda game: (game.team_id, game.head.setting, game.scenario_id, game.file))
+    games.sort(key=lambda game: (game.team_id, game.setting, game.scenario_id, game.file))
     with scratch_folder("submission") as scratch, progress("measured", len(games)) as tick:
         facts = measure_games(games, scratch / "facts", spec.measure, tick, None, ALL_FACTS)
         table = TABLES["leaderboard.csv"]

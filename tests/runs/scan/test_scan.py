@@ -24,7 +24,10 @@ from tests.runs.scan.planted import PLANTED, reply, saying, scores
 
 SCENARIO = make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)])
 FEW = ("suite.num_scenarios=2", "suite.num_candidates=2", "games_at_once=1", "reflection=false")
-PIECES = ("a", "1 ", "sk-", "eyJ-", "x@", "<a ", "ignore ", "www.", "{{", "a.", "[0:", "A1 Bb ")
+PIECES = (
+    *("a", "1 ", "sk-", "eyJ-", "x@", "<a ", "ignore ", "www.", "{{", "a.", "[0:", "A1 Bb "),
+    "\\",
+)
 TALKING = {"talk_cut", "over_cap", "retries", "repeated"}
 """What honest speakers may run into."""
 
@@ -154,10 +157,7 @@ def test_quotations_are_one_line_without_control_characters() -> None:
 
 
 @pytest.mark.parametrize("rule", WORD_RULES)
-@pytest.mark.parametrize(
-    "piece",
-    ["a", "1 ", "sk-", "eyJ-", "x@", "<a ", "ignore ", "www.", "{{", "a.", "[0:", "A1 Bb ", "\\"],
-)
+@pytest.mark.parametrize("piece", PIECES)
 def test_patterns_take_linear_time(rule: str, piece: str) -> None:
     text, pattern = piece * (60_000 // len(piece)), WORD_RULES[rule].pattern
     start = time.process_time()
