@@ -22,7 +22,7 @@ from calbench.domain.messages import Text
 from calbench.files import printable, shorten
 from calbench.llm.replies.store import ReplyStore
 from calbench.metrics.usage import ANSWERS, PROBLEMS
-from calbench.runs.oddities import MOST_FOUND, WORD_RULES, masked, word_findings
+from calbench.runs.oddities import MOST_FOUND, TABLE, masked, word_findings
 from calbench.traces.catalog import trace_paths
 from calbench.traces.events import (
     OVER_CAP,
@@ -41,24 +41,7 @@ from calbench.traces.models import Seat, Trace
 from calbench.traces.storage import TraceReader
 
 RULES: Final[Mapping[str, tuple[str, str]]] = {
-    **{name: (rule.kind, rule.about) for name, rule in WORD_RULES.items()},
-    "reply_cut": ("replies", "a reply was cut off, or the context was full"),
-    "reply_refused": ("replies", "a provider's filter or the model refused a reply"),
-    "reply_empty": ("replies", "a reply was empty"),
-    "unreadable": ("replies", "a player's replies of a phase are often unreadable (5% or more)"),
-    "repeated": ("repetition", "a seat said the same, word for word, in three turns or more"),
-    "idle": ("absence", "a seat was asked and did nothing in the whole game"),
-    "other_model": ("models", "a reply says that another model gave it than was asked"),
-    "halted": ("limits", "the game ended before its last round"),
-    "over_cap": ("limits", "a message was one too many for a cap"),
-    "talk_cut": ("limits", "agents still did something in the last sweep of talk"),
-    "retries": (
-        "limits",
-        "the last batch that a decision may take was rejected (an empty one is none)",
-    ),
-    "long_answer": ("times and usage", "an answer has 8 times the player's median of tokens"),
-    "no_tokens": ("times and usage", "an answer has words, and no tokens were counted"),
-    "slow_answer": ("times and usage", "an answer took 8 times the player's median of seconds"),
+    name: (rule["kind"], rule["about"]) for name, rule in TABLE["rules"].items()
 }
 """Kind and meaning of each rule, in the order of tables."""
 

@@ -15,7 +15,7 @@ from calbench.llm.model import Endpoint
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.transport import Transport
 from calbench.runs import scan as scanning
-from calbench.runs.oddities import WORD_RULES, masked, word_findings
+from calbench.runs.oddities import TABLE, WORD_RULES, masked, word_findings
 from calbench.runs.play import execute
 from calbench.runs.scan import Scan, scan
 from tests.cli.recording import answering, recording
@@ -47,6 +47,13 @@ def said(text: str) -> Any:
 
 def rules(found: Scan) -> set[str]:
     return {name for name, number in found.counts.items() if number}
+
+
+@pytest.mark.parametrize("name", WORD_RULES)
+def test_pattern_finds_its_examples_and_none_of_its_near_misses(name: str) -> None:
+    rule, find = TABLE["rules"][name], WORD_RULES[name].pattern.search
+    assert all(map(find, rule["finds"]))
+    assert not any(map(find, rule["misses"]))
 
 
 def test_first_texts_are_all_told_apart() -> None:
