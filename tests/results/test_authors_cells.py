@@ -1,4 +1,7 @@
-"""The cells of the paper's Table 2 that its own tasks, settings and measures give to the digit."""
+"""The cells of the paper's Table 2 that its own tasks, settings and measures give to the digit.
+
+And the canonical suites of before, by the limits of the paper's text: their published numbers.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -10,16 +13,19 @@ from calbench.analysis.registry import Settings
 from calbench.analysis.summary.exact import OPEN, table2_cells
 from calbench.analysis.summary.runs import Runs, RunTables
 from calbench.analysis.tables import TABLES
-from calbench.config.composition import compose_team
+from calbench.config.composition import compose, compose_team
 from calbench.domain.ids import MeetingId
 from calbench.domain.messages import CHANNELS
 from calbench.engine.batch import played
+from calbench.facts.frames import read_text
 from calbench.facts.games import AUTHORS, SCORES
 from calbench.metrics.game import GameScore, score_game
 from calbench.oracle.replayed import Burden, replayed
+from calbench.runs.play import execute
 from calbench.scenarios.storage import published_suite
 from calbench.traces.models import PUBLISHED, GameConfig, Limits, Trace
 from calbench.tree import DATA
+from stages import paths
 from tests.facts.measured import facts_of, values_of
 
 CELLS = {
@@ -138,3 +144,26 @@ def test_games_by_another_rule_are_not_measured_so() -> None:
     trace = played(published_suite("uniform")[0], config)
     assert values_of(AUTHORS, trace)["excess"] == []
     assert len(values_of(AUTHORS, games("uniform", "imap")[0][0])["excess"]) == 1
+
+
+BOARDS = read_text(paths.DATA / "published" / "boards.csv")
+FORMER = BOARDS[BOARDS["version"] == "0.1.0"].drop(columns="version")
+"""Of the release that had these suites under the names of the settings."""
+
+TEXT = ("limits=paper", "channels=dm", "facts=scores", "judge=null")
+
+
+@pytest.mark.heavy
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", ["uniform", "varied"])
+def test_former_suites_have_the_numbers_that_were_published(setting: str, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    execute(compose([f"+experiment={setting}", f"suite=former-{setting}", *TEXT, f"out={out}"]))
+    ours = read_text(out / "tables" / "leaderboard.csv")
+    assert set(ours["setting"]) == {f"former-{setting}"}
+    known = FORMER[FORMER["setting"] == setting].drop(columns="setting").reset_index(drop=True)
+    assert ours[list(known.columns)].fillna("").equals(known.fillna(""))
+    against = read_text(out / "tables" / "silence.csv")
+    private = against[against["team"] == "dsm-private"]
+    assert list(private["baseline"]) == ["silent", "first-free"]
+    assert set(private["verdict"]) == {"no better than silence"}

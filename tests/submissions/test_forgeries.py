@@ -6,7 +6,9 @@ follows from games fit what they changed.
 
 import json
 import os
+import random
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,10 +23,13 @@ from calbench.llm.replies.record import Record, message_digest
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.storage import published_suite
 from calbench.submissions.check import Checked, Tier, check
-from calbench.submissions.folder import ENVIRONMENT, REPLIES_FOLDER, SUBMISSION
+from calbench.submissions.folder import ENVIRONMENT, REPLIES_FOLDER, SUBMISSION, files_of
 from calbench.traces.models import Trace
 from calbench.traces.shards import Head, described, head_bytes
 from calbench.traces.storage import trace_bytes
+from tests.campaigns.mutations import BINARY, TEXT
+from tests.conftest import Figures
+from tests.effort import attacks
 from tests.factories import make_scenario
 from tests.submissions.forging import (
     derive,
@@ -497,3 +502,30 @@ def test_forgery_is_refused_or_of_the_tier_that_says_what_is_open(
     assert any(forgery.says in line for line in lines), lines
     assert (found.tier is None) == bool(found.problems)
     assert all(line.isprintable() for line in found.problems)
+
+
+def test_damage_is_refused_in_one_line(kept: Path, tmp_path: Path, figures: Figures) -> None:
+    outcomes = Counter[str]()
+    for number in range(attacks(400)):
+        chance = random.Random(f"submission-{number}")
+        folder = tmp_path / str(number) / "honest"
+        shutil.copytree(kept / "honest", folder)
+        name = chance.choice(sorted({path.parent for path in files_of(folder).values()}))
+        path = chance.choice(sorted(each for each in name.iterdir() if each.is_file()))
+        kinds = BINARY if path.suffix == ".zst" else TEXT
+        before = path.read_bytes()
+        path.write_bytes(after := kinds[chance.choice(sorted(kinds))](chance, before))
+        is_diligent = path.name != SUBMISSION and chance.random() < 0.8
+        if is_diligent:  # the list of files fits
+            listed(folder)
+        found = check(folder)
+        shutil.rmtree(folder.parent)
+        outcomes["refused" if found.problems else "held"] += 1
+        is_said = path.name in {ENVIRONMENT, SUBMISSION}  # versions, name, contact: anybody's word
+        assert found.problems or after == before or is_said, (number, path.name)
+        assert (found.tier is None) == bool(found.problems)
+        for problem in found.problems:
+            assert problem.isprintable(), (number, path.name, problem)
+            assert len(problem) < 2_000, (number, path.name, len(problem))
+    figures("damaged submissions", outcomes)
+    assert outcomes["refused"] > 0.9 * outcomes.total()
