@@ -147,9 +147,8 @@ def ask_again(
     replies: dict[str, Completion] = {}
 
     async def ask(asked: tuple[Record, Request], completer: Completer) -> None:
-        record, request = asked
-        place = f"reply {record.key[:12]}"  # of which game, its record does not say
-        site = CallSite(player, place, AgentId(0), 0, Phase.CHEAP_TALK, 0, 0)
+        record, request = asked  # of which game and agent, no record says
+        site = CallSite(player, f"reply {record.key[:12]}", AgentId(0), 0, Phase.CHEAP_TALK, 0, 0)
         replies[record.key] = await completer.complete(request, site)
 
     kept = spec.replies.model_copy(update={"path": str(out / ANSWERS)})
