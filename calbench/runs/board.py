@@ -26,7 +26,6 @@ from calbench.report.writing import write_site
 from calbench.runs.entries import Run, read_runs, run_names
 from calbench.runs.published import (
     Published,
-    Results,
     View,
     read_published,
     settings_of,
@@ -160,7 +159,7 @@ def _site(
         view.name: _experiment(view, runs, folder / view.name, settings, is_beside=is_beside)
         for view in views
     }
-    known = [made.get(each.name) or _as_published(each) for each in published.results]
+    known = [made.get(each.shown.name) or each.shown for each in published.results]
     added = [each for each in made.values() if each not in known]
     behind = sum(each.role.page == SETTINGS for each in known)
     tables = scratch / "tables"
@@ -173,19 +172,6 @@ def _site(
         Tables(tables / "summary"),
         Tables(published.others),
         has_games=published.has_games,
-    )
-
-
-def _as_published(results: Results) -> Experiment:
-    nothing = results.tables / "nothing"
-    return Experiment(
-        results.name,
-        results.suite or nothing,
-        results.tables,
-        results.traces or nothing,
-        results.role,
-        facts=results.facts,
-        about=results.about,
     )
 
 
@@ -208,9 +194,10 @@ def _experiment(
     joined = join_facts(sources, folder / "facts", facts, teams)
     write_tables(joined, folder / "tables", settings)
     _link_games(view, runs, folder / "traces")
-    base = view.published[0] if view.is_whole else None
-    suite = None if base is None else base.suite
-    if suite is None:  # as the games of a run hold its scenarios
+    base = view.published[0].shown if view.is_whole else None
+    if base is not None and base.suite.is_file():
+        suite = base.suite
+    else:  # as the games of a run hold its scenarios
         suite, entry, reader = folder / "suite.jsonl", view.entries[0], TraceReader()
         paths = [runs[entry.run].traces / entry.team / f"{name}.json" for name in view.digests]
         write_suite(suite, [reader.read(path).scenario for path in paths])
@@ -224,7 +211,7 @@ def _experiment(
         unpublished={each.team: each.is_verified for each in view.entries if is_beside},
         part=view.part,
         facts=folder / "facts",
-        about={team: text for each in view.published for team, text in each.about.items()},
+        about={team: text for each in view.published for team, text in each.shown.about.items()},
     )
 
 
@@ -261,13 +248,14 @@ def _link_games(view: View, runs: Sequence[Run], folder: Path) -> None:
     catalog = Catalog()
     for each in view.published[:1] if view.is_whole else view.published:
         for team in each.teams:
-            if each.traces is None or (folder / team).exists():
+            traces = each.shown.traces
+            if not traces.is_dir() or (folder / team).exists():
                 continue
-            if (each.traces / team).is_dir():
-                (folder / team).symlink_to((each.traces / team).resolve())
+            if (traces / team).is_dir():
+                (folder / team).symlink_to((traces / team).resolve())
                 continue
             (folder / team).mkdir()  # its games are in shards
-            for path in trace_paths(each.traces):
+            for path in trace_paths(traces):
                 if path.parent.name == team:
                     (folder / team / path.name).write_bytes(catalog.read(path))
     for entry in view.entries:

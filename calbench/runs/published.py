@@ -6,7 +6,7 @@ view for every set of scenarios that a run played.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, count
 from pathlib import Path
@@ -29,6 +29,7 @@ from calbench.llm.prices import read_prices
 from calbench.pool import Pool, mapped
 from calbench.release.archives import unpack
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids
+from calbench.report.experiment import Experiment
 from calbench.report.role import SETTINGS, Role
 from calbench.runs.entries import SAME_GAME, Entry, Place, Run, scenarios_of
 from calbench.scenarios.storage import published_suite
@@ -46,39 +47,28 @@ class Results:
     """The results of a published experiment.
 
     Attributes:
-        name: of the experiment.
-        role: what it is for on the site.
+        shown: as the site shows it. Without facts its teams are not ranked; its suite and its
+            traces may not be here.
         settings: that make its tables.
-        tables: folder of its tables.
-        facts: folder of its facts; absent: its teams are not ranked.
-        suite: its suite file; absent: neither suite nor games are here.
-        traces: folder of its games.
-        about: what its teams do, by team.
     """
 
-    name: str
-    role: Role
+    shown: Experiment
     settings: Settings
-    tables: Path
-    facts: Path | None
-    suite: Path | None = None
-    traces: Path | None = None
-    about: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def measured(self) -> Facts:
         """Its facts; only of experiments whose teams are ranked."""
-        return Facts(self.facts or self.tables)
+        return Facts(self.shown.facts or self.shown.folder)
 
     @cached_property
     def scenarios(self) -> Mapping[Place, Digests]:
         """The scenarios of its games, by setting, channels and limits."""
-        return {} if self.facts is None else scenarios_of(self.measured.games)
+        return {} if self.shown.facts is None else scenarios_of(self.measured.games)
 
     @cached_property
     def teams(self) -> tuple[str, ...]:
         """Its teams in their order."""
-        return () if self.facts is None else tuple(dict.fromkeys(self.measured.games["team"]))
+        return () if self.shown.facts is None else tuple(dict.fromkeys(self.measured.games["team"]))
 
 
 @dataclass(frozen=True)
@@ -143,19 +133,18 @@ def _is_computed(data: Path, spec: RunSpec) -> bool:
 
 
 def _computed(data: Path, specs: Iterable[RunSpec]) -> Published:
-    results = [
-        Results(
+    results = []
+    for spec in specs:
+        shown = Experiment(
             spec.name,
-            role := _role(spec),
-            settings_of(spec),
-            data / "tables" / spec.name,
-            data / "facts" / spec.name if role.is_ranked else None,
             data / "suites" / f"{spec.name}.jsonl",
+            data / "tables" / spec.name,
             data / "traces" / spec.name,
-            spec.about,
+            role := _role(spec),
+            facts=data / "facts" / spec.name if role.is_ranked else None,
+            about=spec.about,
         )
-        for spec in specs
-    ]
+        results.append(Results(shown, settings_of(spec)))
     return Published(results, data / "published", data / "tables" / SAMPLE.path)
 
 
@@ -172,11 +161,12 @@ def _packed(data: Path, scratch: Path, pool: Pool | None) -> Published:
     for spec in _specs(names):
         own = facts / spec.name if (facts / spec.name).is_dir() else None
         role = _role(spec).model_copy(update={"games": 0})
-        made = (settings_of(spec), tables / spec.name, own)
-        results.append(Results(spec.name, role, *made, about=spec.about))
+        places = (scratch / "nothing", tables / spec.name, scratch / "nothing")
+        shown = Experiment(spec.name, *places, role, facts=own, about=spec.about)
+        results.append(Results(shown, settings_of(spec)))
         if own is not None:
             _name_games(spec, own)
-    list(mapped(_write, [each for each in results if each.facts is not None], pool))
+    list(mapped(_write, [each for each in results if each.shown.facts is not None], pool))
     others = data / "published"
     if not others.is_dir():
         others = in_tree("data/published")
@@ -284,7 +274,7 @@ def _name_games(spec: RunSpec, facts: Path) -> None:
 
 def _write(results: Results) -> None:
     """Make the tables that the packed file has as facts."""
-    write_tables(results.measured, results.tables, results.settings)
+    write_tables(results.measured, results.shown.folder, results.settings)
 
 
 LONGEST_NAME = 56
@@ -333,8 +323,8 @@ def views_of(runs: Sequence[Run], published: Sequence[Results]) -> list[View]:
     for place, scenarios in keys:
         own = [e for e in entries if e.place == place and scenarios <= e.digests.items()]
         fitting = [each for each in published if scenarios <= each.scenarios.get(place, {}).items()]
-        fitting.sort(key=lambda each: each.role.page != SETTINGS)  # stable
-        taken = {view.name for view in views} | {each.name for each in published}
+        fitting.sort(key=lambda each: each.shown.role.page != SETTINGS)  # stable
+        taken = {view.name for view in views} | {each.shown.name for each in published}
         views.append(_view(place, dict(sorted(scenarios)), own, fitting, runs, taken))
     return views
 
@@ -368,9 +358,9 @@ def _view(
     setting, channels, limits = place
     whole = [each for each in fitting if len(each.scenarios[place]) == len(digests)]
     held: dict[str, Any] = {"place": place, "digests": digests, "entries": entries}
-    if whole and whole[0].role.page == SETTINGS:
+    if whole and whole[0].shown.role.page == SETTINGS:
         first = [whole[0], *(each for each in fitting if each is not whole[0])]
-        return View(whole[0].name, setting, "", published=first, is_whole=True, **held)
+        return View(whole[0].shown.name, setting, "", published=first, is_whole=True, **held)
     title, name = setting, setting
     if (words := conditions(channels, limits)) != USUAL:
         title += f", {words}"
