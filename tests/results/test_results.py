@@ -1,6 +1,5 @@
 """Results as frames: types by declaration, words beside the numbers, mistakes in one line."""
 
-import csv
 import shutil
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from calbench.facts.columns import Column
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.release.manifest import read_manifest
 from calbench.runs.results import Results, read_results, read_run
-from tests.cli.runs import REPO, python
+from tests.cli.runs import REPO, python, rows
 
 DTYPES = {
     "text": "str",
@@ -23,11 +22,6 @@ DTYPES = {
     "truth": "boolean",
 }
 """What pandas calls each kind of column."""
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def types(frame: pd.DataFrame) -> dict[str, str]:
