@@ -90,7 +90,8 @@ def heavy():
 """
 
 PLAYING = f"""{HEAVY}
-from calbench import load_suite, play, play_game, score_game
+import calbench.runs.results
+from calbench import load_suite, play, play_game, read_results, read_run, score_game
 from calbench.agents.example import Announcer
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
