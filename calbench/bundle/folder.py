@@ -101,7 +101,7 @@ def _roles(path: Path) -> dict[str, Role]:
 
 def _copy(top: Path, roles: Mapping[str, Role], out: Path) -> None:
     """Write what is published as it is, or packed."""
-    shutil.copytree(top / "build" / "site", out / "site", ignore=_hidden)
+    shutil.copytree(top / "build" / "site", out / "site", ignore=shutil.ignore_patterns(".*"))
     shutil.copytree(top / "build" / "site" / "schemas", out / "schemas")
     for name in ("locks", "suites", "traces", "replies"):
         (out / name).mkdir()
@@ -121,10 +121,6 @@ def _copy(top: Path, roles: Mapping[str, Role], out: Path) -> None:
     for cohort in sorted((top / "data" / "cohorts").iterdir()):
         if cohort.is_dir():
             write_archive(cohort, out / "replies" / f"{cohort.name}.tar.bz2", cohort.name)
-
-
-def _hidden(_: str, names: list[str]) -> list[str]:
-    return [name for name in names if name.startswith(".")]
 
 
 def _shards(folder: Path) -> Iterator[Path]:

@@ -220,8 +220,7 @@ def _sources(view: View, runs: Sequence[Run]) -> Iterator[Chosen]:
     known: set[str] = set()
     for each in view.published:
         is_base = view.is_whole and not known
-        is_chosen = (lambda _: True) if is_base else _games_of(view, {*each.teams} - known)
-        yield each.measured, is_chosen
+        yield each.measured, _games_of(view, None if is_base else {*each.teams} - known)
         known.update(each.teams)
     for number, run in enumerate(runs):
         teams = {entry.team for entry in view.entries if entry.run == number}
@@ -229,14 +228,12 @@ def _sources(view: View, runs: Sequence[Run]) -> Iterator[Chosen]:
             yield run.facts, _games_of(view, teams)
 
 
-def _games_of(view: View, teams: Collection[str]) -> Callable[[GameKey], bool]:
-    """Return which games are in a view: those of some teams on its scenarios."""
-    setting, *_ = view.place
-
-    def is_chosen(key: GameKey) -> bool:
-        return key.setting == setting and key.team in teams and key.scenario_id in view.digests
-
-    return is_chosen
+def _games_of(view: View, teams: Collection[str] | None) -> Callable[[GameKey], bool]:
+    """Return which games are in a view: those of some teams on its scenarios, or all."""
+    setting, known = view.place[0], view.digests
+    return lambda key: (
+        teams is None or (key.setting == setting and key.team in teams and key.scenario_id in known)
+    )
 
 
 def _link_games(view: View, runs: Sequence[Run], folder: Path) -> None:
