@@ -7,16 +7,14 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from calbench.bundle.descriptions import crate, descriptions, read_about, write_cards
 from calbench.bundle.files import Entry, entries, sizes, write_json, write_manifest
 from calbench.bundle.tables import datapackage, write_tables
 from calbench.console import progress
-from calbench.errors import ConfigError, FileError, OutputError
+from calbench.errors import ConfigError, OutputError
 from calbench.files import first_problem, read_bytes
 from calbench.folders import is_own, replaced, scratch_folder
 from calbench.report.downloads import write_archive, write_gzip
@@ -87,16 +85,17 @@ def _check_out(out: Path) -> None:
         raise OutputError(f"{out}: holds other files; choose another folder with out=")
 
 
+class _Part(BaseModel):
+    role: Role
+
+
 def _roles(path: Path) -> dict[str, Role]:
     """Return what each experiment is for, in the order of the site."""
     try:
-        found: dict[str, Any] = orjson.loads(read_bytes(path))
-        roles = {name: part["role"] for name, part in found.items()}
-        return TypeAdapter(dict[str, Role]).validate_python(roles)
+        found = TypeAdapter(dict[str, _Part]).validate_json(read_bytes(path))
     except ValidationError as error:
         raise ConfigError(f"{path}: {first_problem(error)}; {REPRO}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FileError(f"{path}: does not say what experiments are for; {REPRO}") from error
+    return {name: part.role for name, part in found.items()}
 
 
 def _copy(top: Path, roles: Mapping[str, Role], out: Path) -> None:
