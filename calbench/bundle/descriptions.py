@@ -1,7 +1,6 @@
-"""What machines read about a bundle: Croissant, RO-Crate, DataCite and CodeMeta.
+"""What is read about a bundle: cards by people, and four formats by machines.
 
-The formats: Croissant 1.0 with its extension for responsible AI 1.0 (MLCommons), RO-Crate 1.1,
-DataCite Metadata Schema 4.5 and CodeMeta 3.0.
+Both are templates, filled in with what was computed.
 """
 
 import json
@@ -9,18 +8,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from calbench.analysis.measures import HEADLINE, MEASURES
+from calbench.analysis.versions import versions
 from calbench.bundle.files import Entry
-from calbench.bundle.tables import Written
+from calbench.bundle.tables import FOLDER, Written
+from calbench.documents import read_yaml
 from calbench.domain.canary import CANARY, KEY
 from calbench.facts.columns import Kind
 
 About = Mapping[str, Any]
 """What cards and descriptions say alike: ``templates/about.yaml``, with version and date."""
 
-CONTEXT: dict[str, Any] = json.loads(
-    (Path(__file__).parent / "templates" / "croissant.json").read_bytes()
-)
-"""The names of Croissant 1.0 as its specification prints them."""
+TEMPLATES = Path(__file__).parent / "templates"
+
+CARDS = ("README.md", "DATASHEET.md", "EVALUATION.md")
+
+SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
+"""Bounds of rows and what cards of data sets call those below; more are ``1M<n<10M``."""
+
 
 TYPES: Mapping[Kind, str] = {
     "text": "sc:Text",
@@ -44,42 +53,144 @@ MEDIA = {
 """Media types by suffix; others are plain text."""
 
 
-def croissant(about: About, tables: Sequence[Written]) -> dict[str, Any]:
-    """Describe the tables for Croissant: a file and a record set for each."""
+def read_about(citation: Path) -> dict[str, Any]:
+    """Return what cards and descriptions say alike.
+
+    Args:
+        citation: ``CITATION.cff``, which has the version, its date and the paper.
+
+    Raises:
+        ConfigError: it is no such document.
+    """
+    cited = read_yaml(citation)
+    paper = cited["preferred-citation"]
+    names = " and ".join(
+        f"{each['family-names']}, {each['given-names']}" for each in paper["authors"]
+    )
     return {
-        "@context": CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": [
-            "http://mlcommons.org/croissant/1.0",
-            "http://mlcommons.org/croissant/RAI/1.0",
-        ],
-        "name": "calbench",
-        "alternateName": about["title"],
-        "description": about["description"],
-        "identifier": CANARY,
-        "license": about["licence"],
-        "url": about["paper"],
-        "version": about["version"],
-        "datePublished": about["date"],
-        "inLanguage": "en",
-        "keywords": about["keywords"],
-        "creator": {"@type": "sc:Organization", "name": about["creator"]},
-        "publisher": {"@type": "sc:Organization", "name": about["publisher"]},
-        "citeAs": about["citation"],
-        "isLiveDataset": False,
-        "rai:dataCollection": about["collection"],
-        "rai:dataCollectionType": "Software Collection",
-        "rai:dataCollectionMissingData": about["missing"],
-        "rai:dataPreprocessingProtocol": about["preprocessing"],
-        "rai:dataAnnotationProtocol": about["annotation"],
-        "rai:dataUseCases": [*about["uses"], *(f"Not for: {each}" for each in about["misuses"])],
-        "rai:dataBiases": about["biases"],
-        "rai:dataLimitations": about["limitations"],
-        "rai:dataSocialImpact": about["harms"],
-        "rai:personalSensitiveInformation": about["personal"],
-        "rai:dataReleaseMaintenancePlan": about["maintenance"],
-        "distribution": [_file_object(each) for each in tables],
-        "recordSet": [_record_set(each) for each in tables],
+        **read_yaml(TEMPLATES / "about.yaml"),
+        "version": str(cited["version"]),
+        "date": str(cited["date-released"]),
+        "paper_title": paper["title"],
+        "citation": f"@misc{{zou2026calbench, title = {{{paper['title']}}}, author = {{{names}}}, "
+        f"year = {{{paper['year']}}}, url = {{{paper['url']}}}}}",
+    }
+
+
+def write_cards(
+    about: Mapping[str, Any],
+    tables: Sequence[Written],
+    parts: Mapping[str, str],
+    sizes: Mapping[str, tuple[int, int]],
+    out: Path,
+) -> None:
+    """Write the cards of a bundle whose tables are there.
+
+    Args:
+        about: what :func:`read_about` returned.
+        tables: of the bundle.
+        parts: what is in each of its folders.
+        sizes: files and bytes of each.
+        out: its folder.
+    """
+    experiments = pd.read_parquet(out / FOLDER / "experiments.parquet").to_dict("records")
+    rows = sum(each.rows for each in tables)
+    given = {
+        "about": about,
+        "canary": CANARY,
+        "versions": versions(),
+        "tables": tables,
+        "rows": rows,
+        "size_category": next((name for most, name in SIZES if rows < most), "1M<n<10M"),
+        "experiments": experiments,
+        "scenarios": sum(each["scenarios"] for each in experiments),
+        "games": sum(each["games"] for each in experiments),
+        "parts": parts,
+        "sizes": sizes,
+        "readers": read_yaml(TEMPLATES / "readers.yaml"),
+        "measures": _measures(),
+        "board": _board(out / FOLDER),
+    }
+    for name in CARDS:
+        (out / name).write_text(_rendered(name, given), encoding="utf-8", newline="\n")
+
+
+def _rendered(name: str, given: Mapping[str, Any]) -> str:
+    pages = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 - Markdown and YAML of our own words and numbers
+    )
+    return pages.get_template(f"{name}.jinja").render(given)
+
+
+def _measures() -> list[dict[str, str]]:
+    """Return the headline measures as cells of a table."""
+    return [
+        {
+            "name": each.name,
+            "meaning": each.definition.replace("|", "\\|"),
+            "unit": each.unit,
+            "denominator": each.denominator,
+        }
+        for each in MEASURES
+        if each.name in HEADLINE
+    ]
+
+
+def _board(tables: Path) -> list[dict[str, Any]]:
+    """Return the teams of ranked experiments with their headline measures."""
+    experiments = pd.read_parquet(tables / "experiments.parquet")
+    ranked = set(experiments.loc[experiments["is_ranked"], "experiment"])
+    names = [each["name"] for each in _measures()]
+    return [
+        {
+            "place": ", ".join(dict.fromkeys((row["experiment"], row["setting"]))),
+            "team": row["team"],
+            "games": row["games"],
+            "cells": [_cell(row, name) for name in names],
+        }
+        for row in pd.read_parquet(tables / "leaderboard.parquet").to_dict("records")
+        if row["experiment"] in ranked
+    ]
+
+
+def _cell(row: Mapping[Any, Any], name: str) -> str:
+    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    if pd.isna(value):
+        return ""
+    return (
+        f"{value:.2f}" if pd.isna(low) or pd.isna(high) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    )
+
+
+def _said(about: About) -> dict[str, dict[str, Any]]:
+    """Return what descriptions say but of files and columns, by the name of the format."""
+    formats = sorted(set(MEDIA.values()))
+    given = {"about": about, "canary": CANARY, "key": KEY, "formats": formats}
+    found: dict[str, dict[str, Any]] = yaml.safe_load(_rendered("descriptions.yaml", given))
+    return found
+
+
+def descriptions(about: About, tables: Sequence[Written]) -> dict[str, dict[str, Any]]:
+    """Describe a bundle for Croissant, a file and a record set for each table, DataCite, CodeMeta.
+
+    Returns:
+        The descriptions by the names of their files.
+    """
+    said = _said(about)
+    return {
+        "croissant.json": {
+            "@context": json.loads((TEMPLATES / "croissant.json").read_bytes()),
+            **said["croissant"],
+            "distribution": [_file_object(each) for each in tables],
+            "recordSet": [_record_set(each) for each in tables],
+        },
+        "datacite.json": said["datacite"],
+        "codemeta.json": said["codemeta"],
     }
 
 
@@ -129,61 +240,28 @@ def crate(about: About, files: Iterable[Entry], folders: Mapping[str, str]) -> d
         files: which, with their checksums.
         folders: what is in each folder at the top.
     """
+    said = _said(about)["crate"]
     found = [each for each in files if each.part != "site"]
     paths = {name: [each.path for each in found if each.part == name] for name in folders}
     top = [each.path for each in found if each.part not in folders]
     return {
-        "@context": ["https://w3id.org/ro/crate/1.1/context", {"sha256": SHA256, KEY: CANARY_TERM}],
+        "@context": said["context"],
         "@graph": [
-            {
-                "@id": "ro-crate-metadata.json",
-                "@type": "CreativeWork",
-                "about": {"@id": "./"},
-                "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-            },
-            {"@id": "./", **_root(about), **_parts([*(f"{name}/" for name in folders), *top])},
+            said["first"],
+            {**said["root"], **_parts([*(f"{name}/" for name in folders), *top])},
             *(
-                {"@id": f"{name}/", "@type": "Dataset", "name": name, "description": said}
+                {"@id": f"{name}/", "@type": "Dataset", "name": name, "description": what}
                 | _parts(paths[name])
-                for name, said in folders.items()
+                for name, what in folders.items()
             ),
             *map(_file, found),
-            {"@id": "#developers", "@type": "Organization", "name": about["creator"]},
-            {
-                "@id": about["licence"],
-                "@type": "CreativeWork",
-                "name": "Creative Commons Attribution 4.0 International",
-                "description": "Of the data; code, schemas and notebooks: MIT.",
-            },
-            {"@id": about["paper"], "@type": "ScholarlyArticle", "name": about["paper_title"]},
+            *said["last"],
         ],
     }
 
 
 def _parts(paths: Iterable[str]) -> dict[str, Any]:
     return {"hasPart": [{"@id": path} for path in paths]}
-
-
-def _root(about: About) -> dict[str, Any]:
-    return {
-        "@type": "Dataset",
-        "name": about["title"],
-        "description": about["description"],
-        "datePublished": about["date"],
-        "version": about["version"],
-        "keywords": about["keywords"],
-        "license": {"@id": about["licence"]},
-        "author": {"@id": "#developers"},
-        "publisher": {"@id": "#developers"},
-        "citation": {"@id": about["paper"]},
-        KEY: CANARY,
-    }
-
-
-SHA256 = "https://w3id.org/ro/terms/workflow-run#sha256"
-"""The term for a checksum, which RO-Crate 1.1 lacks itself."""
-
-CANARY_TERM = "https://schema.org/identifier"
 
 
 def _file(each: Entry) -> dict[str, Any]:
@@ -194,64 +272,4 @@ def _file(each: Entry) -> dict[str, Any]:
         "contentSize": str(each.bytes),
         "encodingFormat": MEDIA.get(Path(each.path).suffix, "text/plain"),
         "sha256": each.sha256,
-    }
-
-
-def datacite(about: About) -> dict[str, Any]:
-    """Return what a registry of DOIs asks for; the DOI is given when a version is deposited."""
-    return {
-        "schemaVersion": "http://datacite.org/schema/kernel-4",
-        "types": {"resourceType": "Benchmark", "resourceTypeGeneral": "Dataset"},
-        "creators": [{"name": about["creator"], "nameType": "Organizational"}],
-        "titles": [{"title": about["title"]}],
-        "publisher": {"name": about["publisher"]},
-        "publicationYear": about["date"][:4],
-        "dates": [{"date": about["date"], "dateType": "Issued"}],
-        "subjects": [{"subject": each} for each in about["keywords"]],
-        "language": "en",
-        "version": about["version"],
-        "formats": sorted(set(MEDIA.values())),
-        "rightsList": [
-            {
-                "rights": "Creative Commons Attribution 4.0 International",
-                "rightsUri": about["licence"],
-                "rightsIdentifier": "CC-BY-4.0",
-                "rightsIdentifierScheme": "SPDX",
-            }
-        ],
-        "descriptions": [
-            {"description": about["description"], "descriptionType": "Abstract"},
-            {"description": CANARY, "descriptionType": "TechnicalInfo"},
-        ],
-        "relatedIdentifiers": [
-            {
-                "relatedIdentifier": about["paper"],
-                "relatedIdentifierType": "URL",
-                "relationType": "References",
-            }
-        ],
-    }
-
-
-def codemeta(about: About) -> dict[str, Any]:
-    """Describe the software that made the bundle."""
-    return {
-        "@context": "https://w3id.org/codemeta/3.0",
-        "@type": "SoftwareSourceCode",
-        "name": "calbench",
-        "description": about["description"],
-        "identifier": CANARY,
-        "version": about["version"],
-        "dateModified": about["date"],
-        "datePublished": about["date"],
-        "license": "https://spdx.org/licenses/MIT",
-        "programmingLanguage": {"@type": "ComputerLanguage", "name": "Python"},
-        "runtimePlatform": "Python 3.11 or later",
-        "keywords": about["keywords"],
-        "author": [{"@type": "Organization", "name": about["creator"]}],
-        "referencePublication": {
-            "@type": "ScholarlyArticle",
-            "name": about["paper_title"],
-            "url": about["paper"],
-        },
     }

@@ -7,17 +7,14 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from calbench.bundle.cards import read_about, write_cards
-from calbench.bundle.descriptions import codemeta, crate, croissant, datacite
+from calbench.bundle.descriptions import crate, descriptions, read_about, write_cards
 from calbench.bundle.files import Entry, entries, sizes, write_json, write_manifest
 from calbench.bundle.tables import datapackage, write_tables
 from calbench.console import progress
-from calbench.errors import ConfigError, FileError, OutputError
+from calbench.errors import ConfigError, OutputError
 from calbench.files import first_problem, read_bytes
 from calbench.folders import is_own, replaced, scratch_folder
 from calbench.report.downloads import write_archive, write_gzip
@@ -88,21 +85,22 @@ def _check_out(out: Path) -> None:
         raise OutputError(f"{out}: holds other files; choose another folder with out=")
 
 
+class _Part(BaseModel):
+    role: Role
+
+
 def _roles(path: Path) -> dict[str, Role]:
     """Return what each experiment is for, in the order of the site."""
     try:
-        found: dict[str, Any] = orjson.loads(read_bytes(path))
-        roles = {name: part["role"] for name, part in found.items()}
-        return TypeAdapter(dict[str, Role]).validate_python(roles)
+        found = TypeAdapter(dict[str, _Part]).validate_json(read_bytes(path))
     except ValidationError as error:
         raise ConfigError(f"{path}: {first_problem(error)}; {REPRO}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FileError(f"{path}: does not say what experiments are for; {REPRO}") from error
+    return {name: part.role for name, part in found.items()}
 
 
 def _copy(top: Path, roles: Mapping[str, Role], out: Path) -> None:
     """Write what is published as it is, or packed."""
-    shutil.copytree(top / "build" / "site", out / "site", ignore=_hidden)
+    shutil.copytree(top / "build" / "site", out / "site", ignore=shutil.ignore_patterns(".*"))
     shutil.copytree(top / "build" / "site" / "schemas", out / "schemas")
     for name in ("locks", "suites", "traces", "replies"):
         (out / name).mkdir()
@@ -124,10 +122,6 @@ def _copy(top: Path, roles: Mapping[str, Role], out: Path) -> None:
             write_archive(cohort, out / "replies" / f"{cohort.name}.tar.bz2", cohort.name)
 
 
-def _hidden(_: str, names: list[str]) -> list[str]:
-    return [name for name in names if name.startswith(".")]
-
-
 def _shards(folder: Path) -> Iterator[Path]:
     found = sorted(folder.glob(SHARD_GLOB))
     if not found:
@@ -140,9 +134,8 @@ def _describe(top: Path, roles: Mapping[str, Role], scratch: Path, out: Path) ->
     about = read_about(top / "CITATION.cff")
     tables = write_tables(top / "data", roles, scratch, out)
     write_json(out / "datapackage.json", datapackage(tables, about))
-    write_json(out / "croissant.json", croissant(about, tables))
-    write_json(out / "datacite.json", datacite(about))
-    write_json(out / "codemeta.json", codemeta(about))
+    for name, described in descriptions(about, tables).items():
+        write_json(out / name, described)
     found = entries(out, [file for each in tables for file in (each.csv, each.parquet)])
     written = sizes(found)
     folders = {name: written[name] for name in PARTS}

@@ -15,7 +15,7 @@ from calbench.analysis.together import MARK, SUMMARY_FOLDER, Together, tables_to
 from calbench.bundle.files import Entry, entry
 from calbench.console import progress
 from calbench.domain.canary import CANARY, KEY
-from calbench.facts.columns import Column, columns, keyed
+from calbench.facts.columns import columns, keyed
 from calbench.report.escape import gzipped
 from calbench.report.role import Role
 
@@ -139,19 +139,12 @@ def datapackage(tables: Iterable[Written], about: Mapping[str, Any]) -> dict[str
         **{name: about[name] for name in ("title", "description", "version", "keywords")},
         "licenses": [{"name": "CC-BY-4.0", "path": about["licence"]}],
         KEY: CANARY,
-        "resources": [_resource(each, file, declared) for each in listed for file in _files(each)],
+        "resources": [_resource(each, kind, declared) for each in listed for kind in KINDS],
     }
 
 
-def _files(each: Written) -> tuple[tuple[Entry, str, tuple[Column, ...]], ...]:
-    """Return the files of a table, with their format and the columns that they have beside."""
-    return (each.csv, "csv", (MARK,)), (each.parquet, "parquet", ())
-
-
-def _resource(
-    each: Written, file: tuple[Entry, str, tuple[Column, ...]], declared: list[Declared]
-) -> dict[str, Any]:
-    found, suffix, beside = file
+def _resource(each: Written, suffix: str, declared: list[Declared]) -> dict[str, Any]:
+    found, beside = (each.csv, [MARK]) if suffix == "csv" else (each.parquet, [])
     # Those over several experiments name some together, as in "uniform and varied".
     is_over_several = each.table.path.startswith(f"{SUMMARY_FOLDER}/")
     about = resource(each.table, declared[is_over_several:])  # the first is that of experiments

@@ -18,7 +18,6 @@ from pydantic_core import to_json
 
 from calbench import load_suite, play, types, write_trace
 from calbench.errors import CalbenchError, ConfigError
-from calbench.integrations import acts
 from calbench.types import Phase
 
 MOST_CALLS = 128  # of tools in a turn [R]
@@ -144,7 +143,7 @@ class Seat:
             raise ConfigError(
                 f"leave one of the seats 0 to {scenario.num_agents - 1} free of partners"
             )
-        self.understood = acts.understood(partners.values())
+        self.partners = (*partners.values(),)
         rules = {"players": name, "team": name, **rules}
         self._game = play(scenario, seats=partners, **rules)
         self.trace: types.Trace | None = None

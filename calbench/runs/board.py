@@ -26,7 +26,6 @@ from calbench.report.writing import write_site
 from calbench.runs.entries import Run, read_runs, run_names
 from calbench.runs.published import (
     Published,
-    Results,
     View,
     read_published,
     settings_of,
@@ -155,17 +154,12 @@ def _site(
     settings: Settings,
 ) -> Site:
     """Return the published experiments, and the views of runs in their place or behind them."""
+    is_beside, folder = bool(published.results), scratch / "views"
     made = {
-        view.name: _experiment(
-            view,
-            runs,
-            scratch / "views" / view.name,
-            settings,
-            is_beside=bool(published.results),
-        )
+        view.name: _experiment(view, runs, folder / view.name, settings, is_beside=is_beside)
         for view in views
     }
-    known = [made.get(each.name) or _as_published(each) for each in published.results]
+    known = [made.get(each.shown.name) or each.shown for each in published.results]
     added = [each for each in made.values() if each not in known]
     behind = sum(each.role.page == SETTINGS for each in known)
     tables = scratch / "tables"
@@ -178,20 +172,6 @@ def _site(
         Tables(tables / "summary"),
         Tables(published.others),
         has_games=published.has_games,
-    )
-
-
-def _as_published(results: Results) -> Experiment:
-    nothing = results.tables / "nothing"
-    role = results.role if results.traces else results.role.model_copy(update={"games": 0})
-    return Experiment(
-        results.name,
-        results.suite or nothing,
-        results.tables,
-        results.traces or nothing,
-        role,
-        facts=results.facts,
-        about=results.about,
     )
 
 
@@ -214,11 +194,13 @@ def _experiment(
     joined = join_facts(sources, folder / "facts", facts, teams)
     write_tables(joined, folder / "tables", settings)
     _link_games(view, runs, folder / "traces")
-    base = view.published[0] if view.is_whole else None
-    suite = None if base is None else base.suite
-    if suite is None:
-        suite = folder / "suite.jsonl"
-        _write_suite(view, runs, suite)
+    base = view.published[0].shown if view.is_whole else None
+    if base is not None and base.suite.is_file():
+        suite = base.suite
+    else:  # as the games of a run hold its scenarios
+        suite, entry, reader = folder / "suite.jsonl", view.entries[0], TraceReader()
+        paths = [runs[entry.run].traces / entry.team / f"{name}.json" for name in view.digests]
+        write_suite(suite, [reader.read(path).scenario for path in paths])
     return Experiment(
         view.name,
         suite,
@@ -229,7 +211,7 @@ def _experiment(
         unpublished={each.team: each.is_verified for each in view.entries if is_beside},
         part=view.part,
         facts=folder / "facts",
-        about={team: text for each in view.published for team, text in each.about.items()},
+        about={team: text for each in view.published for team, text in each.shown.about.items()},
     )
 
 
@@ -238,7 +220,7 @@ def _sources(view: View, runs: Sequence[Run]) -> Iterator[Chosen]:
     known: set[str] = set()
     for each in view.published:
         is_base = view.is_whole and not known
-        yield each.measured, _everything if is_base else _games_of(view, {*each.teams} - known)
+        yield each.measured, _games_of(view, None if is_base else {*each.teams} - known)
         known.update(each.teams)
     for number, run in enumerate(runs):
         teams = {entry.team for entry in view.entries if entry.run == number}
@@ -246,19 +228,12 @@ def _sources(view: View, runs: Sequence[Run]) -> Iterator[Chosen]:
             yield run.facts, _games_of(view, teams)
 
 
-def _everything(_: GameKey) -> bool:
-    """Whether a game of the experiment whose place a view takes is in it: each is."""
-    return True
-
-
-def _games_of(view: View, teams: Collection[str]) -> Callable[[GameKey], bool]:
-    """Return which games are in a view: those of some teams on its scenarios."""
-    setting, *_ = view.place
-
-    def is_chosen(key: GameKey) -> bool:
-        return key.setting == setting and key.team in teams and key.scenario_id in view.digests
-
-    return is_chosen
+def _games_of(view: View, teams: Collection[str] | None) -> Callable[[GameKey], bool]:
+    """Return which games are in a view: those of some teams on its scenarios, or all."""
+    setting, known = view.place[0], view.digests
+    return lambda key: (
+        teams is None or (key.setting == setting and key.team in teams and key.scenario_id in known)
+    )
 
 
 def _link_games(view: View, runs: Sequence[Run], folder: Path) -> None:
@@ -267,29 +242,18 @@ def _link_games(view: View, runs: Sequence[Run], folder: Path) -> None:
     Games of other published experiments are in the trace browser already if the view is whole.
     """
     folder.mkdir(parents=True)
+    catalog = Catalog()
     for each in view.published[:1] if view.is_whole else view.published:
         for team in each.teams:
-            if each.traces is None or (folder / team).exists():
+            traces = each.shown.traces
+            if not traces.is_dir() or (folder / team).exists():
                 continue
-            if (each.traces / team).is_dir():
-                (folder / team).symlink_to((each.traces / team).resolve())
-            else:
-                _copy_games(each.traces, team, folder / team)
+            if (traces / team).is_dir():
+                (folder / team).symlink_to((traces / team).resolve())
+                continue
+            (folder / team).mkdir()  # its games are in shards
+            for path in trace_paths(traces):
+                if path.parent.name == team:
+                    (folder / team / path.name).write_bytes(catalog.read(path))
     for entry in view.entries:
         (folder / entry.team).symlink_to(runs[entry.run].traces / entry.team)
-
-
-def _copy_games(traces: Path, team: str, folder: Path) -> None:
-    """Write a team's games, which are in shards, as files."""
-    folder.mkdir()
-    catalog = Catalog()
-    for path in trace_paths(traces):
-        if path.parent.name == team:
-            (folder / path.name).write_bytes(catalog.read(path))
-
-
-def _write_suite(view: View, runs: Sequence[Run], path: Path) -> None:
-    """Write the scenarios of a view, as the games of a run hold them, in their order."""
-    entry, reader = view.entries[0], TraceReader()
-    games = runs[entry.run].traces / entry.team
-    write_suite(path, [reader.read(games / f"{name}.json").scenario for name in view.digests])

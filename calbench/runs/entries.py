@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+
+import pandas as pd
 
 from calbench.analysis.scoring import FACT_BY_NAME, measure_games
 from calbench.console import progress
@@ -15,7 +16,7 @@ from calbench.metrics.measure import MeasureSpec
 from calbench.pool import Pool
 from calbench.report.experiment import checked_id
 from calbench.runs.folder import job_folders
-from calbench.runs.recorded import RecordedGame, recorded_games, team_rank
+from calbench.runs.recorded import RecordedGame, consistent, read_games, team_rank
 from calbench.runs.slices import renamed_trace, run_name, team_of_run
 from calbench.runs.verification import verified_teams
 from calbench.traces.catalog import Catalog
@@ -27,14 +28,8 @@ Place = tuple[str, str, str]
 PLACE = ["setting", "channels", "limits"]
 """Their columns."""
 
-
-class Staged(NamedTuple):
-    """A game of a run in the folder from which it is measured and shown."""
-
-    path: Path
-    team_id: str
-    scenario_id: str
-    seconds: float
+SAME_GAME = [*PLACE, "scenario_id", "scenario_digest"]
+"""Columns of what two teams have in common whose games are compared."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +95,7 @@ def read_runs(
     Raises:
         FileError: a folder holds no game, or a game is no trace.
     """
-    games = [recorded_games([path], pool) for path in named.values()]
+    games = [consistent(read_games([path], pool)) for path in named.values()]
     count = Counter(team for own in games for team in {game.team_id for game in own})
     found = []
     for number, (name, own) in enumerate(zip(named, games, strict=True)):
@@ -108,8 +103,7 @@ def read_runs(
             team: team_of_run(team, name) if count[team] > 1 or team in taken else team
             for team in {game.team_id for game in own}
         }
-        folder = scratch / str(number)
-        catalog = Catalog()
+        folder, catalog = scratch / str(number), Catalog()
         staged = [_staged(game, names[game.team_id], folder / "traces", catalog) for game in own]
         rank = team_rank()
         staged.sort(key=lambda game: (*rank(game.team_id), game.scenario_id))
@@ -118,8 +112,21 @@ def read_runs(
             facts = measure_games(staged, folder / "facts", measure, tick, pool, every)
         holds = verified_teams(own, pool) if is_verifying else {}
         verified = {names[team] for team, is_so in holds.items() if is_so}
-        entries = _entries(number, facts, {site: team for team, site in names.items()}, verified)
+        own_names = {site: team for team, site in names.items()}
+        entries = [
+            Entry(number, str(team), own_names[str(team)], place, digests, team in verified)
+            for team, games_of_team in facts.games.groupby("team", sort=False)
+            for place, digests in scenarios_of(games_of_team).items()
+        ]
         found.append(Run(name, folder / "traces", facts, entries))
+    return found
+
+
+def scenarios_of(games: pd.DataFrame) -> dict[Place, dict[str, str]]:
+    """Return the scenarios of games, by setting, channels and limits, with their digests by id."""
+    found: dict[Place, dict[str, str]] = {}
+    for *place, scenario_id, digest in games[SAME_GAME].itertuples(index=False):
+        found.setdefault((*place,), {})[scenario_id] = digest
     return found
 
 
@@ -142,31 +149,16 @@ def run_names(paths: Iterable[Path]) -> dict[str, Path]:
     return named
 
 
-def _staged(game: RecordedGame, team: str, folder: Path, catalog: Catalog) -> Staged:
+def _staged(game: RecordedGame, team: str, folder: Path, catalog: Catalog) -> RecordedGame:
     """Put a game where its name on the site says; with that name in it if it is another."""
     scenario_id = checked_id(game.scenario_id, "scenario")
-    path = folder / trace_name(checked_id(team, "team"), scenario_id, game.head.replicate)
+    path = folder / trace_name(checked_id(team, "team"), scenario_id, game.replicate)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
         raise FileError(
             f"{game.file}: {printable(game.team_id)} played {printable(game.scenario_id)} in two "
             "settings; name the runs apart"
         )
-    if team != game.team_id:
-        path.write_bytes(renamed_trace(game.path, catalog.read(game.path), team))
-    else:
-        path.write_bytes(catalog.read(game.path))
-    return Staged(path, team, game.scenario_id, game.seconds)
-
-
-def _entries(
-    number: int, facts: Facts, own: Mapping[str, str], verified: Collection[str]
-) -> list[Entry]:
-    columns = ["team", *PLACE, "scenario_id", "scenario_digest"]
-    found: dict[tuple[str, Place], dict[str, str]] = {}
-    for team, *place, scenario_id, digest in facts.games[columns].itertuples(index=False):
-        found.setdefault((team, (*place,)), {})[scenario_id] = digest
-    return [
-        Entry(number, team, own[team], place, digests, team in verified)
-        for (team, place), digests in found.items()
-    ]
+    data = catalog.read(game.path)
+    path.write_bytes(data if team == game.team_id else renamed_trace(game.path, data, team))
+    return replace(game, file=str(path), team_id=team)

@@ -58,31 +58,20 @@ CHANNELS = {event.__dataclass_fields__["type"].default: c for event, c in CHANNE
 """Channel of a message by the type of its event."""
 
 
-def event_frame(paths: Iterable[Path]) -> pd.DataFrame:
-    """Return every event of some traces, in the order of the files.
-
-    Raises:
-        FileError: naming the file and what does not fit.
-    """
-    return _frame(paths, _event, EVENTS)
-
-
-def message_frame(paths: Iterable[Path]) -> pd.DataFrame:
-    """Return every message of some traces, with its text, in the order of the files.
-
-    Raises:
-        FileError: naming the file and what does not fit.
-    """
-    return _frame(paths, _message, SAID)
-
-
 Row = dict[str, Any]
 
 
-def _frame(
-    paths: Iterable[Path], row_of: Callable[[Row], Row | None], columns: tuple[Column, ...]
-) -> pd.DataFrame:
-    reader = TraceReader()
+def frame_of(paths: Iterable[Path], columns: tuple[Column, ...]) -> pd.DataFrame:
+    """Return every event or message of some traces, in the order of the files.
+
+    Args:
+        paths: of the traces.
+        columns: ``EVENTS`` or ``SAID``.
+
+    Raises:
+        FileError: naming the file and what does not fit.
+    """
+    reader, row_of = TraceReader(), _event if columns is EVENTS else _message
     found = [row for path in paths for row in _fitting(path, _rows(reader.read(path), row_of))]
     return cast(pd.DataFrame(found), columns) if found else empty(columns)
 

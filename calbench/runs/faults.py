@@ -121,7 +121,9 @@ def excluded_games(rows: pd.DataFrame) -> Iterator[str]:
 def closed_channels(configs: Iterable[GameConfig]) -> Iterator[str]:
     """Yield a line for each player that cannot talk because its channels are closed."""
     for config in configs:
-        for player in sorted({seat.player for seat in config.team.seats if _is_known(seat.kind)}):
+        seats = config.team.seats
+        known = {seat.player for seat in seats if seat.kind in {"protocol", "degenerate"}}
+        for player in sorted(known):
             usable = (needs_of(player) or Needs()).talks_on
             if usable and not set(usable) & set(config.channels):
                 is_or_are = "is" if len(usable) == 1 else "are"
@@ -129,10 +131,6 @@ def closed_channels(configs: Iterable[GameConfig]) -> Iterator[str]:
                     f"{player} talks on {' or '.join(usable)}, which {is_or_are} closed: in team "
                     f"{config.team.team_id} it says nothing; open it with channels={usable[0]}"
                 )
-
-
-def _is_known(kind: str) -> bool:
-    return kind in {"protocol", "degenerate"}
 
 
 def _share(part: int, whole: int) -> str:

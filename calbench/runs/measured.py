@@ -10,11 +10,9 @@ import pandas as pd
 
 from calbench.analysis.certainties import exact_values
 from calbench.analysis.output import write_all_tables
-from calbench.analysis.registry import Settings
 from calbench.analysis.run_comparison import EXACT, Comparison, compare_teams
 from calbench.analysis.scoring import facts_of, measure_games
 from calbench.analysis.split_gap import GAPS, split_gaps
-from calbench.config.groups import PRICES
 from calbench.config.spec import RunSpec
 from calbench.console import progress, warn
 from calbench.endings import pruned
@@ -23,13 +21,13 @@ from calbench.facts.games import AGENTS, GAMES, MEETINGS
 from calbench.facts.storage import Facts
 from calbench.files import printable
 from calbench.folders import claimed, scratch_folder
-from calbench.llm.prices import read_prices
 from calbench.pool import workers
+from calbench.runs.entries import SAME_GAME
 from calbench.runs.faults import excluded_games, unread_replies
 from calbench.runs.folder import KEPT, KEYS, check_folder, job_folders
 from calbench.runs.identity import is_published
-from calbench.runs.published import SAME_GAME, facts_beside, published_facts, published_names
-from calbench.runs.recorded import RecordedGame, TraceHead, read_games, recorded_games, team_rank
+from calbench.runs.published import facts_beside, published_facts, published_names, settings_of
+from calbench.runs.recorded import RecordedGame, consistent, read_games, team_rank
 from calbench.runs.slices import pooled, told_apart
 from calbench.scenarios.sealing import SEALED
 from calbench.traces.catalog import trace_paths
@@ -88,9 +86,7 @@ def compare_runs(
     a = _measured(run_a, spec)
     b = a if run_a == run_b else _measured(run_b, spec)
     pairs = _team_pairs(a, b, team_a, team_b)
-    for run, side in ((run_a, a), (run_b, b))[: 1 if a is b else 2]:
-        for line in (*unread_replies(side.agents), *excluded_games(side.games)):
-            warn(f"{run}: {line}")
+    _warn_of({run_a: a, run_b: b})
     if unlike := _unlike(a, b, pairs):
         warn(f"{unlike} scenarios mean something else in the two runs and are left out")
     compared = compare_teams(a.agents, b.agents, pairs, spec.analysis)
@@ -122,9 +118,7 @@ def compare_splits(
         CalbenchError: one line about what does not fit.
     """
     sides = [_measured(run, spec) for run in (public, sealed)]
-    for run, side in zip((public, sealed), sides, strict=True):
-        for line in (*unread_replies(side.agents), *excluded_games(side.games)):
-            warn(f"{run}: {line}")
+    _warn_of(dict(zip((public, sealed), sides, strict=True)))
     a, b = map(_with_thirds, sides)
     if known := set(a["scenario_digest"]) & set(b["scenario_digest"]):
         raise ConfigError(f"{len(known)} scenarios are in both runs: a sealed suite has its own")
@@ -181,8 +175,8 @@ def beside_published(run: Path, spec: RunSpec) -> Comparison | None:
         CalbenchError: one line about what does not fit.
     """
     own = [team.team_id for team in spec.teams if any(s.kind == "model" for s in team.seats)]
-    heads = [game.head for game in recorded_games([run]) if game.team_id in own]
-    if not any(map(is_published, heads)):
+    games = consistent(read_games([run]))
+    if not any(is_published(game) for game in games if game.team_id in own):
         return None  # without measuring anything
     ours = _measured(run, spec)
     played = ours.games[ours.games["team"].isin(own)][SAME_GAME].drop_duplicates()
@@ -199,6 +193,13 @@ def beside_published(run: Path, spec: RunSpec) -> Comparison | None:
     return compare_teams(pd.concat(theirs.values()), ours.agents, pairs, spec.analysis)
 
 
+def _warn_of(sides: Mapping[Path, _Side]) -> None:
+    """Warn of replies that could not be read and of games that do not count, by run."""
+    for run, side in sides.items():
+        for line in (*unread_replies(side.agents), *excluded_games(side.games)):
+            warn(f"{run}: {line}")
+
+
 def _with_thirds(side: _Side) -> pd.DataFrame:
     """Return the seats of a run with the third of difficulty of each one's scenario."""
     thirds = side.games.drop_duplicates(SCENARIO).set_index(SCENARIO)["tertile"]
@@ -213,12 +214,11 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
             return _side(facts, spec)
     if jobs := job_folders(run):
         sides = [_of_job(job.name, _measured(job, spec)) for job in jobs]
-        games, agents = (
-            pd.concat(frames, ignore_index=True)
-            for frames in zip(*((side.games, side.agents) for side in sides), strict=True)
-        )
+        every, agents, names = zip(*sides, strict=True)
         return _Side(
-            games, agents, {team: each for side in sides for team, each in side.names.items()}
+            pd.concat(every, ignore_index=True),
+            pd.concat(agents, ignore_index=True),
+            {team: each for own in names for team, each in own.items()},
         )
     try:
         count = len(list(trace_paths(run)))
@@ -230,7 +230,7 @@ def _measured(run: Path, spec: RunSpec) -> _Side:
         workers(spec.jobs, spec.executor, games=count) as pool,
         scratch_folder("compare") as scratch,
     ):
-        games = recorded_games([run], pool)
+        games = consistent(read_games([run], pool))
         with progress("scored", len(games)) as tick:
             facts = measure_games(
                 games, scratch, spec.measure, tick, pool, (GAMES, AGENTS, MEETINGS)
@@ -266,15 +266,12 @@ def _unlike(a: _Side, b: _Side, pairs: Sequence[tuple[str, str]]) -> int:
     found: set[tuple[str, str]] = set()
     for team_a, team_b in pairs:
         first, second = (
-            side.games[side.games["team"] == team].set_index(SCENARIO)["scenario_digest"]
+            side.games[side.games["team"] == team].drop_duplicates(SCENARIO)
             for side, team in ((a, team_a), (b, team_b))
         )
-        both = (
-            first[~first.index.duplicated()]
-            .to_frame("a")
-            .join(second[~second.index.duplicated()].rename("b"), how="inner")
-        )
-        found.update(both.index[both["a"] != both["b"]])
+        both = first.merge(second, on=SCENARIO)
+        unlike = both[both["scenario_digest_x"] != both["scenario_digest_y"]]
+        found.update(unlike[SCENARIO].itertuples(index=False, name=None))
     return len(found)
 
 
@@ -316,30 +313,21 @@ def rescore(paths: Sequence[Path], out: Path, teams: Sequence[str], spec: RunSpe
         CalbenchError: one line about what does not fit; nothing was written.
     """
     check_folder(out, KEPT, KEYS)
-    found = read_games(paths)
-    with pruned(out), claimed(out):
+    found, rank = read_games(paths), team_rank(teams)
+
+    def place(game: RecordedGame) -> tuple[int, str, str, str, int]:
+        return *rank(game.team_id), game.setting, game.scenario_id, game.replicate
+
+    with pruned(out), claimed(out), scratch_folder("rescore") as scratch:
         check_folder(out, KEPT, KEYS)
-        return _write(found, out, teams, spec)
-
-
-def _write(found: Sequence[RecordedGame], out: Path, teams: Sequence[str], spec: RunSpec) -> int:
-    """Write all tables of some games into a folder that is held; return how many there are."""
-    settings = Settings(spec.measure, spec.analysis, read_prices(PRICES).models)
-    facts = facts_of(spec.facts, spec.judge)
-    with scratch_folder("rescore") as scratch:
         games, lines = told_apart(found, scratch / "renamed")
         for line in (*lines, *pooled(games)):
             warn(line)
-        rank = team_rank(teams)
-        games.sort(key=lambda game: (*rank(game.team_id), *_place(game.head)))
+        games.sort(key=place)
+        facts = facts_of(spec.facts, spec.judge)
         with (
             workers(spec.jobs, spec.executor, games=len(games)) as pool,
             progress("measured", len(games)) as tick,
         ):
-            write_all_tables(games, out, settings, tick, pool, facts)
+            write_all_tables(games, out, settings_of(spec), tick, pool, facts)
     return len(games)
-
-
-def _place(head: TraceHead) -> tuple[str, str, int]:
-    """Return the place of a game among those of its team, in whichever folder it is."""
-    return head.setting, head.scenario_id, head.replicate

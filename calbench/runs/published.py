@@ -6,9 +6,9 @@ view for every set of scenarios that a run played.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,9 @@ from calbench.llm.prices import read_prices
 from calbench.pool import Pool, mapped
 from calbench.release.archives import unpack
 from calbench.release.pack import FACTS, PACK, TABLES, fill_ids
+from calbench.report.experiment import Experiment
 from calbench.report.role import SETTINGS, Role
-from calbench.runs.entries import PLACE, Entry, Place, Run
+from calbench.runs.entries import SAME_GAME, Entry, Place, Run, scenarios_of
 from calbench.scenarios.storage import published_suite
 from calbench.tree import DATA, in_tree
 
@@ -40,48 +41,34 @@ if TYPE_CHECKING:
 Digests = Mapping[str, str]
 """Digest of what defines a game on each scenario, by scenario id."""
 
-SAME_GAME = [*PLACE, "scenario_id", "scenario_digest"]
-"""Columns of what two teams have in common whose games are compared."""
-
 
 @dataclass(frozen=True, eq=False)
 class Results:
     """The results of a published experiment.
 
     Attributes:
-        name: of the experiment.
-        role: what it is for on the site.
+        shown: as the site shows it. Without facts its teams are not ranked; its suite and its
+            traces may not be here.
         settings: that make its tables.
-        tables: folder of its tables.
-        facts: folder of its facts; absent: its teams are not ranked.
-        suite: its suite file; absent: neither suite nor games are here.
-        traces: folder of its games.
-        about: what its teams do, by team.
     """
 
-    name: str
-    role: Role
+    shown: Experiment
     settings: Settings
-    tables: Path
-    facts: Path | None
-    suite: Path | None = None
-    traces: Path | None = None
-    about: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def measured(self) -> Facts:
         """Its facts; only of experiments whose teams are ranked."""
-        return Facts(self.facts or self.tables)
+        return Facts(self.shown.facts or self.shown.folder)
 
     @cached_property
     def scenarios(self) -> Mapping[Place, Digests]:
         """The scenarios of its games, by setting, channels and limits."""
-        return {} if self.facts is None else scenarios_of(self.measured)
+        return {} if self.shown.facts is None else scenarios_of(self.measured.games)
 
     @cached_property
     def teams(self) -> tuple[str, ...]:
         """Its teams in their order."""
-        return () if self.facts is None else tuple(dict.fromkeys(self.measured.games["team"]))
+        return () if self.shown.facts is None else tuple(dict.fromkeys(self.measured.games["team"]))
 
 
 @dataclass(frozen=True)
@@ -99,14 +86,6 @@ class Published:
     others: Path = Path("nothing")
     sample: Path | None = None
     has_games: bool = True
-
-
-def scenarios_of(facts: Facts) -> dict[Place, dict[str, str]]:
-    """Return the scenarios of the games of facts, by setting, channels and limits."""
-    found: dict[Place, dict[str, str]] = {}
-    for *place, scenario_id, digest in facts.games[SAME_GAME].itertuples(index=False):
-        found.setdefault((*place,), {})[scenario_id] = digest
-    return found
 
 
 def read_published(data: Path, scratch: Path, pool: Pool | None = None) -> Published:
@@ -154,19 +133,18 @@ def _is_computed(data: Path, spec: RunSpec) -> bool:
 
 
 def _computed(data: Path, specs: Iterable[RunSpec]) -> Published:
-    results = [
-        Results(
+    results = []
+    for spec in specs:
+        shown = Experiment(
             spec.name,
-            role := _role(spec),
-            settings_of(spec),
-            data / "tables" / spec.name,
-            data / "facts" / spec.name if role.is_ranked else None,
             data / "suites" / f"{spec.name}.jsonl",
+            data / "tables" / spec.name,
             data / "traces" / spec.name,
-            spec.about,
+            role := _role(spec),
+            facts=data / "facts" / spec.name if role.is_ranked else None,
+            about=spec.about,
         )
-        for spec in specs
-    ]
+        results.append(Results(shown, settings_of(spec)))
     return Published(results, data / "published", data / "tables" / SAMPLE.path)
 
 
@@ -183,11 +161,12 @@ def _packed(data: Path, scratch: Path, pool: Pool | None) -> Published:
     for spec in _specs(names):
         own = facts / spec.name if (facts / spec.name).is_dir() else None
         role = _role(spec).model_copy(update={"games": 0})
-        made = (settings_of(spec), tables / spec.name, own)
-        results.append(Results(spec.name, role, *made, about=spec.about))
+        places = (scratch / "nothing", tables / spec.name, scratch / "nothing")
+        shown = Experiment(spec.name, *places, role, facts=own, about=spec.about)
+        results.append(Results(shown, settings_of(spec)))
         if own is not None:
             _name_games(spec, own)
-    list(mapped(_write, [each for each in results if each.facts is not None], pool))
+    list(mapped(_write, [each for each in results if each.shown.facts is not None], pool))
     others = data / "published"
     if not others.is_dir():
         others = in_tree("data/published")
@@ -235,10 +214,9 @@ def facts_beside(played: "pd.DataFrame", scratch: Path) -> Iterator[Facts]:
     Raises:
         FileError: the published results are missing or broken.
     """
-    unpack(DATA / "release" / PACK, scratch)
-    for path in sorted((scratch / FACTS).iterdir()):
-        if len(Facts(path).games[SAME_GAME].merge(played)):
-            yield published_facts(path.name, scratch)
+    for name in published_names(scratch):
+        if len(Facts(scratch / FACTS / name).games[SAME_GAME].merge(played)):
+            yield published_facts(name, scratch)
 
 
 def unpacked_tables(folder: Path) -> dict[str, tuple[str, ...]]:
@@ -296,7 +274,7 @@ def _name_games(spec: RunSpec, facts: Path) -> None:
 
 def _write(results: Results) -> None:
     """Make the tables that the packed file has as facts."""
-    write_tables(results.measured, results.tables, results.settings)
+    write_tables(results.measured, results.shown.folder, results.settings)
 
 
 LONGEST_NAME = 56
@@ -345,23 +323,24 @@ def views_of(runs: Sequence[Run], published: Sequence[Results]) -> list[View]:
     for place, scenarios in keys:
         own = [e for e in entries if e.place == place and scenarios <= e.digests.items()]
         fitting = [each for each in published if scenarios <= each.scenarios.get(place, {}).items()]
-        fitting.sort(key=lambda each: each.role.page != SETTINGS)  # stable
-        taken = {view.name for view in views} | {each.name for each in published}
+        fitting.sort(key=lambda each: each.shown.role.page != SETTINGS)  # stable
+        taken = {view.name for view in views} | {each.shown.name for each in published}
         views.append(_view(place, dict(sorted(scenarios)), own, fitting, runs, taken))
     return views
 
 
 def _check(entry: Entry, runs: Sequence[Run], published: Sequence[Results]) -> None:
     """Refuse scenarios that have the names of published ones and are others."""
-    setting = entry.place[0]
-    known: dict[str, set[str]] = {}
-    for each in published:
-        for (name, _, _), digests in each.scenarios.items():
-            if name == setting:
-                for scenario_id, digest in digests.items():
-                    known.setdefault(scenario_id, set()).add(digest)
+    known = {
+        found
+        for each in published
+        for (setting, _, _), digests in each.scenarios.items()
+        if setting == entry.place[0]
+        for found in digests.items()
+    }
+    names = {scenario_id for scenario_id, _ in known}
     for scenario_id, digest in sorted(entry.digests.items()):
-        if digest not in known.get(scenario_id, {digest}):
+        if scenario_id in names and (scenario_id, digest) not in known:
             raise FileError(
                 f"{runs[entry.run].name}: {scenario_id} is not the published scenario of this "
                 "name: it is of another suite; play that with suite.setting=NAME, or leave it out"
@@ -379,9 +358,9 @@ def _view(
     setting, channels, limits = place
     whole = [each for each in fitting if len(each.scenarios[place]) == len(digests)]
     held: dict[str, Any] = {"place": place, "digests": digests, "entries": entries}
-    if whole and whole[0].role.page == SETTINGS:
+    if whole and whole[0].shown.role.page == SETTINGS:
         first = [whole[0], *(each for each in fitting if each is not whole[0])]
-        return View(whole[0].name, setting, "", published=first, is_whole=True, **held)
+        return View(whole[0].shown.name, setting, "", published=first, is_whole=True, **held)
     title, name = setting, setting
     if (words := conditions(channels, limits)) != USUAL:
         title += f", {words}"
@@ -393,11 +372,7 @@ def _view(
         title, name = f"{title}, {part}", f"{name}-{len(digests)}-of-{total}"
     elif not fitting and name in taken:
         title = f"{title}, {runs[entries[0].run].name}"
-    free = next(each for each in _names(name[:LONGEST_NAME]) if each not in taken)
+    name = name[:LONGEST_NAME]
+    others = (f"{name}-{number}" for number in count(2))
+    free = next(each for each in chain([name], others) if each not in taken)
     return View(free, title, part, published=fitting, is_whole=False, **held)
-
-
-def _names(first: str) -> Iterator[str]:
-    """Yield a name, and then others that are like it."""
-    yield first
-    yield from (f"{first}-{number}" for number in count(2))

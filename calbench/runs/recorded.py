@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -40,8 +40,10 @@ class TraceHead:
     def shared(self) -> Self:
         """Return the same with interned texts, because many games repeat them."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        texts = {name: sys.intern(text) for name, text in values.items() if name != "replicate"}
-        return type(self)(**texts, replicate=self.replicate)
+        texts: dict[str, Any] = {
+            name: sys.intern(value) for name, value in values.items() if isinstance(value, str)
+        }
+        return replace(self, **texts)
 
 
 def head_of(path: Path, data: bytes) -> TraceHead:
@@ -90,25 +92,9 @@ def lineup_of(team: Mapping[str, Any]) -> str:
 
 
 TEAM_ORDER = (
-    "imap",
-    "sd-map",
-    "dsm-welfare",
-    "dsm-private",
-    "dsm-welfare-single",
-    "mediator",
-    "secure-sum",
-    "tell-all",
-    "first-free",
-    "silent",
-    "candid",
-    "guarded",
-    "oversharer",
-    "mixed-scripted",
-    "careless",
-    "gossip",
-    "withholding",
-    "wrangler",
-    "mixed-erring",
+    *("imap", "sd-map", "dsm-welfare", "dsm-private", "dsm-welfare-single", "mediator"),
+    *("secure-sum", "tell-all", "first-free", "silent", "candid", "guarded", "oversharer"),
+    *("mixed-scripted", "careless", "gossip", "withholding", "wrangler", "mixed-erring"),
 )
 """Default order of teams in tables: as in our experiments, then others by name [C]."""
 
@@ -122,18 +108,16 @@ def team_rank(teams: Sequence[str] = TEAM_ORDER) -> Callable[[str], tuple[int, s
     return lambda team: (rank.get(team, len(rank)), team)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedGame:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedGame(TraceHead):
     """A trace on disk, of which only the head was read: ten thousand of them are in memory.
 
     Attributes:
         file: path of the trace, as text, which takes a third of the memory.
-        head: what it is about.
         seconds: about how long it takes to measure.
     """
 
     file: str
-    head: TraceHead
     seconds: float
 
     @property
@@ -141,32 +125,9 @@ class RecordedGame:
         """Its trace."""
         return Path(self.file)
 
-    @property
-    def team_id(self) -> str:
-        """Whose game it is."""
-        return self.head.team_id
-
-    @property
-    def scenario_id(self) -> str:
-        """On which scenario it was played."""
-        return self.head.scenario_id
-
-
-def recorded_games(paths: Iterable[Path], pool: Pool | None = None) -> list[RecordedGame]:
-    """Return the games below some paths; those of one key must be one game.
-
-    Args:
-        paths: trace files, folders of them, or folders of runs.
-        pool: where to read; ``None`` reads here.
-
-    Raises:
-        FileError: a file is no trace, or two contradict each other.
-    """
-    return consistent(read_games(paths, pool))
-
 
 def read_games(paths: Iterable[Path], pool: Pool | None = None) -> list[RecordedGame]:
-    """Return the games below some paths, whatever they say of each other.
+    """Return the games below some paths, whatever they say of each other: see ``consistent``.
 
     Args:
         paths: trace files, folders of them, or folders of runs.
@@ -182,7 +143,7 @@ def read_games(paths: Iterable[Path], pool: Pool | None = None) -> list[Recorded
     with progress("read", len(files)) as tick:
         for chunk in mapped(_read_heads, tasks, pool):
             for read in chunk:
-                games.append(RecordedGame(read.file, read.head.shared(), read.seconds))
+                games.append(read.shared())
                 tick()
     return games
 
@@ -196,17 +157,16 @@ def consistent(games: Iterable[RecordedGame]) -> list[RecordedGame]:
     known: dict[tuple[str, str, str, int], RecordedGame] = {}
     first_by_scenario: dict[tuple[str, str], RecordedGame] = {}
     for game in games:
-        head = game.head
-        key = (head.setting, head.team_id, head.scenario_id, head.replicate)
+        key = (game.setting, game.team_id, game.scenario_id, game.replicate)
         if (earlier := known.setdefault(key, game)) is not game:
             raise FileError(
-                f"{game.file}: {head.team_id} on {head.scenario_id} of {head.setting} is "
+                f"{game.file}: {game.team_id} on {game.scenario_id} of {game.setting} is "
                 f"in {earlier.file} already; name one of the two, or score them apart"
             )
-        first = first_by_scenario.setdefault((head.setting, head.scenario_id), game)
-        if first.head.scenario_digest != head.scenario_digest:
+        first = first_by_scenario.setdefault((game.setting, game.scenario_id), game)
+        if first.scenario_digest != game.scenario_digest:
             raise FileError(
-                f"{game.file}: {head.scenario_id} of {head.setting} is another scenario "
+                f"{game.file}: {game.scenario_id} of {game.setting} is another scenario "
                 f"than in {first.file}; score them apart"
             )
     return list(known.values())
@@ -217,6 +177,8 @@ def _read_heads(task: tuple[Sequence[Path], Catalog]) -> list[RecordedGame]:
     with no_collection():
         read = ((file, catalog.read(file)) for file in files)
         return [
-            RecordedGame(str(file), head_of(file, data), BYTE_SECONDS * len(data))
+            RecordedGame(
+                *astuple(head_of(file, data)), file=str(file), seconds=BYTE_SECONDS * len(data)
+            )
             for file, data in read
         ]

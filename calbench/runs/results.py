@@ -1,7 +1,7 @@
 """Results as frames: tables and games of a run, or the published ones."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
@@ -96,8 +96,12 @@ class Results:
             FileError: it cannot be read, or is not such a table.
         """
         if not isinstance(name, str) or name not in self.readers:
-            if lacking := [job for job, each in self.jobs.items() if name not in each.tables]:
-                self._check_finished(name, lacking)
+            lacking = [job for job, each in self.jobs.items() if name not in each.tables]
+            if len(lacking) < len(self.jobs):
+                raise ConfigError(
+                    f"{printable(lacking[0])}: this job has no table {printable(name)} yet; finish "
+                    "the sweep by its command, or read one of the others in jobs"
+                )
             asked = meant(str(name), [*self.readers])
             hint = f"; {asked}" if asked else ""
             count = len(self.readers)
@@ -107,14 +111,6 @@ class Results:
                 f"({names if count else 'there are none'})"
             )
         return self.readers[name]()
-
-    def _check_finished(self, name: str, lacking: Sequence[str]) -> None:
-        """Refuse a table that only some jobs of a sweep have, with what to do."""
-        if len(lacking) < len(self.jobs):
-            raise ConfigError(
-                f"{printable(lacking[0])}: this job has no table {printable(name)} yet; finish the "
-                "sweep by its command, or read one of the others in jobs"
-            )
 
     def games(self) -> "pd.DataFrame":
         """Return every game recorded, one row each: the table ``games``."""
@@ -126,11 +122,9 @@ class Results:
         Raises:
             FileError: there are no traces, or one does not fit.
         """
-        from calbench.runs.events import SAID, message_frame
+        from calbench.runs.events import SAID
 
-        if self.jobs:
-            return of_jobs({name: each.messages() for name, each in self.jobs.items()})
-        return _described(message_frame(self._paths()), SAID, "Every message, with its text.")
+        return _recorded(self, SAID, "Every message, with its text.")
 
     def events(self) -> "pd.DataFrame":
         """Return every event of every game as JSON, read from the traces.
@@ -138,19 +132,24 @@ class Results:
         Raises:
             FileError: there are no traces, or one does not fit.
         """
-        from calbench.runs.events import EVENTS, event_frame
+        from calbench.runs.events import EVENTS
 
-        if self.jobs:
-            return of_jobs({name: each.events() for name, each in self.jobs.items()})
-        return _described(event_frame(self._paths()), EVENTS, "Every event, as JSON.")
+        return _recorded(self, EVENTS, "Every event, as JSON.")
 
-    def _paths(self) -> Iterator[Path]:
-        for folder in self.traces:
-            if not folder.exists():
-                raise FileError(
-                    f"{folder}: there are no games; play them (`dvc repro`), or name a whole run"
-                )
-            yield from trace_paths(folder)
+
+def _recorded(results: Results, columns: "tuple[Column, ...]", about: str) -> "pd.DataFrame":
+    """Return what the traces of results hold, with the columns of events or messages."""
+    from calbench.runs.events import frame_of
+
+    if results.jobs:
+        return of_jobs({job: _recorded(each, columns, about) for job, each in results.jobs.items()})
+    for folder in results.traces:
+        if not folder.exists():
+            raise FileError(
+                f"{folder}: there are no games; play them (`dvc repro`), or name a whole run"
+            )
+    paths = (path for folder in results.traces for path in trace_paths(folder))
+    return _described(frame_of(paths, columns), columns, about)
 
 
 def swept_keys(jobs: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
@@ -219,7 +218,11 @@ def read_run(path: str | os.PathLike[str]) -> Results:
     if jobs := {job.name: read_run(job) for job in job_folders(path)}:
         names = next(iter(jobs.values())).tables
         common = [name for name in names if all(name in each.tables for each in jobs.values())]
-        readers = {name: partial(_table_of_jobs, jobs, name) for name in common}
+
+        def of_all(name: str) -> "pd.DataFrame":
+            return of_jobs({job: each.table(name) for job, each in jobs.items()})
+
+        readers = {name: partial(of_all, name) for name in common}
         folders = [folder for each in jobs.values() for folder in each.traces]
         return Results(readers, folders, jobs)
     tables = path / TABLES_FOLDER if (path / TABLES_FOLDER).is_dir() else path
@@ -235,10 +238,6 @@ def read_run(path: str | os.PathLike[str]) -> Results:
     if not found and not Catalog().holds_traces(traces):
         raise FileError(f"{path}: holds neither tables nor games; name the folder of a run")
     return Results(found, [traces])
-
-
-def _table_of_jobs(jobs: Mapping[str, Results], name: str) -> "pd.DataFrame":
-    return of_jobs({job: each.table(name) for job, each in jobs.items()})
 
 
 def read_results(data: str | os.PathLike[str] = DATA) -> Results:

@@ -20,10 +20,9 @@ from calbench.domain.actions import Reschedule
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
 from calbench.files import printable, shorten
-from calbench.llm.replies.record import Record
 from calbench.llm.replies.store import ReplyStore
 from calbench.metrics.usage import ANSWERS, PROBLEMS
-from calbench.runs.oddities import MOST_FOUND, WORD_RULES, masked, word_findings
+from calbench.runs.oddities import MOST_FOUND, TABLE, masked, word_findings
 from calbench.traces.catalog import trace_paths
 from calbench.traces.events import (
     OVER_CAP,
@@ -42,24 +41,7 @@ from calbench.traces.models import Seat, Trace
 from calbench.traces.storage import TraceReader
 
 RULES: Final[Mapping[str, tuple[str, str]]] = {
-    **{name: (rule.kind, rule.about) for name, rule in WORD_RULES.items()},
-    "reply_cut": ("replies", "a reply was cut off, or the context was full"),
-    "reply_refused": ("replies", "a provider's filter or the model refused a reply"),
-    "reply_empty": ("replies", "a reply was empty"),
-    "unreadable": ("replies", "a player's replies of a phase are often unreadable (5% or more)"),
-    "repeated": ("repetition", "a seat said the same, word for word, in three turns or more"),
-    "idle": ("absence", "a seat was asked and did nothing in the whole game"),
-    "other_model": ("models", "a reply says that another model gave it than was asked"),
-    "halted": ("limits", "the game ended before its last round"),
-    "over_cap": ("limits", "a message was one too many for a cap"),
-    "talk_cut": ("limits", "agents still did something in the last sweep of talk"),
-    "retries": (
-        "limits",
-        "the last batch that a decision may take was rejected (an empty one is none)",
-    ),
-    "long_answer": ("times and usage", "an answer has 8 times the player's median of tokens"),
-    "no_tokens": ("times and usage", "an answer has words, and no tokens were counted"),
-    "slow_answer": ("times and usage", "an answer took 8 times the player's median of seconds"),
+    name: (rule["kind"], rule["about"]) for name, rule in TABLE["rules"].items()
 }
 """Kind and meaning of each rule, in the order of tables."""
 
@@ -118,15 +100,6 @@ class Finding:
     round: int | None
     phase: str | None
     quote: str
-
-
-@dataclass(slots=True)
-class _Share:
-    """How many replies of a player in a phase there are, how many unreadable, and the first."""
-
-    replies: int = 0
-    unread: int = 0
-    first: Finding | None = None
 
 
 @dataclass(slots=True)
@@ -208,7 +181,9 @@ class _Totals:
 
     def __init__(self) -> None:
         self.games: list[_Where] = []
-        self.shares: dict[tuple[str, str], _Share] = defaultdict(_Share)
+        self.replies = Counter[tuple[str, str]]()  # by player and phase
+        self.unread = Counter[tuple[str, str]]()
+        self.first_unread: dict[tuple[str, str], Finding] = {}
         self._answers: dict[tuple[str, str, str], array[int]] = defaultdict(lambda: array("q"))
 
     def note(self, rule: str, player: str, phase: str, value: int, place: tuple[int, ...]) -> None:
@@ -217,10 +192,11 @@ class _Totals:
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is seen only when all games are known."""
-        for (player, phase), share in sorted(self.shares.items()):
-            if share.first is not None and share.unread >= UNREADABLE_SHARE * share.replies:
-                said = f"{share.unread} of {share.replies} replies of {player} in {phase}, e.g. "
-                yield replace(share.first, quote=f"{said}{share.first.quote}")
+        for (player, phase), first in sorted(self.first_unread.items()):
+            unread, replies = self.unread[player, phase], self.replies[player, phase]
+            if unread >= UNREADABLE_SHARE * replies:
+                said = f"{unread} of {replies} replies of {player} in {phase}, e.g. "
+                yield replace(first, quote=f"{said}{first.quote}")
         for (rule, player, phase), notes in sorted(self._answers.items()):
             values = notes[::5]
             middle, least = median(values), LEAST_TOKENS if rule == "long_answer" else LEAST_MS
@@ -285,7 +261,7 @@ class _GameScan:
         agent, phase = event.agent_id, phase_of(event) or ""
         player, place = self._seats[agent].player, (index, agent, event.round)
         if self._seats[agent].uses_language:
-            self._totals.shares[player, phase].replies += 1
+            self._totals.replies[player, phase] += 1
         parts = [] if isinstance(event, Reflection) else list(_written(event))
         yield from self._of_replies(index, event, place, is_read=bool(parts))
         for text in parts:
@@ -314,11 +290,10 @@ class _GameScan:
     def _of_note(self, index: int, event: ReplyNote) -> Iterator[Finding]:
         if event.kind in PROBLEMS:
             found = self._finding(_CUT.get(event.kind, ""), index, event, event.detail)
-            share = self._totals.shares[found.player, event.phase.value]
-            share.unread += 1
-            if share.first is None:
-                why = f"{event.kind}: {found.quote}"
-                share.first = replace(found, rule="unreadable", quote=why)
+            place, why = (found.player, event.phase.value), f"{event.kind}: {found.quote}"
+            self._totals.unread[place] += 1
+            first = replace(found, rule="unreadable", quote=why)
+            self._totals.first_unread.setdefault(place, first)
             if found.rule:
                 yield found
 
@@ -343,7 +318,8 @@ class _GameScan:
             player = self._seats[event.agent_id].player
             self._totals.note("slow_answer", player, phase_of(event) or "", milliseconds, place)
             if not is_read:
-                yield from self._of_words(index, event, _unread(record))
+                words = "\n".join(filter(None, (record.text, record.refusal)))
+                yield from self._of_words(index, event, words)
 
     def _of_words(
         self, index: int, event: Event, text: str, kinds: Iterable[str] | None = None
@@ -377,7 +353,3 @@ def _written(event: TurnEnd | DecideEnd) -> Iterator[str]:
     for action in event.actions:
         if isinstance(action, Reschedule) and action.justification:
             yield action.justification
-
-
-def _unread(record: Record) -> str:
-    return "\n".join(filter(None, (record.text, record.refusal)))

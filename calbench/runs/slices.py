@@ -98,7 +98,11 @@ def told_apart(games: Sequence[RecordedGame], folder: Path) -> tuple[list[Record
         new |= {(team, meaning): name for meaning, name in names.items()}
         what, shown = _unlike(list(names)), ", ".join(sorted(map(_shown, names.values())))
         lines.append(f"team {_shown(team)} has other {what} in some runs: here it is {shown}")
-    called = [_called(game, new.get((game.team_id, _meaning(game)))) for game in games]
+    called = [
+        replace(game, team_id=new[place]) if place in new else game
+        for game in games
+        for place in [(game.team_id, _meaning(game))]
+    ]
     is_new = {*new.values()}
     return [
         _renamed(game, folder) if game.team_id in is_new else game for game in consistent(called)
@@ -109,7 +113,7 @@ def _meaning(game: RecordedGame) -> Meaning:
     is_published = Path(os.path.abspath(game.file)).is_relative_to(  # noqa: PTH100 - of each game
         DATA / TRACES_FOLDER
     )
-    return Meaning(game.head.lineup, game.head.rules, is_published)
+    return Meaning(game.lineup, game.rules, is_published)
 
 
 def _meanings(games: Iterable[RecordedGame]) -> dict[str, dict[Meaning, list[RecordedGame]]]:
@@ -152,10 +156,6 @@ def _indistinct(team: str, meanings: Mapping[Meaning, Sequence[RecordedGame]]) -
     )
 
 
-def _called(game: RecordedGame, team: str | None) -> RecordedGame:
-    return game if team is None else replace(game, head=replace(game.head, team_id=team))
-
-
 def _renamed(game: RecordedGame, folder: Path) -> RecordedGame:
     """Write the trace of a game with the name that its team has here."""
     data = renamed_trace(game.path, Catalog().read(game.path), game.team_id)
@@ -177,7 +177,8 @@ def pooled(games: Iterable[RecordedGame]) -> list[str]:
         for meaning in meanings:
             for player, seat in _seated(team, meaning.lineup):
                 settings.setdefault(player, seat)
-                how = (meaning.rules, _how(seat))
+                variant = None if seat.variant is None else seat.variant.digest
+                how = (meaning.rules, json.dumps({"variant": variant}))
                 seats.setdefault(player.name, {}).setdefault(player, set()).add(how)
     return [line for name in sorted(seats) for line in _lines(name, seats[name], settings)]
 
@@ -187,7 +188,8 @@ def _lines(
 ) -> Iterator[str]:
     """Yield what has to be said of the players of one name."""
     if len(found) > 1:
-        what = _unequal([_defining(settings[player]) for player in found])
+        seats = [settings[player] for player in found]
+        what = _unequal([{"kind": seat.kind, **seat.settings} for seat in seats])
         yield (
             f"{len(found)} players are called {_shown(name)}, with other {what}: each has a row of "
             "its own in players.csv"
@@ -210,15 +212,6 @@ def _seated(team: str, lineup: str) -> Iterator[tuple[Player, Seat]]:
     for player, seat in zip(players_of(own, len(own.seats)), own.seats, strict=True):
         if seat.uses_language:
             yield player, seat
-
-
-def _how(seat: Seat) -> str:
-    """Return what is told to a player beside its settings, as JSON."""
-    return json.dumps({"variant": None if seat.variant is None else seat.variant.digest})
-
-
-def _defining(seat: Seat) -> dict[str, object]:
-    return {"kind": seat.kind, **seat.settings}
 
 
 def _unlike(meanings: Sequence[Meaning]) -> str:

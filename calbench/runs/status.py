@@ -114,66 +114,26 @@ class Status:
         self.round_by_game.pop(game_id, None)
         self.ended += 1
 
-    @property
-    def finished(self) -> int:
-        """Games that are on disk."""
-        return self.kept + self.ended
-
-    @property
-    def calls(self) -> int:
-        """Replies so far, those that were recorded before included."""
-        return self.totals.calls + self.totals.replayed
-
-    @property
-    def _share(self) -> float:
-        """The part of the games to be played that is done; a round under way counts half."""
-        rounds = list(self.round_by_game.values())  # at once: games begin while it is looked
-        under_way = sum((each + 0.5) / self.rounds for each in rounds)
-        return min(1.0, (self.ended + under_way) / max(1, self.games - self.kept))
-
-    @property
-    def expected_calls(self) -> int | None:
-        """Calls in all, if the rest is as what was played; absent before the first reply."""
-        return round(self.calls / self._share) if self.calls and self._share else None
-
-    @property
-    def calls_per_s(self) -> float | None:
-        """Calls in a second since the first reply."""
-        if self._began is None or self.clock() <= self._began:
-            return None
-        return self.calls / (self.clock() - self._began)
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Seconds until the end, if the rest is as what was played."""
-        if self._began is None or not self._share:
-            return None
-        return (self.clock() - self._began) * (1 - self._share) / self._share
-
-    def line(self) -> str:
-        """Return it in words, without the games."""
-        if self._began is None:
-            return "no reply yet"
-        parts = [f"{self.calls} of about {self.expected_calls} calls"]
-        if self.calls_per_s is not None:
-            parts.append(f"{self.calls_per_s:.1f}/s")
-        if self.seconds_left is not None:
-            parts.append(f"{_duration(self.seconds_left)} left")
-        parts += [f"{100 * self.unreadable / self.read:.0f}% unreadable"] * bool(self.unreadable)
-        parts += [f"{self.totals.retries} retries"] * bool(self.totals.retries)
-        return ", ".join([*parts, *filter(None, [self.money()])])
-
     def document(self, state: State, now: datetime) -> Document:
-        """Return it as the file has it; ``now`` is the time."""
-        left, speed = self.seconds_left, self.calls_per_s
+        """Return it as the file has it; ``now`` is the time.
+
+        Calls that were recorded before count, and a round under way counts half. What is expected
+        is so if the rest is as what was played.
+        """
+        calls = self.totals.calls + self.totals.replayed
+        rounds = list(self.round_by_game.values())  # at once: games begin while it is looked
+        played = self.ended + sum((each + 0.5) / self.rounds for each in rounds)
+        share = min(1.0, played / max(1, self.games - self.kept))
+        took = 0.0 if self._began is None else self.clock() - self._began
+        left = None if self._began is None or not share else took * (1 - share) / share
         end = None if left is None else now + timedelta(seconds=left)
         return Document(
             state=state,
             games=self.games,
-            games_finished=self.finished,
-            calls=self.calls,
-            calls_expected=self.expected_calls,
-            calls_per_second=None if speed is None else round(speed, 3),
+            games_finished=self.kept + self.ended,
+            calls=calls,
+            calls_expected=round(calls / share) if calls and share else None,
+            calls_per_second=round(calls / took, 3) if took > 0 else None,
             calls_failed=self.totals.failed,
             retries=self.totals.retries,
             unreadable_share=self.unreadable / self.read if self.read else None,
@@ -182,6 +142,21 @@ class Status:
             time=now.isoformat(timespec="seconds"),
             expected_end=None if end is None else end.isoformat(timespec="seconds"),
         )
+
+    def line(self) -> str:
+        """Return it in words, without the games."""
+        if self._began is None:
+            return "no reply yet"
+        known = self.document("playing", datetime.now(UTC))
+        parts = [f"{known.calls} of about {known.calls_expected} calls"]
+        if known.calls_per_second is not None:
+            parts.append(f"{known.calls_per_second:.1f}/s")
+        if known.seconds_left is not None:
+            parts.append(f"{_duration(known.seconds_left)} left")
+        if known.unreadable_share:
+            parts.append(f"{100 * known.unreadable_share:.0f}% unreadable")
+        parts += [f"{known.retries} retries"] * bool(known.retries)
+        return ", ".join([*parts, *filter(None, [known.spent])])
 
 
 def _duration(seconds: float) -> str:
@@ -218,9 +193,10 @@ def shown(status: Status | None, folder: Path | None) -> Iterator[None]:
         line_at, has_lines = 0.0, not is_terminal(sys.stderr)
         while not ended.wait(LOOK_S):
             write("playing")
-            if has_lines and status.calls and time.monotonic() >= line_at:
+            has_calls = status.totals.calls + status.totals.replayed
+            if has_lines and has_calls and time.monotonic() >= line_at:
                 line_at = time.monotonic() + LINE_S
-                say(f"games {status.finished}/{status.games} {status.line()}")
+                say(f"games {status.kept + status.ended}/{status.games} {status.line()}")
 
     looking = threading.Thread(target=look, name="status", daemon=True)
     looking.start()

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from math import ceil, log
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -119,13 +119,6 @@ class Report(BaseModel):
         return f"{'agrees' if self.agrees else 'differs'}: {', '.join([*parts, *said])}"
 
 
-class _Asked(NamedTuple):
-    """A recorded reply, and what it was asked for."""
-
-    record: Record
-    request: Request
-
-
 def ask_again(
     folder: Path,
     share: float,
@@ -153,16 +146,16 @@ def ask_again(
     sample, total = _sampled(folder / REPLIES_FOLDER, checked.id, model.spec.model, share)
     replies: dict[str, Completion] = {}
 
-    async def ask(asked: _Asked, completer: Completer) -> None:
-        place = f"reply {asked.record.key[:12]}"  # of which game, its record does not say
-        site = CallSite(player, place, AgentId(0), 0, Phase.CHEAP_TALK, 0, 0)
-        replies[asked.record.key] = await completer.complete(asked.request, site)
+    async def ask(asked: tuple[Record, Request], completer: Completer) -> None:
+        record, request = asked  # of which game and agent, no record says
+        site = CallSite(player, f"reply {record.key[:12]}", AgentId(0), 0, Phase.CHEAP_TALK, 0, 0)
+        replies[record.key] = await completer.complete(request, site)
 
     kept = spec.replies.model_copy(update={"path": str(out / ANSWERS)})
     source = auditing_source(spec.model_copy(update={"replies": kept}), transport)
     with noting_interrupt(lambda: f"Stopped; replies that came are in {out}") as is_stopping:
         ModelAudit(sample, "replies are there", ask, spec, is_stopping).run(source, "asked")
-    pairs = [(asked.record, replies[asked.record.key]) for asked in sample]
+    pairs = [(record, replies[record.key]) for record, _ in sample]
     name = model.spec.model
     report = Report(
         id=checked.id,
@@ -200,8 +193,13 @@ def _checked(folder: Path) -> Checked:
     return checked
 
 
-def _sampled(folder: Path, found_id: str, model: str, share: float) -> tuple[list[_Asked], int]:
-    """Return the sample of a model's replies that an id draws, and how many there are."""
+def _sampled(
+    folder: Path, found_id: str, model: str, share: float
+) -> tuple[list[tuple[Record, Request]], int]:
+    """Return the sample of a model's replies that an id draws, and how many there are.
+
+    With each is what it was asked for.
+    """
     if not folder.is_dir():
         raise FileError(f"{folder}: is not there, so there is nothing to ask again")
     with open_replies(folder) as store:
@@ -214,7 +212,7 @@ def _sampled(folder: Path, found_id: str, model: str, share: float) -> tuple[lis
             )
         records.sort(key=lambda record: sha256(f"{found_id}:{record.key}".encode()).digest())
         drawn = records[: ceil(share * len(records))]
-        return [_Asked(record, store.request(record).request) for record in drawn], len(records)
+        return [(record, store.request(record).request) for record in drawn], len(records)
 
 
 def _agreements(pairs: Sequence[tuple[Record, Completion]], spec: RunSpec) -> Iterator[Agreement]:

@@ -36,21 +36,19 @@ def read_submissions(folder: Path, reports: Mapping[str, Report]) -> Submitted:
     paths = [path for path in sorted(folder.iterdir()) if (path / SUBMISSION).is_file()]
     if not paths:
         raise FileError(f"{folder}: holds no submission (NAME/{SUBMISSION})")
-    found = {path: _checked(path) for path in paths}
-    for path, each in found.items():
-        if each.problems:
-            warn(f"{path}: refused, and not on the board: {each.problems[0]}")
-    held = {path: each for path, each in found.items() if each.tier is not None}
+    held = {}
+    for path in paths:
+        check_no_link(path)
+        found = check(path)
+        if found.problems:
+            warn(f"{path}: refused, and not on the board: {found.problems[0]}")
+        elif found.tier is not None:
+            held[path] = found
     shared = _shared([*held.values()])
     return {
         path: list(_rows(each, reports.get(each.id), is_shared=each.id in shared))
         for path, each in held.items()
     }
-
-
-def _checked(path: Path) -> Checked:
-    check_no_link(path)
-    return check(path)
 
 
 def _shared(held: list[Checked]) -> set[str]:

@@ -1,21 +1,30 @@
 """The check of a submission: what holds, what is proven, and what nothing in it can show."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import isclose
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from calbench.analysis.measures import MEASURES
+from calbench.analysis.scoring import ALL_FACTS, measure_games
+from calbench.analysis.tables import TABLES
 from calbench.code import PACKAGE
+from calbench.config.composition import compose
+from calbench.console import progress
 from calbench.errors import FileError
 from calbench.files import printable, shorten
 from calbench.folders import scratch_folder
+from calbench.runs.identity import published_parts
+from calbench.runs.published import settings_of
+from calbench.runs.recorded import consistent, read_games
 from calbench.runs.seats import modules_of, package_digest
 from calbench.runs.verification import is_known
 from calbench.submissions.examine import (
     Examined,
     examine,
+    ids_of,
     parts_of,
     players_of,
     settings_digest,
@@ -31,7 +40,6 @@ from calbench.submissions.folder import (
     read_submission,
     source_digest,
 )
-from calbench.submissions.standings import Standing, numbers_of, standings_of
 from calbench.traces.catalog import TRACES_FOLDER, trace_paths
 
 Tier = Literal["replayed with replies", "replayed without replies", "not verifiable"]
@@ -55,6 +63,29 @@ CANNOT_SHOW: Mapping[Tier, str] = {
 
 NUMBERS_DIFFER = 1e-4
 """Least difference between numbers that is one [C]: tables have four decimals."""
+
+
+class Standing(NamedTuple):
+    """A team in one setting, as the board shows it.
+
+    Attributes:
+        team: its name in the submission.
+        setting: in which it played.
+        part: of which suite, and how many of its scenarios, in words.
+        expected: games of the part, those that were cut short among them.
+        halted: games that a provider, the budget or an agent without an answer cut short.
+        coordination: percent of meetings scheduled in all games of the part; those of games that
+            were cut short count as failed.
+        cost_usd: of its models' replies; absent without a price.
+    """
+
+    team: str
+    setting: str
+    part: str
+    expected: int
+    halted: Sequence[str]
+    coordination: float
+    cost_usd: float | None
 
 
 @dataclass(frozen=True)
@@ -127,8 +158,7 @@ def check(folder: Path, expected_id: str = "") -> Checked:
         problems.append(f"id: is {found_id}, not the one that was announced")
     if found.unused:
         problems.append(f"{REPLIES_FOLDER}: {found.unused} replies were used by no game")
-    problems += _unlike(submission, derived(found, parts, () if found.problems else paths))
-    problems += _unlike_code(submission, found)
+    problems += _unlike(submission, found, parts, () if found.problems else paths)
     if has_replies and not problems:
         problems += _unlike_replies(folder, submission, found)
     if problems:
@@ -162,10 +192,18 @@ def derived(found: Examined, parts: Mapping[str, Part], paths: Sequence[Path]) -
     }
 
 
-def _unlike(submission: Submission, theirs: Mapping[str, Any]) -> Iterator[str]:
+def _unlike(
+    submission: Submission, found: Examined, parts: Mapping[str, Part], paths: Sequence[Path]
+) -> Iterator[str]:
     """Yield a line for each thing that a submission says of its games and that is not so."""
-    for key, value in theirs.items():
+    for key, value in derived(found, parts, paths).items():
         yield from _differences(key, getattr(submission, key), value)
+    for team in sorted(submission.code):
+        config = found.configs.get(team)
+        if config is None:
+            yield f"code.{team}: there is no such team"
+        elif (modules := modules_of(config.team)) != {*submission.code[team]}:
+            yield f"code.{team}: its seats are of {', '.join(sorted(modules))}"
 
 
 def _differences(place: str, said: Any, is_so: Any) -> Iterator[str]:
@@ -198,15 +236,6 @@ def _unlike_replies(folder: Path, submission: Submission, found: Examined) -> It
             yield f"{name}: is not what `calbench submit prepare` writes of these games"
 
 
-def _unlike_code(submission: Submission, found: Examined) -> Iterator[str]:
-    for team in sorted(submission.code):
-        config = found.configs.get(team)
-        if config is None:
-            yield f"code.{team}: there is no such team"
-        elif (modules := modules_of(config.team)) != {*submission.code[team]}:
-            yield f"code.{team}: its seats are of {', '.join(sorted(modules))}"
-
-
 def _tier(folder: Path, submission: Submission, found: Examined) -> tuple[Tier, str]:
     """Return how much of a submission that holds is proven, and why no more."""
     total = found.verified
@@ -223,7 +252,11 @@ def _tier(folder: Path, submission: Submission, found: Examined) -> tuple[Tier, 
         "replies are not here": total.replies_not_checked,
         "prompts are not known": total.prompts_not_checked,
     }
-    reasons = [*(f"{count} {what}" for what, count in lacks.items() if count), *_others(found)]
+    reasons = [f"{count} {what}" for what, count in lacks.items() if count]
+    reasons += [
+        f"{count} replies say that {printable(said)} answered, {printable(asked)} was asked"
+        for (asked, said), count in sorted(found.said.items())
+    ]
     answered = {team for teams in found.teams_by_key.values() for team in teams}
     models = {team for team, own in seats.items() if any(seat.kind == "model" for seat in own)}
     if mute := sorted(models - answered):
@@ -247,12 +280,6 @@ def _without_source(folder: Path, submission: Submission, found: Examined) -> It
                 yield module
 
 
-def _others(found: Examined) -> Iterator[str]:
-    """Yield a line for each model that is said to have answered in the place of another."""
-    for (asked, said), count in sorted(found.said.items()):
-        yield f"{count} replies say that {printable(said)} answered, {printable(asked)} was asked"
-
-
 def _remarks(submission: Submission, found: Examined, *, has_replies: bool) -> Iterator[str]:
     """Yield what a reader should know beside the tier."""
     halted = [
@@ -272,3 +299,48 @@ def _remarks(submission: Submission, found: Examined, *, has_replies: bool) -> I
         yield "it was played with other code of CalBench than checked it"
     if unknown := sorted({*found.configs} - {*submission.code}):
         yield f"the code that played {', '.join(unknown)} was not noted"
+
+
+def standings_of(found: Examined, parts: Mapping[str, Part]) -> Iterator[Standing]:
+    """Yield how each team stands in each setting of a published suite."""
+    for (team, setting), own in sorted(found.games.items()):
+        part = parts.get(setting)
+        if part is None:
+            continue
+        whole, count = len(published_parts()[part.suite][setting]), len(ids_of(part, setting))
+        times = found.replicates[team, setting]
+        shares = [100 * game.scheduled / game.meetings for game in own if game.meetings]
+        expected = count * times
+        yield Standing(
+            team,
+            setting,
+            f"{count} of {whole} scenarios of {part.suite}{f', {times} times' * (times > 1)}",
+            expected,
+            [f"{game.scenario_id}: {game.halt}" for game in own if game.halt],
+            sum(shares) / max(expected, len(shares)),
+            found.cost_usd.get(team),
+        )
+
+
+def numbers_of(paths: Iterable[Path]) -> dict[str, dict[str, dict[str, float]]]:
+    """Compute the leaderboard's measures of some games, by team and setting.
+
+    Means are over games that were played to their end; how many those are stands beside them.
+
+    Raises:
+        FileError: a game is no trace.
+    """
+    spec = compose([])
+    games = consistent(read_games(paths))
+    games.sort(key=lambda game: (game.team_id, game.setting, game.scenario_id, game.file))
+    with scratch_folder("submission") as scratch, progress("measured", len(games)) as tick:
+        facts = measure_games(games, scratch / "facts", spec.measure, tick, None, ALL_FACTS)
+        table = TABLES["leaderboard.csv"]
+        table.write(facts, settings_of(spec), scratch)
+        rows = table.read(scratch).to_dict("records")
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for row in rows:
+        measures = ("games", "scenarios", *(measure.name for measure in MEASURES))
+        own = {name: float(row[name]) for name in measures if row[name] == row[name]}
+        found.setdefault(row["team"], {})[row["setting"]] = own
+    return found

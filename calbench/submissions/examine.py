@@ -237,7 +237,12 @@ def parts_of(found: Examined) -> dict[str, Part]:
     for setting in sorted({setting for _, setting in found.games}):
         played = {team: own for (team, each), own in found.games.items() if each == setting}
         scenarios = {(game.scenario_id, game.digest) for own in played.values() for game in own}
-        suite = _suite_of(setting, scenarios)
+        fitting = [
+            name
+            for name, known in published_parts().items()
+            if scenarios <= known.get(setting, {}).items()
+        ]
+        suite = setting if setting in fitting else next(iter(fitting), None)
         if suite is None:
             found.problems.append(_foreign(setting, scenarios))
             continue
@@ -251,15 +256,6 @@ def parts_of(found: Examined) -> dict[str, Part]:
 
 Scenarios = AbstractSet[tuple[str, str]]
 """Ids of scenarios with what defines them."""
-
-
-def _suite_of(setting: str, scenarios: Scenarios) -> str | None:
-    fitting = [
-        name
-        for name, parts in published_parts().items()
-        if scenarios <= parts.get(setting, {}).items()
-    ]
-    return setting if setting in fitting else next(iter(fitting), None)
 
 
 def _foreign(setting: str, scenarios: Scenarios) -> str:

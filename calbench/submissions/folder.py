@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import date
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -152,14 +152,6 @@ class Submission(Authorship):
     files: Annotated[dict[_Short, Digest], Field(max_length=MOST_FILES)]
 
 
-class Read(NamedTuple):
-    """A submission that was read, its id, and what played it."""
-
-    submission: Submission
-    id: str
-    environment: Environment
-
-
 def document_bytes(document: BaseModel) -> bytes:
     """Return the exact bytes of a document of a submission."""
     return f"{document.model_dump_json(indent=1)}\n".encode()
@@ -200,8 +192,10 @@ def _walked(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def read_submission(folder: Path) -> Read:
-    """Read what a submission says of itself; its files are those that it lists.
+def read_submission(folder: Path) -> tuple[Submission, str, Environment]:
+    """Return what a submission says of itself, its id, and what played it.
+
+    Its files are those that it lists.
 
     Raises:
         FileError: naming the first file that is not what it says.
@@ -220,7 +214,7 @@ def read_submission(folder: Path) -> Read:
             raise FileError(f"{place}: its SHA-256 is not the one in {SUBMISSION}; it was changed")
     environment, _ = _document(Environment, folder / ENVIRONMENT)
     check_shards(folder / TRACES_FOLDER)
-    return Read(submission, sha256(data).hexdigest(), environment)
+    return submission, sha256(data).hexdigest(), environment
 
 
 def digest_of(path: Path) -> str:

@@ -86,7 +86,8 @@ def prepare(
     code = {team: note for team, note in read_note(run).items() if team in found.configs}
     follows = {**derived(found, parts, paths), "code": code}
     with replaced(out, is_marked=False, check=partial(check_new, out)) as beside:
-        _write_games(paths, beside)
+        with progress("packed", len(paths)) as tick:
+            write_packed_games(paths, beside / TRACES_FOLDER, tick)
         if replies is not None and found.teams_by_key:
             write_replies(replies, found, beside / REPLIES_FOLDER)
         if with_source:
@@ -128,11 +129,6 @@ def environment() -> Environment:
         machine=platform.machine() or "unknown",
         packages=dict(sorted(packages.items())),
     )
-
-
-def _write_games(paths: Collection[Path], folder: Path) -> None:
-    with progress("packed", len(paths)) as tick:
-        write_packed_games(paths, folder / TRACES_FOLDER, tick)
 
 
 def _write_source(found: Examined, code: Mapping[str, Mapping[str, str]], folder: Path) -> None:

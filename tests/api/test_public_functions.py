@@ -1,6 +1,5 @@
 """The small Python interface of the README: suites by name or path, games as a run makes them."""
 
-import csv
 import gzip
 import re
 import sys
@@ -18,13 +17,8 @@ from calbench.runs.verification import verify_trace
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.storage import write_suite
 from calbench.traces.storage import read_trace
-from tests.cli.runs import REPO, python
+from tests.cli.runs import REPO, python, rows
 from tests.factories import make_scenario
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_readme_shows_python_that_runs(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +90,8 @@ def heavy():
 """
 
 PLAYING = f"""{HEAVY}
-from calbench import load_suite, play, play_game, score_game
+import calbench.runs.results
+from calbench import load_suite, play, play_game, read_results, read_run, score_game
 from calbench.agents.example import Announcer
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario

@@ -20,7 +20,8 @@ from calbench.release.archives import unpack
 from calbench.release.manifest import read_games, read_manifest
 from calbench.report.tables import published_columns, read_table
 from calbench.runs.play import execute
-from calbench.runs.recorded import head_of, recorded_games
+from calbench.runs.recorded import consistent, head_of
+from calbench.runs.recorded import read_games as games_below
 from calbench.runs.results import read_run
 from calbench.scenarios.labels import LABEL_BANKS, read_label_bank
 from calbench.scenarios.storage import read_suite, write_suite
@@ -120,7 +121,7 @@ READERS: Mapping[str, Reader] = {
     "games of a run": Reader(
         "run/traces/candid/taste-varied-001.json",
         TEXT,
-        lambda path: recorded_games([_below(path, "run")]),
+        lambda path: consistent(games_below([_below(path, "run")])),
         whole="run",
     ),
     "events of a run": Reader("run/traces/imap/taste-varied-001.json", TEXT, _events, whole="run"),

@@ -18,10 +18,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from calbench import load_suite, read_run, read_trace, rescore, score_game, verify, write_trace
-from calbench.integrations.loopback import MOST_BYTES
-from calbench.integrations.person import Page, main, page_of
+from calbench.integrations.person import Page, Terminal, main, page_of, staged
 from calbench.integrations.seats import Seat
-from calbench.integrations.terminal import Terminal, staged
 from calbench.types import (
     AgentId,
     DirectMessage,
@@ -74,12 +72,6 @@ def test_page_is_for_who_knows_its_address(page: Page) -> None:
     assert ask(page, "GET", page.place, Host=f"evil.example:{page.server_port}")[0] == 404
     assert ask(page, "POST", "/", "tool=end_turn")[0] == 404
     assert page.seat.seen.turn_index == 0
-
-
-def test_form_that_is_too_long_is_refused(page: Page) -> None:
-    form = "tool=send&whom=3&content=".ljust(MOST_BYTES + 1, "x")
-    assert ask(page, "POST", page.place, form)[0] == 413
-    assert page.seat.desk.turn.actions == ()
 
 
 def test_forms_stage_and_take_back_and_say_what_is_wrong(page: Page) -> None:

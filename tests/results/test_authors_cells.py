@@ -1,26 +1,38 @@
-"""The cells of the paper's Table 2 that its own tasks, settings and measures give to the digit."""
+"""The cells of the paper's Table 2 that its own tasks, settings and measures give to the digit.
+
+And what was tried for its open numbers, as kept; and the canonical suites of before, by the limits
+of the paper's text: their published numbers.
+"""
 
 from functools import cache
 from pathlib import Path
 from statistics import fmean
 
+import pandas as pd
 import pytest
 
+from calbench import load_suite
 from calbench.analysis.registry import Settings
 from calbench.analysis.summary.exact import OPEN, table2_cells
 from calbench.analysis.summary.runs import Runs, RunTables
+from calbench.analysis.summary.table2 import HALVES
 from calbench.analysis.tables import TABLES
-from calbench.config.composition import compose_team
+from calbench.config.composition import compose, compose_team
 from calbench.domain.ids import MeetingId
 from calbench.domain.messages import CHANNELS
 from calbench.engine.batch import played
+from calbench.facts.frames import read_text
 from calbench.facts.games import AUTHORS, SCORES
 from calbench.metrics.game import GameScore, score_game
 from calbench.oracle.replayed import Burden, replayed
+from calbench.runs.play import execute
 from calbench.scenarios.storage import published_suite
 from calbench.traces.models import PUBLISHED, GameConfig, Limits, Trace
 from calbench.tree import DATA
+from stages import paths
+from tests.cli.runs import REPO
 from tests.facts.measured import facts_of, values_of
+from tests.studies.tried import OUT, READINGS, TRIED, reading, rows
 
 CELLS = {
     ("uniform", "imap"): ("100.0", ".26", "2.00", None, "12.40"),
@@ -138,3 +150,64 @@ def test_games_by_another_rule_are_not_measured_so() -> None:
     trace = played(published_suite("uniform")[0], config)
     assert values_of(AUTHORS, trace)["excess"] == []
     assert len(values_of(AUTHORS, games("uniform", "imap")[0][0])["excess"]) == 1
+
+
+BOARDS = read_text(paths.DATA / "published" / "boards.csv")
+FORMER = BOARDS[BOARDS["version"] == "0.1.0"].drop(columns="version")
+"""Of the release that had these suites under the names of the settings."""
+
+TEXT = ("limits=paper", "channels=dm", "facts=scores", "judge=null")
+
+
+@pytest.mark.heavy
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", ["uniform", "varied"])
+def test_former_suites_have_the_numbers_that_were_published(setting: str, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    execute(compose([f"+experiment={setting}", f"suite=former-{setting}", *TEXT, f"out={out}"]))
+    ours = read_text(out / "tables" / "leaderboard.csv")
+    assert set(ours["setting"]) == {f"former-{setting}"}
+    known = FORMER[FORMER["setting"] == setting].drop(columns="setting").reset_index(drop=True)
+    assert ours[list(known.columns)].fillna("").equals(known.fillna(""))
+    against = read_text(out / "tables" / "silence.csv")
+    private = against[against["team"] == "dsm-private"]
+    assert list(private["baseline"]) == ["silent", "first-free"]
+    assert set(private["verdict"]) == {"no better than silence"}
+
+
+KEPT = pd.read_csv(REPO / OUT)
+
+
+def test_every_rule_is_kept_for_both_halves() -> None:
+    assert len(KEPT) == len(HALVES) * (sum(map(len, TRIED.values())) + len(READINGS))
+    assert set(KEPT["team"]) == set(TRIED)
+
+
+def test_widest_offers_alone_give_the_loss_of_dsm_welfare() -> None:
+    """Table 2 prints 25.05 and 23.55; nothing that was tried gives SD-MAP's row."""
+    losses = KEPT.set_index(["setting", "team", "rule"])["excess_vps"]
+    widest = [losses[half, "dsm-welfare-single", "lmin=12"] for half in HALVES]
+    assert [f"{loss:.2f}" for loss in widest] == ["25.05", "23.55"]
+    sd_map = KEPT[(KEPT["team"] == "sd-map") & (KEPT["setting"] == "uniform")]
+    is_near = (sd_map["coordination"].round(1) == 62.2) & (sd_map["messages"].round(2) == 7.48)
+    assert not is_near.any()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("team", "rule"), [("sd-map", TRIED["sd-map"][2]), ("sd-map", "")])
+def test_kept_rows_are_what_is_played(team: str, rule: str) -> None:
+    found = pd.DataFrame(rows(team, rule, {half: load_suite(half) for half in HALVES}))
+    is_rule = KEPT["rule"].isin(found["rule"]) & (KEPT["team"] == team)
+    pd.testing.assert_frame_equal(found, KEPT[is_rule].reset_index(drop=True), check_dtype=False)
+
+
+def test_readings_are_played_otherwise_and_then_no_more() -> None:
+    """A proposal of free slots alone is another game, and nothing stays of it."""
+    suites = {"uniform": list(load_suite("uniform"))[:5]}
+    (published,) = rows("sd-map", "", suites)
+    for name in READINGS:
+        with reading(name):
+            (found,) = rows("sd-map", "", suites)
+        assert (found == published) is ("if it can go elsewhere" in name)
+    (again,) = rows("sd-map", "", suites)
+    assert again == published

@@ -1,6 +1,5 @@
 """Results as frames: types by declaration, words beside the numbers, mistakes in one line."""
 
-import csv
 import shutil
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from calbench.facts.columns import Column
 from calbench.metrics.measure import METRICS_VERSION
 from calbench.release.manifest import read_manifest
 from calbench.runs.results import Results, read_results, read_run
-from tests.cli.runs import REPO, python
+from tests.cli.runs import REPO, rows
 
 DTYPES = {
     "text": "str",
@@ -23,11 +22,6 @@ DTYPES = {
     "truth": "boolean",
 }
 """What pandas calls each kind of column."""
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def types(frame: pd.DataFrame) -> dict[str, str]:
@@ -274,22 +268,3 @@ def test_release_of_this_checkout_reads_whole() -> None:
     board = published.table("leaderboard")
     assert set(board["experiment"]) == set(manifest.traces)
     assert set(board["metrics_version"]) == {METRICS_VERSION}
-
-
-LAZY = """
-import sys
-import calbench
-import calbench.runs.results
-from calbench import play, play_game, read_results, read_run
-print(sorted({"pandas", "pyarrow", "numpy"} & set(sys.modules)))
-read_run(sys.argv[1]).messages()
-print("pandas" in sys.modules)
-"""
-
-
-@pytest.mark.heavy
-def test_importing_loads_no_frames(finished: Path) -> None:
-    ended = python("-c", LAZY, finished)
-    assert (ended.err, ended.out.splitlines()[1]) == ("", "True")
-    assert "pandas" not in ended.out.splitlines()[0]
-    assert "pyarrow" not in ended.out.splitlines()[0]

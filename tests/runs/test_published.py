@@ -15,6 +15,7 @@ from calbench.pool import workers
 from calbench.release.archives import unpack
 from calbench.release.manifest import digest, read_manifest
 from calbench.release.pack import PACK, write_pack
+from calbench.report.experiment import Experiment
 from calbench.report.role import Role
 from calbench.runs.entries import Entry, Place, Run
 from calbench.runs.published import Results, View, read_published, views_of
@@ -46,7 +47,7 @@ def test_packed_results_are_those_of_the_release(tmp_path: Path) -> None:
     tables = files(tmp_path / "scratch" / "tables")
     made = {name: digest(content) for name, content in tables.items() if name.endswith(".csv")}
     assert made == {name: known.get(name) for name in made}
-    ranked = [each.name for each in published.results if each.facts is not None]
+    ranked = [each.shown.name for each in published.results if each.shown.facts is not None]
     assert ranked == [
         *("uniform", "varied", "language", "language-private", "language-everyone", "smollm2"),
         *("erring", "smollm2-participants", "smollm2-everyone", "delegates", "delegates-paper"),
@@ -97,7 +98,8 @@ def few(count: int) -> dict[str, str]:
 def published(
     name: str, page: str = "settings", **scenarios: tuple[Place, Mapping[str, str]]
 ) -> Results:
-    found = Results(name, Role(page=page), Settings(), NOWHERE, NOWHERE)
+    shown = Experiment(name, NOWHERE, NOWHERE, NOWHERE, Role(page=page), facts=NOWHERE)
+    found = Results(shown, Settings())
     vars(found)["scenarios"] = dict(scenarios.values())
     return found
 
@@ -117,7 +119,7 @@ def views(*runs: Run) -> list[View]:
 
 
 def told(view: View) -> tuple[str, str, list[str], list[str]]:
-    names = [each.name for each in view.published]
+    names = [each.shown.name for each in view.published]
     return view.name, view.title, names, [entry.team for entry in view.entries]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calbench.errors import FileError
 from calbench.runs import slices
-from calbench.runs.recorded import RecordedGame, TraceHead
+from calbench.runs.recorded import RecordedGame
 from calbench.runs.slices import pooled, told_apart
 from calbench.tree import DATA
 
@@ -24,15 +24,16 @@ def seat(player: str, **settings: object) -> dict[str, object]:
 def game(
     run: str, team: str, scenario: str, *seats: dict[str, object], **rules: object
 ) -> RecordedGame:
-    head = TraceHead(
+    return RecordedGame(
         setting="uniform",
         team_id=team,
         scenario_id=scenario,
         scenario_digest=scenario,
         lineup=json.dumps({"rotation": True, "seats": list(seats)}),
         rules=json.dumps(RULES | rules),
+        file=f"{run}/traces/{team}/{scenario}.json",
+        seconds=0.01,
     )
-    return RecordedGame(f"{run}/traces/{team}/{scenario}.json", head, 0.01)
 
 
 GAMES = st.lists(
@@ -54,7 +55,7 @@ GAMES = st.lists(
 def meanings(games: list[RecordedGame]) -> dict[str, set[tuple[str, str]]]:
     found: dict[str, set[tuple[str, str]]] = {}
     for each in games:
-        found.setdefault(each.team_id, set()).add((each.head.lineup, each.head.rules))
+        found.setdefault(each.team_id, set()).add((each.lineup, each.rules))
     return found
 
 

@@ -30,7 +30,7 @@ from calbench.traces.storage import write_trace
 from tests.cli.recording import recording, spoken
 from tests.report.samples import play, suite_of
 
-ROUNDS = 5
+ROUNDS, NOW = 5, datetime.now(UTC)
 
 
 def site(game: int, number: int) -> CallSite:
@@ -61,11 +61,12 @@ def test_time_left_is_predicted_after_a_tenth_of_the_calls(seed: int) -> None:
                 under_way[place] = waiting.pop(0) if waiting else (number, rounds)
         now += 1.0
         if predicted is None and totals.calls >= calls / 10:
-            predicted = now + (status.seconds_left or 0.0)
-            assert status.expected_calls == pytest.approx(calls, rel=0.25)
+            known = status.document("playing", NOW)
+            predicted = now + (known.seconds_left or 0.0)
+            assert known.calls_expected == pytest.approx(calls, rel=0.25)
         under_way = [each for each in under_way if each[1]]
     assert predicted == pytest.approx(now, rel=0.25)
-    assert status.finished == 45
+    assert status.document("playing", NOW).games_finished == 45
     assert "unreadable" not in status.line()
 
 
@@ -176,7 +177,7 @@ def test_others_follow_a_run_and_know_when_it_was_killed(tmp_path: Path) -> None
         "games": [],
     }  # fmt: skip
     status = Status(2, 0, ROUNDS, Totals(), str)
-    written = status.document("playing", datetime.now(UTC)).model_dump_json()
+    written = status.document("playing", NOW).model_dump_json()
     (tmp_path / STATUS).write_text(written)
     news = followed.news(0)
     assert (news["is_playing"], news["state"]) == (True, "It plays")

@@ -75,8 +75,12 @@ def is_by(seats: Sequence[Seat], kind: str, event: Any) -> bool:
     return bool(seats[event.agent_id % len(seats)].kind == kind)
 
 
+def of_events(trace: Trace, *events: Event) -> Trace:
+    return trace.model_copy(update={"events": events})
+
+
 def edited(trace: Trace, edit: Callable[[Event], Event]) -> Trace:
-    return trace.model_copy(update={"events": tuple(map(edit, trace.events))})
+    return of_events(trace, *map(edit, trace.events))
 
 
 def first(trace: Trace, kind: type[Event], seat: str = "model") -> int:
@@ -90,9 +94,8 @@ def first(trace: Trace, kind: type[Event], seat: str = "model") -> int:
 
 
 def changed(trace: Trace, number: int, **fields: Any) -> Trace:
-    events = list(trace.events)
-    events[number] = altered(events[number], **fields)
-    return trace.model_copy(update={"events": tuple(events)})
+    before, (event, *behind) = trace.events[:number], trace.events[number:]
+    return of_events(trace, *before, altered(event, **fields), *behind)
 
 
 def consistent(trace: Trace) -> Trace:
@@ -189,24 +192,22 @@ def test_no_model_states_such_chances(chances: Recorded, odd: tuple[int, ...]) -
 
 
 def test_chances_that_were_cut_out_are_missed_without_replies(chances: Recorded) -> None:
-    events = list(chances.trace.events)
-    del events[first(chances.trace, ChancesStated)]
+    number, events = first(chances.trace, ChancesStated), chances.trace.events
+    cut = of_events(chances.trace, *events[:number], *events[number + 1 :])
     with pytest.raises(UnprovenError, match="lists: are missing, or noted as missing"):
-        verify_trace(chances.trace.model_copy(update={"events": tuple(events)}))
+        verify_trace(cut)
 
 
 def test_chances_without_their_reflection_are_no_game(chances: Recorded) -> None:
-    number = first(chances.trace, ChancesStated)
-    events = list(chances.trace.events)
-    for changed_events in (
+    number, events = first(chances.trace, ChancesStated), chances.trace.events
+    for others in (
         [*events[:number], *events[number + 1 :]],
         [*events[: number + 1], *events[number:]],
         [*events[:number], events[number + 1], events[number], *events[number + 2 :]],
         [*events, events[number]],
     ):
-        forged = chances.trace.model_copy(update={"events": tuple(changed_events)})
         with pytest.raises(UnprovenError):
-            chances.checked(forged)
+            chances.checked(of_events(chances.trace, *others))
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
@@ -219,8 +220,7 @@ def test_nobody_states_chances_who_is_not_asked_for_them(version: str) -> None:
     event = ChancesStated(
         round=reflection.round, agent_id=reflection.agent_id, occupied_by_target=stated
     )
-    events = (*game.events[:number], event, *game.events[number:])
-    forged = game.model_copy(update={"events": events})
+    forged = of_events(game, *game.events[:number], event, *game.events[number:])
     with pytest.raises(UnprovenError, match="no reply reads like this: "):
         verify_trace(forged)
 
@@ -320,8 +320,7 @@ def test_game_is_not_halted_where_the_reply_is_recorded(mixed: Recorded) -> None
     halt = GameHalted(
         round=1, phase=asked.phase, agent_id=asked.agent_id, reason="budget_stop", detail="spent"
     )
-    cut = mixed.trace.model_copy(update={"events": (*mixed.trace.events[:number], halt)})
-    forged = consistent(cut)
+    forged = consistent(of_events(mixed.trace, *mixed.trace.events[:number], halt))
     assert verify_trace(forged).halts_not_checked == 1
     with pytest.raises(UnprovenError, match="the game was halted here, but the reply of agent"):
         mixed.checked(forged)

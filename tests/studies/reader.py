@@ -32,7 +32,7 @@ from calbench.files import read_bytes, write_atomically
 from calbench.metrics.speech.honesty import Standing, standings
 from calbench.metrics.speech.messages import Said, said
 from calbench.metrics.speech.sample import read_others
-from calbench.runs.recorded import recorded_games
+from calbench.runs.recorded import read_games
 from calbench.traces.storage import read_trace
 from stages import paths
 from tests.studies.local_model import find_model, read_models, serving
@@ -133,7 +133,7 @@ def of_sample() -> Iterator[tuple[str, Asked]]:
 def heard(kind: str, folders: Iterable[Path]) -> Iterator[Heard]:
     """Yield what speakers of a kind said of slots in the games of some folders."""
     for folder in sorted(folders):
-        for game in recorded_games([folder]):
+        for game in read_games([folder]):
             trace = read_trace(game.path)
             standing = standings(trace.scenario)
             for message in said(trace):

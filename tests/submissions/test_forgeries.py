@@ -6,7 +6,9 @@ follows from games fit what they changed.
 
 import json
 import os
+import random
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,10 +23,13 @@ from calbench.llm.replies.record import Record, message_digest
 from calbench.scenarios.difficulty import completed
 from calbench.scenarios.storage import published_suite
 from calbench.submissions.check import Checked, Tier, check
-from calbench.submissions.folder import ENVIRONMENT, REPLIES_FOLDER, SUBMISSION
+from calbench.submissions.folder import ENVIRONMENT, REPLIES_FOLDER, SUBMISSION, files_of
 from calbench.traces.models import Trace
 from calbench.traces.shards import Head, described, head_bytes
 from calbench.traces.storage import trace_bytes
+from tests.campaigns.mutations import BINARY, TEXT
+from tests.conftest import Figures
+from tests.effort import attacks
 from tests.factories import make_scenario
 from tests.submissions.forging import (
     derive,
@@ -59,6 +64,30 @@ class Forgery(NamedTuple):
 
 def of_team(team: str, change: Callable[[Any], None]) -> Callable[[Trace], Trace]:
     return lambda trace: edited(trace, change) if trace.config.team.team_id == team else trace
+
+
+def at(pattern: str, change: Callable[[Path], object], *, is_listed: bool = True) -> Forge:
+    """Change the first file of a pattern, and list it as it is then."""
+
+    def forge(folder: Path) -> None:
+        change(next(folder.glob(pattern)))
+        if is_listed:
+            listed(folder)
+
+    return forge
+
+
+def saying(key: str, change: Callable[[Any], object]) -> Forge:
+    """Let a submission say something else of what it says."""
+    return lambda folder: said(folder, **{key: change(getattr(read(folder), key))})
+
+
+def of_part(**changes: object) -> Forge:
+    return saying("suites", lambda own: {k: v.model_copy(update=changes) for k, v in own.items()})
+
+
+def replacing(old: bytes, new: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(path.read_bytes().replace(old, new, 1))
 
 
 # --- games
@@ -190,10 +219,7 @@ def open_channel(folder: Path) -> None:
 def uncut(folder: Path) -> None:
     """Hide a game that a provider cut short."""
     replayed(folder, lambda trace: None if trace.is_halted else trace)
-    said(
-        folder,
-        suites={k: v.model_copy(update={"subset": 2}) for k, v in read(folder).suites.items()},
-    )
+    of_part(subset=2)(folder)
 
 
 # --- words and numbers in games
@@ -287,11 +313,6 @@ def smuggle(folder: Path) -> None:
     listed(folder)
 
 
-def no_index(folder: Path) -> None:
-    (folder / REPLIES_FOLDER / "index.json").unlink()
-    listed(folder)
-
-
 def lose_replies(folder: Path) -> None:
     index = json.loads((folder / REPLIES_FOLDER / "index.json").read_text())
     name = next(each for each in index if each.startswith("replies-"))
@@ -313,49 +334,10 @@ def better_numbers(folder: Path) -> None:
     said(folder, numbers=numbers)
 
 
-def further_number(folder: Path) -> None:
-    numbers = {**read(folder).numbers, "best-team": {"smollm2": {"coordination": 100.0}}}
-    said(folder, numbers=numbers)
-
-
-def other_model(folder: Path) -> None:
-    players = [
-        p.model_copy(update={"model": "openai/gpt-5.4"}) if p.model else p
-        for p in read(folder).players
-    ]
-    said(folder, players=tuple(players))
-
-
-def other_suite(folder: Path) -> None:
-    part = read(folder).suites["smollm2"]
-    said(folder, suites={"smollm2": part.model_copy(update={"subset": None})})
-
-
-def other_order(folder: Path) -> None:
-    part = read(folder).suites["smollm2"]
-    said(folder, suites={"smollm2": part.model_copy(update={"digest": "0" * 64})})
-
-
-def duplicate_key(folder: Path) -> None:
-    path = folder / SUBMISSION
-    path.write_bytes(path.read_bytes().replace(b"{", b'{\n "name": "other",', 1))
-
-
 def name_host(folder: Path) -> None:
     document = json.loads((folder / ENVIRONMENT).read_text())
     document["system"] = "/srv/ada"
     (folder / ENVIRONMENT).write_text(f"{json.dumps(document, indent=1)}\n")
-    listed(folder)
-
-
-def no_environment(folder: Path) -> None:
-    (folder / ENVIRONMENT).unlink()
-    listed(folder)
-
-
-def change_source(folder: Path) -> None:
-    path = next((folder / "code").rglob("own_agents.py"))
-    path.write_text(path.read_text().replace("return Turn()", "return Turn(())"))
     listed(folder)
 
 
@@ -384,39 +366,24 @@ def link_folder(folder: Path) -> None:
     (folder / REPLIES_FOLDER).symlink_to(folder.parent / "elsewhere")
 
 
-def hard_link(folder: Path) -> None:
-    os.link(folder / ENVIRONMENT, folder.parent / "second-name")
-
-
-def pipe(folder: Path) -> None:
-    os.mkfifo(folder / "traces" / "00001.jsonl.zst")
-
-
-def unlisted(folder: Path) -> None:
-    (folder / "traces" / "00001.jsonl.zst").write_bytes(b"")
-
-
-def listed_elsewhere(folder: Path) -> None:
-    files = {**read(folder).files, "../secret": "0" * 64}
-    said(folder, files=files)
-
-
 def foreign_file(folder: Path) -> None:
     (folder / "run.sh").write_text("echo owned")
-    said(folder, files={**read(folder).files, "run.sh": "0" * 64})
+    said(folder, files={**read(folder).files, "run.sh": ZEROS})
 
 
-def changed_file(folder: Path) -> None:
-    path = next((folder / REPLIES_FOLDER).glob("messages-*.jsonl"))
-    path.write_bytes(path.read_bytes() + b"\n")
+SHARD, ZEROS = Path("traces", "00001.jsonl.zst"), "0" * 64
+INDEX, MESSAGES = f"{REPLIES_FOLDER}/index.json", f"{REPLIES_FOLDER}/messages-*.jsonl"
+BEST = {"smollm2": {"coordination": 100.0}}
+TWICE = replacing(b"{", b'{\n "name": "other",')
 
 
-def missing_file(folder: Path) -> None:
-    next((folder / REPLIES_FOLDER).glob("messages-*.jsonl")).unlink()
+def second_name(path: Path) -> None:
+    os.link(path, path.parents[1] / "second-name")
 
 
-def rename_folder(folder: Path) -> None:
-    said(folder, name="somebody-else")
+def renamed_models(players: Any) -> tuple[Any, ...]:
+    model = {"model": "openai/gpt-5.4"}
+    return tuple(each.model_copy(update=model) if each.model else each for each in players)
 
 
 FORGERIES = {
@@ -460,41 +427,60 @@ FORGERIES = {
     "an edited reply": Forgery(edit_reply, ": replies: ", of="asked"),
     "replies of no game": Forgery(add_replies, "replies were used by no game"),
     "a message that nobody asked": Forgery(smuggle, "is not what `calbench submit prepare` writes"),
-    "replies without their index": Forgery(no_index, "damage might not be found"),
+    "replies without their index": Forgery(at(INDEX, Path.unlink), "damage might not be found"),
     "replies are lost": Forgery(lose_replies, "no recorded reply"),
     # what is said of both
     "better numbers": Forgery(better_numbers, "coordination: says 100.0000, the games say 50.0000"),
-    "numbers of no team": Forgery(further_number, "numbers.best-team: says"),
-    "another model in the row": Forgery(other_model, "model: says openai/gpt-5.4"),
-    "a larger part of the suite": Forgery(other_suite, "suites.smollm2.subset: says None"),
-    "another order of the suite": Forgery(other_order, "suites.smollm2.digest: says 0000"),
-    "a digest of other settings": Forgery(
-        lambda f: said(f, settings="0" * 64), "settings: says 0000"
+    "numbers of no team": Forgery(
+        saying("numbers", lambda own: {**own, "best-team": BEST}), "numbers.best-team: says"
     ),
+    "another model in the row": Forgery(
+        saying("players", renamed_models), "model: says openai/gpt-5.4"
+    ),
+    "a larger part of the suite": Forgery(of_part(subset=None), "suites.smollm2.subset: says None"),
+    "another order of the suite": Forgery(
+        of_part(digest=ZEROS), "suites.smollm2.digest: says 0000"
+    ),
+    "a digest of other settings": Forgery(lambda f: said(f, settings=ZEROS), "settings: says 0000"),
     "code of others": Forgery(
-        lambda f: said(f, code={MODEL: {"mine": "0" * 64}}), "its seats are of calbench"
+        lambda f: said(f, code={MODEL: {"mine": ZEROS}}), "its seats are of calbench"
     ),
-    "a key twice": Forgery(duplicate_key, "not as calbench writes it"),
+    "a key twice": Forgery(at(SUBMISSION, TWICE, is_listed=False), "not as calbench writes it"),
     "a path of a machine": Forgery(name_host, "environment.json: system: "),
-    "no environment": Forgery(no_environment, "environment.json: cannot be read"),
+    "no environment": Forgery(at(ENVIRONMENT, Path.unlink), "environment.json: cannot be read"),
     "own code without its source": Forgery(
         lambda _: None, "the source of tests.submissions.own_agents", "not verifiable", "own"
     ),
     "own code with other source": Forgery(
-        change_source, "the source of tests.submissions.own_agents", "not verifiable", "sourced"
+        at("code/**/own_agents.py", replacing(b"return Turn()", b"return Turn(())")),
+        "the source of tests.submissions.own_agents",
+        "not verifiable",
+        "sourced",
     ),
     "own code as a player of ours": Forgery(claim_own_players, ": rules: ", of="own"),
     # files
     "a link": Forgery(link, "is a link, and none in a folder is followed"),
     "a linked folder": Forgery(link_folder, "is a link, and none in a folder is followed"),
-    "a hard link": Forgery(hard_link, "is a hard link"),
-    "a pipe": Forgery(pipe, "is a pipe or a device"),
-    "a file that is not listed": Forgery(unlisted, "is not listed in submission.json"),
-    "a listed path outside": Forgery(listed_elsewhere, "is listed in submission.json, and is"),
+    "a hard link": Forgery(at(ENVIRONMENT, second_name, is_listed=False), "is a hard link"),
+    "a pipe": Forgery(lambda f: os.mkfifo(f / SHARD), "is a pipe or a device"),
+    "a file that is not listed": Forgery(
+        lambda f: (f / SHARD).touch(), "is not listed in submission.json"
+    ),
+    "a listed path outside": Forgery(
+        saying("files", lambda own: {**own, "../secret": ZEROS}),
+        "is listed in submission.json, and is",
+    ),
     "a file of another kind": Forgery(foreign_file, "is no file of a submission"),
-    "a changed file": Forgery(changed_file, "its SHA-256 is not the one in submission.json"),
-    "a missing file": Forgery(missing_file, "is listed in submission.json, and is missing"),
-    "the name of another": Forgery(rename_folder, "name: is somebody-else"),
+    "a changed file": Forgery(
+        at(MESSAGES, replacing(b"\n", b"\n\n"), is_listed=False),
+        "its SHA-256 is not the one in submission.json",
+    ),
+    "a missing file": Forgery(
+        at(MESSAGES, Path.unlink, is_listed=False), "is listed in submission.json, and is missing"
+    ),
+    "the name of another": Forgery(
+        lambda f: said(f, name="somebody-else"), "name: is somebody-else"
+    ),
 }
 
 
@@ -516,3 +502,30 @@ def test_forgery_is_refused_or_of_the_tier_that_says_what_is_open(
     assert any(forgery.says in line for line in lines), lines
     assert (found.tier is None) == bool(found.problems)
     assert all(line.isprintable() for line in found.problems)
+
+
+def test_damage_is_refused_in_one_line(kept: Path, tmp_path: Path, figures: Figures) -> None:
+    outcomes = Counter[str]()
+    for number in range(attacks(400)):
+        chance = random.Random(f"submission-{number}")
+        folder = tmp_path / str(number) / "honest"
+        shutil.copytree(kept / "honest", folder)
+        name = chance.choice(sorted({path.parent for path in files_of(folder).values()}))
+        path = chance.choice(sorted(each for each in name.iterdir() if each.is_file()))
+        kinds = BINARY if path.suffix == ".zst" else TEXT
+        before = path.read_bytes()
+        path.write_bytes(after := kinds[chance.choice(sorted(kinds))](chance, before))
+        is_diligent = path.name != SUBMISSION and chance.random() < 0.8
+        if is_diligent:  # the list of files fits
+            listed(folder)
+        found = check(folder)
+        shutil.rmtree(folder.parent)
+        outcomes["refused" if found.problems else "held"] += 1
+        is_said = path.name in {ENVIRONMENT, SUBMISSION}  # versions, name, contact: anybody's word
+        assert found.problems or after == before or is_said, (number, path.name)
+        assert (found.tier is None) == bool(found.problems)
+        for problem in found.problems:
+            assert problem.isprintable(), (number, path.name, problem)
+            assert len(problem) < 2_000, (number, path.name, len(problem))
+    figures("damaged submissions", outcomes)
+    assert outcomes["refused"] > 0.9 * outcomes.total()

@@ -15,7 +15,7 @@ from calbench.llm.model import Endpoint
 from calbench.llm.replies.shards import open_replies
 from calbench.llm.transport import Transport
 from calbench.runs import scan as scanning
-from calbench.runs.oddities import WORD_RULES, masked, word_findings
+from calbench.runs.oddities import TABLE, WORD_RULES, masked, word_findings
 from calbench.runs.play import execute
 from calbench.runs.scan import Scan, scan
 from tests.cli.recording import answering, recording
@@ -24,7 +24,10 @@ from tests.runs.scan.planted import PLANTED, reply, saying, scores
 
 SCENARIO = make_scenario(["E..B", ".E.E", "..EE"], [(0, 1, 2), (1, 2)])
 FEW = ("suite.num_scenarios=2", "suite.num_candidates=2", "games_at_once=1", "reflection=false")
-PIECES = ("a", "1 ", "sk-", "eyJ-", "x@", "<a ", "ignore ", "www.", "{{", "a.", "[0:", "A1 Bb ")
+PIECES = (
+    *("a", "1 ", "sk-", "eyJ-", "x@", "<a ", "ignore ", "www.", "{{", "a.", "[0:", "A1 Bb "),
+    "\\",
+)
 TALKING = {"talk_cut", "over_cap", "retries", "repeated"}
 """What honest speakers may run into."""
 
@@ -44,6 +47,13 @@ def said(text: str) -> Any:
 
 def rules(found: Scan) -> set[str]:
     return {name for name, number in found.counts.items() if number}
+
+
+@pytest.mark.parametrize("name", WORD_RULES)
+def test_pattern_finds_its_examples_and_none_of_its_near_misses(name: str) -> None:
+    rule, find = TABLE["rules"][name], WORD_RULES[name].pattern.search
+    assert all(map(find, rule["finds"]))
+    assert not any(map(find, rule["misses"]))
 
 
 def test_first_texts_are_all_told_apart() -> None:
@@ -154,10 +164,7 @@ def test_quotations_are_one_line_without_control_characters() -> None:
 
 
 @pytest.mark.parametrize("rule", WORD_RULES)
-@pytest.mark.parametrize(
-    "piece",
-    ["a", "1 ", "sk-", "eyJ-", "x@", "<a ", "ignore ", "www.", "{{", "a.", "[0:", "A1 Bb ", "\\"],
-)
+@pytest.mark.parametrize("piece", PIECES)
 def test_patterns_take_linear_time(rule: str, piece: str) -> None:
     text, pattern = piece * (60_000 // len(piece)), WORD_RULES[rule].pattern
     start = time.process_time()
