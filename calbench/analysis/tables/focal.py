@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ENDS, scenario_sums
-from calbench.analysis.measures import BOUNDS, MEASURE_BY_NAME, Measure, measured_values
+from calbench.analysis.measures import BOUNDS, MEASURE_BY_NAME, Measure
 from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.comparisons import compared
+from calbench.analysis.tables.leaderboard import team_values
 from calbench.analysis.verdicts import VERDICT_COLUMNS, with_verdicts
 from calbench.facts.columns import COST, UNIT, columns
 from calbench.facts.frames import empty
@@ -192,7 +193,7 @@ def _are_alike(base: "pd.Series[str]", other: "pd.Series[str]") -> bool:
 def _seats(facts: Facts) -> pd.DataFrame:
     """Return every agent-game with the measures of its agent, as if it were the focal one."""
     agents = facts.of_games("agents", [*KEY, "rules_digest", "channels", "limits"])
-    own = measured_values(agents, ["team"])
+    own = team_values(facts)
     names = [GAME, *KEY, "agent_id", "player", "settings_digest", "kind", "uses_language",
              "rules_digest", "channels", "limits", "cost", "oracle_cost"]  # fmt: skip
     names += [REPLICATES] * (REPLICATES in agents)

@@ -110,7 +110,13 @@ def team_sums(facts: Facts, settings: Settings) -> ScenarioSums:
     """Return the sums by scenario of every measure of every team."""
     agents = facts.of_games("agents")
     exact = exact_values(facts, agents, settings.measure.vps_floor)
-    return scenario_sums(agents, ["team"], measured_values(agents, ["team"]), exact=exact)
+    return scenario_sums(agents, ["team"], team_values(facts), exact=exact)
+
+
+@lru_cache(maxsize=1)
+def team_values(facts: Facts) -> pd.DataFrame:
+    """Return the values of the agent-games of scored games, one column per measure."""
+    return measured_values(facts.of_games("agents"), ["team"])
 
 
 def cost_ratios(games: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:
