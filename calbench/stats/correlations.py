@@ -40,16 +40,10 @@ NONE = Correlation(np.nan, np.nan, np.nan, np.nan, 0)
 """Of no stratum with enough units and different values."""
 
 
-def spearman(xs: Floats, ys: Floats) -> float | None:
-    """Return the rank correlation, ties at their mean rank; ``None`` where a side never varies."""
-    (rho,) = spearmans(xs[:, np.newaxis], ys[:, np.newaxis])
-    return None if np.isnan(rho) else float(rho)
-
-
 def spearmans(xs: Floats, ys: Floats) -> Floats:
     """Return the rank correlation of each column of ``[unit, column]``; no number without one.
 
-    Ranks are halves of integers, so all sums are exact.
+    Ties are at their mean rank. Ranks are halves of integers, so all sums are exact.
     """
     ranked = [
         2 * pd.DataFrame(np.round(each, DECIMALS)).rank().to_numpy() - len(xs) - 1
@@ -127,7 +121,7 @@ def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> C
 
     every = [each for each in strata if len(each[0]) >= LEAST_UNITS]
     sizes = np.array([len(xs) for xs, _ in every], dtype=np.float64)
-    rhos = np.array([_or_nan(spearman(*each)) for each in every], dtype=np.float64)
+    rhos = np.array([spearmans(xs[:, np.newaxis], ys[:, np.newaxis])[0] for xs, ys in every])
     known = sizes[~np.isnan(rhos)]
     if not known.size:
         return NONE
@@ -136,7 +130,3 @@ def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> C
     null = sqrt((known**2 / (known - 1)).sum())
     p = min(1.0, float(2 * ndtr(-abs(mean) * units / null)))
     return Correlation(float(mean), float(low), float(high), p, units)
-
-
-def _or_nan(value: float | None) -> float:
-    return np.nan if value is None else value

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import ENDS, scenario_sums
-from calbench.analysis.measures import BOUNDS, MEASURE_BY_NAME, Measure
+from calbench.analysis.estimates import scenario_sums
+from calbench.analysis.measures import MEASURE_BY_NAME, Measure
 from calbench.analysis.registry import Settings, table
-from calbench.analysis.tables.comparisons import compared
+from calbench.analysis.tables.comparisons import beside_base
 from calbench.analysis.tables.leaderboard import team_values
 from calbench.analysis.verdicts import VERDICT_COLUMNS, with_verdicts
 from calbench.facts.columns import COST, UNIT, columns
@@ -269,25 +269,18 @@ def _sides(rows: pd.DataFrame, pair: Pair) -> pd.DataFrame:
 
 def _effects(rows: pd.DataFrame, pair: Pair, settings: Settings) -> pd.DataFrame:
     """Compare the focal seats of a pair under every measure."""
-    own, spec = _sides(rows, pair), settings.analysis
+    own = _sides(rows, pair)
     names = ["setting", "team", "scenario_id"] + [REPLICATES] * (REPLICATES in own)
     sums = scenario_sums(own[names], ["team"], own[[*FOCAL]].astype("float64"))
-    remarks = {(1, 0): [""] * len(FOCAL)}
-    found = compared(sums, tuple(FOCAL.values()), remarks, spec)
-    means = sums.means(spec, bounds=BOUNDS)
-    sides = {
-        f"{side}{end}": [means[f"{name}{end}"].iloc[place] for name in FOCAL]
-        for place, side in enumerate(("without", "focal"))
-        for end in ENDS
-    }
+    remarks = [""] * len(FOCAL)
+    sides = ("without", "focal")
+    found = beside_base(sums, [*FOCAL.values()], remarks, settings.analysis, sides)
     players = own.groupby("team")["player"].first()
     return found.assign(
         team=pair.team,
         base=pair.base,
         player=players[pair.team],
         base_player=players[pair.base],
-        unit=[measure.unit for measure in FOCAL.values()],
-        **sides,
     )
 
 

@@ -115,7 +115,7 @@ def bits_reliability(facts: Facts, settings: Settings) -> pd.DataFrame:
     )
 
 
-def _standard_errors(units: pd.DataFrame, by: Sequence[str]) -> "pd.Series[float]":
+def _standard_errors(units: pd.DataFrame, by: list[str]) -> "pd.Series[float]":
     """Return the standard errors of found less stated, ratios of sums over scenarios."""
     parts = units.assign(error=units["found"] - units["stated"])[["error", "slots"]]
     sums = parts.groupby(by, sort=False).transform("sum")
@@ -123,7 +123,8 @@ def _standard_errors(units: pd.DataFrame, by: Sequence[str]) -> "pd.Series[float
     groups = pd.DataFrame({"square": rest**2, "slots": parts["slots"]}).groupby(by, sort=False)
     totals, number = groups.sum(), groups.size()
     factor = number / (number - 1).where(number > 1)
-    return np.sqrt(totals["square"] * factor) / totals["slots"]
+    found: pd.Series[float] = (totals["square"] * factor) ** 0.5 / totals["slots"]
+    return found
 
 
 @table(

@@ -180,7 +180,7 @@ def _signs(teams: pd.DataFrame, pairs: pd.DataFrame) -> Floats:
     )
     direction = {each.name: 1.0 if each.better == "higher" else -1.0 for each in MEASURES}
     sign = sign * pairs["measure"].map(direction).to_numpy(np.float64)
-    measure = pd.Index(direction).get_indexer(pairs["measure"])
+    measure = pd.Index(direction).get_indexer(pd.Index(pairs["measure"]))
     is_in = (first >= 0) & (second >= 0)
     signs = np.full((len(MEASURES), len(teams), len(teams)), np.nan)
     signs[measure[is_in], first[is_in], second[is_in]] = sign[is_in]
