@@ -317,7 +317,7 @@ class Facts:
 
     def named(self, rows: pd.DataFrame, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return rows, such as a batch, with some columns of their games and their number."""
-        names = self.games.loc[rows[GAME].to_numpy(np.int64), [*columns, REPLICATES]]
+        names = self.games[[*columns, REPLICATES]].iloc[rows[GAME].to_numpy(np.int64)]
         parts = [names.reset_index(drop=True), rows.reset_index(drop=True)]
         return pd.concat(parts, axis="columns")
 

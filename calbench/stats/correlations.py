@@ -45,11 +45,8 @@ def spearmans(xs: Floats, ys: Floats) -> Floats:
 
     Ties are at their mean rank. Ranks are halves of integers, so all sums are exact.
     """
-    ranked = [
-        2 * pd.DataFrame(np.round(each, DECIMALS)).rank().to_numpy() - len(xs) - 1
-        for each in (xs, ys)
-    ]
-    x, y = ranked
+    sides = pd.DataFrame(np.round(np.hstack([xs, ys]), DECIMALS))
+    x, y = np.split(2 * sides.rank().to_numpy() - len(xs) - 1, 2, axis=1)
     spread = (x * x).sum(axis=0) * (y * y).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(spread > 0, (x * y).sum(axis=0) / np.sqrt(spread), np.nan))

@@ -223,6 +223,12 @@ def _bits_learnt(facts: Facts) -> "pd.Series[float]":
     return found.sum(min_count=1).where(found.count() == others)
 
 
+@lru_cache(maxsize=1)
+def _pairs(facts: Facts) -> tuple[Pair, ...]:
+    """Return the pairs of teams of a run."""
+    return tuple(focal_pairs(_seats(facts)))
+
+
 EFFECTS = columns(
     f"""
     setting team
@@ -254,7 +260,7 @@ def focal_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
     found in the games themselves.
     """
     rows = _seats(facts)
-    found = [_effects(rows, pair, settings) for pair in focal_pairs(rows)]
+    found = [_effects(rows, pair, settings) for pair in _pairs(facts)]
     if not found:
         return empty(EFFECTS)
     return with_verdicts(pd.concat(found, ignore_index=True), settings.analysis)
@@ -308,7 +314,7 @@ def _effects(rows: pd.DataFrame, pair: Pair, settings: Settings) -> pd.DataFrame
 def focal_games(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """What the focal seat did on every common scenario, and who sat there in the base did."""
     rows = _seats(facts)
-    for pair in focal_pairs(rows):
+    for pair in _pairs(facts):
         own = _sides(rows, pair)
         means = own.groupby(["team", "scenario_id", "agent_id"])[[*FOCAL]].mean()
         beside = means.loc[pair.team].join(means.loc[pair.base], rsuffix="_without").reset_index()
