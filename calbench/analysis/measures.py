@@ -6,6 +6,7 @@ every n follow from this list.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf
 from typing import Literal
 
@@ -14,6 +15,7 @@ import pandas as pd
 
 from calbench.analysis.estimates import group_totals, numbered
 from calbench.facts.columns import COST, SLOTS, Column, estimated, number
+from calbench.facts.storage import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +291,12 @@ def measured_values(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
             for measure in MEASURES
         }
     )
+
+
+@lru_cache(maxsize=1)
+def team_values(facts: Facts) -> pd.DataFrame:
+    """Return the values of the agent-games of scored games, one column per measure."""
+    return measured_values(facts.of_games("agents"), ["team"])
 
 
 def joint_kind(kinds: "pd.Series[str]") -> str | None:

@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import scenario_sums
-from calbench.analysis.measures import MEASURE_BY_NAME, Measure
+from calbench.analysis.measures import MEASURE_BY_NAME, Measure, team_values
 from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.comparisons import beside_base
-from calbench.analysis.tables.leaderboard import team_values
 from calbench.analysis.verdicts import VERDICT_COLUMNS, with_verdicts
 from calbench.facts.columns import COST, UNIT, columns
 from calbench.facts.frames import empty

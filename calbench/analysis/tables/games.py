@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.measures import MEASURE_BY_NAME
+from calbench.analysis.measures import MEASURE_BY_NAME, team_values
 from calbench.analysis.registry import Settings, table
-from calbench.analysis.tables.leaderboard import team_values
 from calbench.analysis.tables.players import prices
 from calbench.facts.columns import GAME_ID, SCENARIO, SETTING, TEAM, chosen
 from calbench.facts.games import AGENTS, BASELINES, GAMES, MEETINGS

@@ -20,8 +20,8 @@ from calbench.analysis.measures import (
     MEASURES,
     is_mixed,
     joint_kind,
-    measured_values,
     readable_shares,
+    team_values,
 )
 from calbench.analysis.registry import Settings, table
 from calbench.facts.columns import columns, count, number, truth
@@ -111,12 +111,6 @@ def team_sums(facts: Facts, settings: Settings) -> ScenarioSums:
     agents = facts.of_games("agents")
     exact = exact_values(facts, agents, settings.measure.vps_floor)
     return scenario_sums(agents, ["team"], team_values(facts), exact=exact)
-
-
-@lru_cache(maxsize=1)
-def team_values(facts: Facts) -> pd.DataFrame:
-    """Return the values of the agent-games of scored games, one column per measure."""
-    return measured_values(facts.of_games("agents"), ["team"])
 
 
 def cost_ratios(games: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ScenarioSums, scenario_sums
+from calbench.analysis.measures import team_values
 from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.comparisons import degenerate_teams
-from calbench.analysis.tables.leaderboard import TEAMS, team_values
+from calbench.analysis.tables.leaderboard import TEAMS
 from calbench.analysis.verdicts import (
     NO_COMMON_SCENARIO,
     NOT_TESTED,
