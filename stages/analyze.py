@@ -1,5 +1,6 @@
 """Facts -> data/tables: every table of each experiment, of several together, and of the sample."""
 
+import gc
 import shutil
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -23,6 +24,9 @@ SAMPLE = paths.DATA / "audit_sample"
 
 PUBLISHED, PREDICTIVE = paths.DATA / "published", paths.DATA / "predictive"
 """Numbers of others, and sums of many more scenarios."""
+
+NEW_OBJECTS = 50_000
+"""How many objects are made before the collector of garbage looks at them: frames leave none."""
 
 READ = (paths.FACTS, SAMPLE, PUBLISHED, PREDICTIVE, paths.DATA / "label_banks")
 """What it reads beside its code and its part."""
@@ -73,6 +77,7 @@ def facts_size(name: str) -> int:
 
 def write(experiment: tuple[str, Estimated]) -> None:
     """Write the tables of one experiment."""
+    gc.set_threshold(NEW_OBJECTS)
     name, part = experiment
     settings = Settings(part.measure, part.analysis, part.prices)
     write_tables(Facts(paths.FACTS / name), paths.TABLES / name, settings)

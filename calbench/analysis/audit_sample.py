@@ -15,7 +15,7 @@ from calbench.facts.frames import cast, csv_text
 from calbench.files import write_atomically
 from calbench.metrics.speech.sample import PARTS, Found, LabelledMessage, read_others, read_sample
 from calbench.stats.proportions import Proportion, wilson
-from calbench.stats.spec import DEFAULT_ANALYSIS, AnalysisSpec
+from calbench.stats.spec import DEFAULT_ANALYSIS
 
 DETECTORS: Final = (
     "semantic_leakage",
@@ -85,19 +85,26 @@ class Quality:
     false_positives: int
     false_negatives: int
 
-    def precision(self, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> Proportion | None:
-        """Return the share of correct labels among those found; ``None`` if none was found."""
-        return wilson(self.true_positives, self.true_positives + self.false_positives, spec)
+    @property
+    def precision(self) -> Proportion:
+        """The share of correct labels among those found; no number if none was found."""
+        return _share(self.true_positives, self.false_positives)
 
-    def recall(self, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> Proportion | None:
-        """Return the share of present labels that was found; ``None`` if none is present."""
-        return wilson(self.true_positives, self.true_positives + self.false_negatives, spec)
+    @property
+    def recall(self) -> Proportion:
+        """The share of present labels that was found; no number if none is present."""
+        return _share(self.true_positives, self.false_negatives)
 
     @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall; not a number where nothing is there."""
         all_labels = 2 * self.true_positives + self.false_positives + self.false_negatives
         return 2 * self.true_positives / all_labels if all_labels else np.nan
+
+
+def _share(right: int, wrong: int) -> Proportion:
+    found = wilson(right, right + wrong, DEFAULT_ANALYSIS)
+    return Proportion(np.nan, np.nan, np.nan) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,42 +214,28 @@ def kappa(messages: Sequence[LabelledMessage], detector: str) -> float:
     return (size * agreed - chance) / (size * size - chance) if chance < size * size else np.nan
 
 
-def sample_table(samples: Samples, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> pd.DataFrame:
+def sample_table(samples: Samples) -> pd.DataFrame:
     """Return the quality of each detector on every part, others first, with :data:`COLUMNS`."""
     rows = []
     for part in (*OTHERS, *OURS):
         messages = samples.of(part)
         for detector in DETECTORS if part in OTHERS else DETECTORS[:-1]:
             found = quality(messages, detector, samples.found(part))
-            counts = {"part": part, "label": detector, "messages": len(messages), **asdict(found)}
-            precision = _interval("precision", found.precision(spec))
-            recall = _interval("recall", found.recall(spec))
-            more = {"f1": found.f1, "kappa": kappa(messages, detector)}
-            first = _first(samples.first.get((part, detector)), spec)
-            rows.append({**counts, **precision, **recall, **more, **first})
+            row = {"part": part, "label": detector, "messages": len(messages), **asdict(found)}
+            for name in ("precision", "recall"):
+                ends = (name, f"{name}_low", f"{name}_high")
+                row |= zip(ends, getattr(found, name), strict=True)
+            first = samples.first.get((part, detector), Quality(0, 0, 0))
+            row |= {"first_precision": first.precision.value, "first_recall": first.recall.value}
+            row |= {"f1": found.f1, "kappa": kappa(messages, detector), "first_f1": first.f1}
+            rows.append(row)
     return cast(pd.DataFrame(rows), COLUMNS)
 
 
-def _interval(name: str, found: Proportion | None) -> dict[str, float]:
-    value, low, high = found or (np.nan, np.nan, np.nan)
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
-
-
-def _first(found: Quality | None, spec: AnalysisSpec) -> dict[str, float]:
-    if found is None:
-        return dict.fromkeys(("first_precision", "first_recall", "first_f1"), np.nan)
-    precision, recall = found.precision(spec), found.recall(spec)
-    return {
-        "first_precision": np.nan if precision is None else precision.value,
-        "first_recall": np.nan if recall is None else recall.value,
-        "first_f1": found.f1,
-    }
-
-
-def write_sample_table(samples: Samples, path: Path, spec: AnalysisSpec = DEFAULT_ANALYSIS) -> None:
+def write_sample_table(samples: Samples, path: Path) -> None:
     """Write ``audit_sample.csv``: every part, detector by detector.
 
     Raises:
         OutputError: the folder cannot be written.
     """
-    write_atomically(path, "".join(csv_text([sample_table(samples, spec)], COLUMNS)).encode())
+    write_atomically(path, "".join(csv_text([sample_table(samples)], COLUMNS)).encode())

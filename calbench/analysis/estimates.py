@@ -211,13 +211,12 @@ def estimated_means(
     *,
     weights: pd.DataFrame | None = None,
     bounds: Limits = NO_LIMITS,
-    exact: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Estimate means of groups in every setting, with ``setting`` and the columns of ``by``.
 
     Arguments as in :func:`scenario_sums` and :meth:`ScenarioSums.means`.
     """
-    return scenario_sums(rows, by, values, weights, exact).means(spec, bounds=bounds)
+    return scenario_sums(rows, by, values, weights).means(spec, bounds=bounds)
 
 
 def estimated_shares(

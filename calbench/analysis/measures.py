@@ -6,6 +6,7 @@ every n follow from this list.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf
 from typing import Literal
 
@@ -14,7 +15,7 @@ import pandas as pd
 
 from calbench.analysis.estimates import group_totals, numbered
 from calbench.facts.columns import COST, SLOTS, Column, estimated, number
-from calbench.stats.sums import grouped_sums
+from calbench.facts.storage import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +293,12 @@ def measured_values(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     )
 
 
+@lru_cache(maxsize=1)
+def team_values(facts: Facts) -> pd.DataFrame:
+    """Return the values of the agent-games of scored games, one column per measure."""
+    return measured_values(facts.of_games("agents"), ["team"])
+
+
 def joint_kind(kinds: "pd.Series[str]") -> str | None:
     """Return how the VPS of a group was measured: one kind, :data:`MIXED`, or not at all."""
     found = kinds.dropna().unique()
@@ -336,7 +343,8 @@ def readable_shares(agents: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     names = ["reflections_asked", "reflections_read"]
     counts = group_totals(agents[["setting", *by, *names]], ["setting", *by])
     counts = counts.astype(dict.fromkeys(names, "int64"))
-    share = _readable(counts)
+    asked, read = (counts[name] for name in names)
+    share = read / asked.where(asked > 0)
     return counts.assign(
         readable_share=share,
         is_vps_flagged=share < FLAGGED_BELOW,
@@ -359,25 +367,8 @@ def is_vps_ranked(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
 
     Arguments as in :func:`readable_shares`, which says how many are enough.
     """
-    return ~(
-        _readable(_of_group(agents, by, "reflections_asked", "reflections_read")) < RANKED_FROM
-    )
-
-
-def _readable(counts: pd.DataFrame) -> "pd.Series[float]":
-    """Return the share of reflections that could be read; not a number where none was asked."""
-    asked, read = counts["reflections_asked"], counts["reflections_read"]
-    return read / asked.where(asked > 0)
-
-
-def _of_group(agents: pd.DataFrame, by: Sequence[str], *names: str) -> pd.DataFrame:
-    """Return the sums of each agent-game's group; absent numbers add nothing."""
-    groups, group = numbered(agents, ["setting", *by])
-    sums = {
-        name: grouped_sums(agents[name].to_numpy(np.float64, na_value=np.nan), group, len(groups))
-        for name in names
-    }
-    return pd.DataFrame({name: own.totals[group] for name, own in sums.items()}, agents.index)
+    _, group = numbered(agents, ["setting", *by])
+    return pd.Series(readable_shares(agents, by)["is_vps_ranked"].to_numpy()[group], agents.index)
 
 
 def is_unread(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
@@ -391,5 +382,7 @@ def is_unread(agents: pd.DataFrame, by: Sequence[str]) -> "pd.Series[bool]":
         agents: the agent-games, with ``setting``, ``replies``, ``read`` and the columns of ``by``.
         by: what names a group within its setting.
     """
-    totals = _of_group(agents, by, "replies", "read")
-    return (totals["replies"] > 0) & (totals["read"] == 0)
+    names, groups = ["replies", "read"], ["setting", *by]
+    totals = group_totals(agents[[*groups, *names]], groups)
+    is_none = (totals["replies"] > 0) & (totals["read"] == 0)
+    return pd.Series(is_none.to_numpy()[numbered(agents, groups)[1]], agents.index)

@@ -156,12 +156,12 @@ class Table(Declared):
     def frames(
         self, facts: Facts, settings: Settings, at_once: int = PART_ROWS
     ) -> Iterator[pd.DataFrame]:
-        """Yield its rows with the declared columns and types, never more than so many at once."""
+        """Yield its rows, never more than so many at once; a file gives them the declared types."""
         made = self.make(facts, settings)
         for frame in [made] if isinstance(made, pd.DataFrame) else made:
+            versioned = frame.assign(**{VERSION: METRICS_VERSION})
             for start in range(0, len(frame), at_once):
-                part = frame.iloc[start : start + at_once].reset_index(drop=True)
-                yield cast(part.assign(**{VERSION: METRICS_VERSION}), self.columns)
+                yield versioned.iloc[start : start + at_once]
 
     def write(self, facts: Facts, settings: Settings, folder: Path) -> None:
         """Write it below a folder, whole or not at all.

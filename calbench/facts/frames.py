@@ -105,10 +105,16 @@ def _format(column: Column) -> Callable[[Any], str]:
         shown = trimmed if column.is_trimmed else rounded
         return lambda value: shown(float(value), digits)
     if column.kind == "integer":
-        return lambda value: str(int(value))
+        return _whole
     if column.kind == "truth":
         return lambda value: "true" if value else "false"
     return str
+
+
+def _whole(value: Any) -> str:
+    if (found := int(value)) != value:
+        raise ValueError(f"{value} is no whole number")
+    return str(found)
 
 
 def cells(values: pd.Series, column: Column) -> np.ndarray:
@@ -116,12 +122,12 @@ def cells(values: pd.Series, column: Column) -> np.ndarray:
     # An index of the different values, as for a series, costs more than the rest.
     codes, uniques = pd.factorize(_held(values))
     shown = _format(column)
-    texts = np.array([*(_quoted(shown(value)) for value in uniques), ""], dtype=object)
+    texts = np.array([*(_quoted(shown(value)) for value in uniques.tolist()), ""], dtype=object)
     return texts[codes]
 
 
 def _held(values: pd.Series) -> Any:
-    return values.to_numpy() if values.dtype == np.float64 else values.array
+    return values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array
 
 
 def _quoted(cell: str) -> str:
@@ -141,7 +147,7 @@ def as_shown(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
 def _as_shown(values: pd.Series, column: Column) -> np.ndarray:
     codes, uniques = pd.factorize(_held(values))
     shown = _format(column)
-    return np.array([*(float(shown(value)) for value in uniques), np.nan])[codes]
+    return np.array([*(float(shown(value)) for value in uniques.tolist()), np.nan])[codes]
 
 
 def csv_text(frames: Iterable[pd.DataFrame], columns: Sequence[Column]) -> Iterable[str]:

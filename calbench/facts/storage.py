@@ -215,7 +215,7 @@ class Facts:
         """Read facts from the folder that :class:`FactsWriter` wrote."""
         self._folder = folder
         self._frames: dict[str, pd.DataFrame] = {}
-        self._scored: dict[str, pd.DataFrame] = {}
+        self._scored: dict[tuple[str, ...], pd.DataFrame] = {}
 
     @cached_property
     def games(self) -> pd.DataFrame:
@@ -289,10 +289,12 @@ class Facts:
         Raises:
             FileError: as :meth:`frame`.
         """
-        if name not in self._scored:
+        key = (name, *columns)
+        if key not in self._scored:
             rows = self.frame(name)
-            self._scored[name] = kept(rows, rows[GAME].isin(self.scored.index))
-        return self.named(self._scored[name], columns)
+            own = kept(rows, rows[GAME].isin(self.scored.index))
+            self._scored[key] = self.named(own, columns)
+        return self._scored[key]
 
     def of_all_games(self, name: str, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return the same rows, excluded games too."""
@@ -315,7 +317,7 @@ class Facts:
 
     def named(self, rows: pd.DataFrame, columns: Iterable[str] = KEY) -> pd.DataFrame:
         """Return rows, such as a batch, with some columns of their games and their number."""
-        names = self.games.loc[rows[GAME].to_numpy(np.int64), [*columns, REPLICATES]]
+        names = self.games[[*columns, REPLICATES]].iloc[rows[GAME].to_numpy(np.int64)]
         parts = [names.reset_index(drop=True), rows.reset_index(drop=True)]
         return pd.concat(parts, axis="columns")
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -37,6 +37,7 @@ SUITES, TRACES, TABLES = "suites", "traces", "tables"
 THREADS = 4
 """Files read at the same time [C]; hashing releases the interpreter lock."""
 
+T = TypeVar("T")
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Digests = dict[str, str]
 """SHA-256 by file, in hexadecimal digits; files as paths below a folder, with ``/``."""
@@ -203,13 +204,7 @@ def read_manifest(release: Path) -> Manifest:
         FileError: it is missing or invalid.
     """
     path = release / MANIFEST
-    data = read_bytes(path)
-    try:
-        found = Manifest.model_validate_json(data)
-    except ValidationError as error:
-        raise FileError(f"{path}: {first_problem(error)}; get it again with git") from error
-    check_keys(str(path), data)
-    return found
+    return _checked(path, read_bytes(path), Manifest)
 
 
 def read_games(release: Path) -> Digests:
@@ -219,9 +214,13 @@ def read_games(release: Path) -> Digests:
         FileError: they are missing or broken.
     """
     path = release / GAMES
-    data = unpacked(path)
+    return _checked(path, unpacked(path), dict[str, str])
+
+
+def _checked(path: Path, data: bytes, kind: type[T]) -> T:
+    """Return what a file holds, which must be of a type and name nothing twice."""
     try:
-        found = TypeAdapter(dict[str, str]).validate_json(data)
+        found = TypeAdapter(kind).validate_json(data)
     except ValidationError as error:
         raise FileError(f"{path}: {first_problem(error)}; get it again with git") from error
     check_keys(str(path), data)

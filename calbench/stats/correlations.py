@@ -40,22 +40,13 @@ NONE = Correlation(np.nan, np.nan, np.nan, np.nan, 0)
 """Of no stratum with enough units and different values."""
 
 
-def spearman(xs: Floats, ys: Floats) -> float | None:
-    """Return the rank correlation, ties at their mean rank; ``None`` where a side never varies."""
-    (rho,) = spearmans(xs[:, np.newaxis], ys[:, np.newaxis])
-    return None if np.isnan(rho) else float(rho)
-
-
 def spearmans(xs: Floats, ys: Floats) -> Floats:
     """Return the rank correlation of each column of ``[unit, column]``; no number without one.
 
-    Ranks are halves of integers, so all sums are exact.
+    Ties are at their mean rank. Ranks are halves of integers, so all sums are exact.
     """
-    ranked = [
-        2 * pd.DataFrame(np.round(each, DECIMALS)).rank().to_numpy() - len(xs) - 1
-        for each in (xs, ys)
-    ]
-    x, y = ranked
+    sides = pd.DataFrame(np.round(np.hstack([xs, ys]), DECIMALS))
+    x, y = np.split(2 * sides.rank().to_numpy() - len(xs) - 1, 2, axis=1)
     spread = (x * x).sum(axis=0) * (y * y).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(spread > 0, (x * y).sum(axis=0) / np.sqrt(spread), np.nan))
@@ -127,7 +118,7 @@ def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> C
 
     every = [each for each in strata if len(each[0]) >= LEAST_UNITS]
     sizes = np.array([len(xs) for xs, _ in every], dtype=np.float64)
-    rhos = np.array([_or_nan(spearman(*each)) for each in every], dtype=np.float64)
+    rhos = np.array([spearmans(xs[:, np.newaxis], ys[:, np.newaxis])[0] for xs, ys in every])
     known = sizes[~np.isnan(rhos)]
     if not known.size:
         return NONE
@@ -136,7 +127,3 @@ def correlation(strata: Sequence[tuple[Floats, Floats]], confidence: float) -> C
     null = sqrt((known**2 / (known - 1)).sum())
     p = min(1.0, float(2 * ndtr(-abs(mean) * units / null)))
     return Correlation(float(mean), float(low), float(high), p, units)
-
-
-def _or_nan(value: float | None) -> float:
-    return np.nan if value is None else value

@@ -57,22 +57,19 @@ def cliques_of(alike: Truths) -> list[tuple[int, ...]]:
     return sorted(found)
 
 
-def compact_letters(
-    alike: Truths, rank: Ints | Sequence[int], used: int = 0
-) -> list[tuple[str, ...]]:
+def compact_letters(alike: Truths, rank: Ints | Sequence[int]) -> list[tuple[str, ...]]:
     """Return the letters of each item; none for an item that differs from all others.
 
     Args:
         alike: ``[item, item]``, symmetric; the diagonal is ignored.
         rank: best rank of each item; better groups come first in the alphabet.
-        used: how many letters are already taken.
     """
     groups = sorted(
         (group for group in cliques_of(alike) if len(group) > 1),
         key=lambda group: ([rank[item] for item in group], group),
     )
     return [
-        tuple(letter(number) for number, group in enumerate(groups, used) if item in group)
+        tuple(letter(number) for number, group in enumerate(groups) if item in group)
         for item in range(len(alike))
     ]
 

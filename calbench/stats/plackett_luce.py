@@ -3,7 +3,7 @@
 One call of the library takes some 40 microseconds, and thousands of orders and resamples of a
 thousand games are millions of calls. The update of one event is a handful of small matrix
 products, so all orders are updated by their next game at once. Nothing is approximated: tests
-compare with the library, and :func:`check_against_library` does so for every ranking.
+compare with the library, and the first games of every ranking are compared with it, too.
 
 What the library (6.2) does with margins: the skill that an update expects of a seat is moved
 by the mean over opponents with another score of ``(mu_i - mu_j)(1 - f)``, where the factor
@@ -290,7 +290,7 @@ def _by_library(
 def check_against_library(
     events: Sequence[Event], order: Sequence[int], skills: Skills, joined: Sequence[Event] = ()
 ) -> None:
-    """Compare the first of several orders with the library's own ratings.
+    """Compare ratings along the first of several orders with the library's own.
 
     Raises:
         CalbenchError: the installed library computes other ratings.

@@ -70,12 +70,14 @@ class _Swaps(NamedTuple):
 
     def differences(self, signs: Floats) -> Floats:
         """Return the difference after each swap, ``[swap, column]``."""
-        moved, counts = signs @ self.totals, np.zeros((len(signs), len(self.count_sum)))
+        found = signs @ self.totals
         uneven = np.flatnonzero(self.counts.any(axis=0))  # mostly none: both samples count alike
-        counts[:, uneven] = signs @ self.counts[:, uneven]
-        first = (self.total_sum + moved) / (self.count_sum + counts)
-        second = (self.total_sum - moved) / (self.count_sum - counts)
-        return np.asarray(first - second)
+        moved, counts = found[:, uneven], signs @ self.counts[:, uneven]
+        total_sum, count_sum = self.total_sum[uneven], self.count_sum[uneven]
+        found *= 2 / self.count_sum
+        first = (total_sum + moved) / (count_sum + counts)
+        found[:, uneven] = first - (total_sum - moved) / (count_sum - counts)
+        return np.asarray(found)
 
     def of(self, columns: Sequence[int], size: int) -> "_Swaps":
         """Return some columns, in which only the first ``size`` units change anything."""

@@ -6,6 +6,7 @@ with published numbers.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -138,7 +139,7 @@ class RunTables:
         return self.table(path).assign(experiment=self.name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Runs:
     """Runs by use.
 
@@ -216,13 +217,19 @@ def without_version(path: str) -> tuple[Column, ...]:
     return tuple(column for column in TABLES[path].columns if column.name != VERSION)
 
 
-def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
-    """Register a table with the rows of a table of several runs."""
+def _collected(
+    path: str,
+    runs: Callable[[Runs], Sequence[RunTables]],
+    about: str = "",
+    ordered: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows,
+) -> None:
+    """Register a table with the rows of a table of several runs, told about as that of a run."""
 
     def make(given: Runs) -> pd.DataFrame:
-        return together(path, runs(given))
+        rows = together(path, runs(given))
+        return rows if rows.empty else ordered(rows)
 
-    make.__doc__ = TABLES[path].about
+    make.__doc__ = about or TABLES[path].about
     key = " ".join(["experiment", *TABLES[path].key])
     summary(path, (EXPERIMENT, *without_version(path)), key)(make)
 
@@ -244,6 +251,7 @@ def _collected(path: str, runs: Callable[[Runs], Sequence[RunTables]]) -> None:
     cost_ratio=COST_RATIO,
     usage_columns=USAGE_COLUMNS,
 )
+@lru_cache(maxsize=2)
 def leaderboard(runs: Runs) -> pd.DataFrame:
     """Every team of every comparable set of games, and the oracle, with ranks and letters."""
     rows = together("standings.csv", runs.compared)
@@ -342,32 +350,19 @@ def difficulty(runs: Runs) -> pd.DataFrame:
     return rows.assign(setting=[setting_title(*each) for each in names])
 
 
-@summary(
-    "leaking_messages.csv",
-    (EXPERIMENT, *without_version("leaking_messages.csv")),
-    key="experiment setting team scenario_id event_index",
-)
-def leaking_messages(runs: Runs) -> pd.DataFrame:
-    """Every message that gives private labels away, with its words, by experiment and team."""
-    return _by_team(together("leaking_messages.csv", runs.compared))
-
-
-@summary(
-    "second_hand_leaks.csv",
-    (EXPERIMENT, *without_version("second_hand_leaks.csv")),
-    key="experiment setting team scenario_id event_index item",
-)
-def second_hand_leaks(runs: Runs) -> pd.DataFrame:
-    """Every label that a message passes on, with its path, by experiment and team."""
-    return _by_team(together("second_hand_leaks.csv", runs.compared))
-
-
 def _by_team(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows in the order of experiments and of the teams of each."""
-    if rows.empty:
-        return rows
     place = rows.groupby(["experiment", "team"], sort=False).ngroup()
     return rows.assign(place=place).sort_values("place", kind="stable")
+
+
+for _path, _about in {
+    "leaking_messages.csv": "Every message that gives private labels away, with its words",
+    "second_hand_leaks.csv": "Every label that a message passes on, with its path",
+}.items():
+    _collected(
+        _path, lambda runs: runs.compared, f"{_about}, by experiment and team.", ordered=_by_team
+    )
 
 
 @summary("scale_bytes.csv", without_version("scale_bytes.csv"), key="setting team")

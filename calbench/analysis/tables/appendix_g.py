@@ -25,17 +25,7 @@ from calbench.analysis.tables.players import (
     scored_players,
     scored_seats,
 )
-from calbench.facts.columns import (
-    PLAYER,
-    PLAYER_KIND,
-    SETTING,
-    VPS_KIND,
-    Column,
-    count,
-    estimated,
-    number,
-    text,
-)
+from calbench.facts.columns import PLAYER, PLAYER_KIND, SETTING, Column, columns
 from calbench.facts.storage import REPLICATES, Facts
 from calbench.metrics.outcomes import ROLES
 from calbench.stats.resampling import adjusted_p_values, sign_flip_p_values
@@ -125,33 +115,27 @@ class _Roles:
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of the table."""
-        return (
-            *SEATS,
-            text(
-                "quantity",
-                "vps: slot-equivalents leaked in the meeting's round to all observers, before any "
-                "floor; excess_cost: paid by the agent in the round of a scheduled meeting minus "
-                "the cost of the items that were at the start in the oracle's slot for the "
-                "meeting; shown_excess_cost: the same by the costs that agents are shown, the "
-                "paper's scale",
-                "P, F",
-            ),
-            count(self.lead, "agent-meetings", self.leads, self.origin),
-            count(self.rest, "agent-meetings", self.follows, self.origin),
-            *estimated(f"{self.lead}_mean", QUANTITY, "mean so", self.lead, self.origin),
-            *estimated(f"{self.rest}_mean", QUANTITY, "mean otherwise", self.rest, self.origin),
-            count("pairs", "agent-games", "with agent-meetings of both kinds"),
-            count("scenarios", "scenarios", "with such an agent-game"),
-            *estimated(
-                "difference",
-                QUANTITY,
-                "mean within the agent-game in the first role minus that in the other",
-                "pairs",
-                f"{self.origin}, pairing C",
-            ),
-            number("p", "", "two-sided, paired permutation test over scenarios", "pairs"),
-            number("p_adjusted", "", "Benjamini-Hochberg over the quantity's rows", "", "P"),
-            VPS_KIND,
+        return columns(
+            f"""
+            seats
+            quantity (text; P, F): vps: slot-equivalents leaked in the meeting's round to all
+                observers, before any floor; excess_cost: paid by the agent in the round of a
+                scheduled meeting minus the cost of the items that were at the start in the oracle's
+                slot for the meeting; shown_excess_cost: the same by the costs that agents are
+                shown, the paper's scale
+            {self.lead} (count, agent-meetings; {self.origin}): {self.leads}
+            {self.rest} (count, agent-meetings; {self.origin}): {self.follows}
+            {self.lead}_mean (estimate, {QUANTITY}; {self.origin}): mean so // {self.lead}
+            {self.rest}_mean (estimate, {QUANTITY}; {self.origin}): mean otherwise // {self.rest}
+            pairs (count, agent-games): with agent-meetings of both kinds
+            scenarios (count, scenarios): with such an agent-game
+            difference (estimate, {QUANTITY}; {self.origin}, pairing C): mean within the agent-game
+                in the first role minus that in the other // pairs
+            p (number): two-sided, paired permutation test over scenarios // pairs
+            p_adjusted (number; P): Benjamini-Hochberg over the quantity's rows
+            vps_kind
+            """,
+            seats=SEATS,
         )
 
 
@@ -253,12 +237,12 @@ def _estimates(sums: ScenarioSums, roles: _Roles, spec: AnalysisSpec) -> pd.Data
     p_values = np.split(sign_flip_p_values(np.hstack(differences), spec), len(QUANTITIES))
     found = []
     for quantity, p in zip(QUANTITIES, p_values, strict=True):
-        columns = {**sums.groups, "quantity": quantity, "p": p}
+        cells = {**sums.groups, "quantity": quantity, "p": p}
         for part, (name, counted) in roles.parts.items():
-            columns |= {f"{name}{end}": means[f"{quantity}/{part}{end}"] for end in ENDS}
-            columns[counted] = means[f"{quantity}/{part}_n"]
-        columns["scenarios"] = means[f"{quantity}/difference_scenarios"]
-        found.append(pd.DataFrame(columns))
+            cells |= {f"{name}{end}": means[f"{quantity}/{part}{end}"] for end in ENDS}
+            cells[counted] = means[f"{quantity}/{part}_n"]
+        cells["scenarios"] = means[f"{quantity}/difference_scenarios"]
+        found.append(pd.DataFrame(cells))
     return pd.concat(found).sort_values("setting", kind="stable")
 
 

@@ -95,14 +95,13 @@ def unfolded(
         sources: by its value, in the order of rows: further new columns, and the columns of
             ``rows`` with their values.
     """
-    kept = [*WHO, "games", "messages"]
-    parts = [
-        rows[[*kept, *columns.values()]].set_axis([*kept, *columns], axis="columns")
-        for columns in sources.values()
-    ]
-    found = pd.concat(parts, ignore_index=True).assign(**{name: np.repeat([*sources], len(rows))})
-    by_row = np.arange(len(found)).reshape(len(sources), len(rows)).T.ravel()
-    return found.iloc[by_row].reset_index(drop=True)
+    repeated = np.repeat(np.arange(len(rows)), len(sources))
+    found = rows[[*WHO, "games", "messages"]].iloc[repeated].reset_index(drop=True)
+    own = {
+        new: np.stack([rows[columns[new]] for columns in sources.values()], axis=1).ravel()
+        for new in next(iter(sources.values()))
+    }
+    return found.assign(**own, **{name: np.tile([*sources], len(rows))})
 
 
 _PATTERN = text("pattern", "; ".join(f"{p.name}: {p.detector} [{p.origin}]" for p in PATTERNS), "P")

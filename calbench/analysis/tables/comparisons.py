@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import ScenarioSums, column_bounds
+from calbench.analysis.estimates import ENDS, Limits, ScenarioSums, column_bounds
 from calbench.analysis.measures import (
     BEYOND,
     BOUNDS,
@@ -213,6 +213,34 @@ def _compared(
             "remark": remark,
         }
     )
+
+
+def beside_base(
+    sums: ScenarioSums,
+    measures: Sequence[Measure],
+    remarks: Sequence[str],
+    spec: AnalysisSpec,
+    names: tuple[str, str],
+    bounds: Limits = BOUNDS,
+) -> pd.DataFrame:
+    """Compare the second of two teams with the first, its base, and return both means, too.
+
+    Args:
+        sums: what scenarios add to the measures, of both.
+        measures: each with its margin.
+        remarks: why a measure must not be tested, as in :func:`compared`.
+        spec: of the estimates.
+        names: of the columns with the mean of the base, and with that of the other.
+        bounds: least and greatest value that is possible.
+    """
+    means = sums.means(spec, bounds=bounds)
+    sides = {
+        f"{side}{end}": [means[f"{measure.name}{end}"].iloc[place] for measure in measures]
+        for place, side in enumerate(names)
+        for end in ENDS
+    }
+    units = [measure.unit for measure in measures]
+    return compared(sums, measures, {(1, 0): remarks}, spec).assign(unit=units, **sides)
 
 
 def without_numbers(rows: pd.DataFrame) -> pd.DataFrame:

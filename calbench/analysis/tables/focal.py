@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.estimates import ENDS, scenario_sums
-from calbench.analysis.measures import BOUNDS, MEASURE_BY_NAME, Measure, measured_values
+from calbench.analysis.estimates import scenario_sums
+from calbench.analysis.measures import MEASURE_BY_NAME, Measure, team_values
 from calbench.analysis.registry import Settings, table
-from calbench.analysis.tables.comparisons import compared
+from calbench.analysis.tables.comparisons import beside_base
 from calbench.analysis.verdicts import VERDICT_COLUMNS, with_verdicts
 from calbench.facts.columns import COST, UNIT, columns
 from calbench.facts.frames import empty
@@ -192,7 +192,7 @@ def _are_alike(base: "pd.Series[str]", other: "pd.Series[str]") -> bool:
 def _seats(facts: Facts) -> pd.DataFrame:
     """Return every agent-game with the measures of its agent, as if it were the focal one."""
     agents = facts.of_games("agents", [*KEY, "rules_digest", "channels", "limits"])
-    own = measured_values(agents, ["team"])
+    own = team_values(facts)
     names = [GAME, *KEY, "agent_id", "player", "settings_digest", "kind", "uses_language",
              "rules_digest", "channels", "limits", "cost", "oracle_cost"]  # fmt: skip
     names += [REPLICATES] * (REPLICATES in agents)
@@ -220,6 +220,12 @@ def _bits_learnt(facts: Facts) -> "pd.Series[float]":
     agents = facts.frame("agents", ["agent_id"]).groupby(GAME)["agent_id"].size()
     others = found.size().index.get_level_values(0).map(dict(agents)) - 1
     return found.sum(min_count=1).where(found.count() == others)
+
+
+@lru_cache(maxsize=1)
+def _pairs(facts: Facts) -> tuple[Pair, ...]:
+    """Return the pairs of teams of a run."""
+    return tuple(focal_pairs(_seats(facts)))
 
 
 EFFECTS = columns(
@@ -253,7 +259,7 @@ def focal_effects(facts: Facts, settings: Settings) -> pd.DataFrame:
     found in the games themselves.
     """
     rows = _seats(facts)
-    found = [_effects(rows, pair, settings) for pair in focal_pairs(rows)]
+    found = [_effects(rows, pair, settings) for pair in _pairs(facts)]
     if not found:
         return empty(EFFECTS)
     return with_verdicts(pd.concat(found, ignore_index=True), settings.analysis)
@@ -268,25 +274,18 @@ def _sides(rows: pd.DataFrame, pair: Pair) -> pd.DataFrame:
 
 def _effects(rows: pd.DataFrame, pair: Pair, settings: Settings) -> pd.DataFrame:
     """Compare the focal seats of a pair under every measure."""
-    own, spec = _sides(rows, pair), settings.analysis
+    own = _sides(rows, pair)
     names = ["setting", "team", "scenario_id"] + [REPLICATES] * (REPLICATES in own)
     sums = scenario_sums(own[names], ["team"], own[[*FOCAL]].astype("float64"))
-    remarks = {(1, 0): [""] * len(FOCAL)}
-    found = compared(sums, tuple(FOCAL.values()), remarks, spec)
-    means = sums.means(spec, bounds=BOUNDS)
-    sides = {
-        f"{side}{end}": [means[f"{name}{end}"].iloc[place] for name in FOCAL]
-        for place, side in enumerate(("without", "focal"))
-        for end in ENDS
-    }
+    remarks = [""] * len(FOCAL)
+    sides = ("without", "focal")
+    found = beside_base(sums, [*FOCAL.values()], remarks, settings.analysis, sides)
     players = own.groupby("team")["player"].first()
     return found.assign(
         team=pair.team,
         base=pair.base,
         player=players[pair.team],
         base_player=players[pair.base],
-        unit=[measure.unit for measure in FOCAL.values()],
-        **sides,
     )
 
 
@@ -314,7 +313,7 @@ def _effects(rows: pd.DataFrame, pair: Pair, settings: Settings) -> pd.DataFrame
 def focal_games(facts: Facts, _settings: Settings) -> Iterator[pd.DataFrame]:
     """What the focal seat did on every common scenario, and who sat there in the base did."""
     rows = _seats(facts)
-    for pair in focal_pairs(rows):
+    for pair in _pairs(facts):
         own = _sides(rows, pair)
         means = own.groupby(["team", "scenario_id", "agent_id"])[[*FOCAL]].mean()
         beside = means.loc[pair.team].join(means.loc[pair.base], rsuffix="_without").reset_index()

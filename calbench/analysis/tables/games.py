@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from calbench.analysis.measures import MEASURE_BY_NAME, measured_values
+from calbench.analysis.measures import MEASURE_BY_NAME, team_values
 from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.players import prices
 from calbench.facts.columns import GAME_ID, SCENARIO, SETTING, TEAM, chosen
@@ -93,7 +93,7 @@ def typical_games(facts: Facts, _settings: Settings) -> pd.DataFrame:
     times only the first game counts, which is the one that can be stepped through.
     """
     agents = facts.of_games("agents")
-    cost = measured_values(agents, ["team"])[TYPICAL_BY.name]
+    cost = team_values(facts)[TYPICAL_BY.name]
     means = cost.groupby(agents["game"]).mean().round(DECIMALS).dropna()
     games = facts.scored[facts.scored["replicate"] == 0]
     games = games.assign(**{TYPICAL_BY.name: games["game"].map(means)})

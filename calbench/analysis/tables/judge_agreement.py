@@ -14,7 +14,7 @@ from calbench.analysis.tables.judge import (
     target_precisions,
     with_all_settings,
 )
-from calbench.facts.columns import DIGITS, TEAM, count, number, text
+from calbench.facts.columns import DIGITS, number
 from calbench.facts.frames import rounded
 from calbench.facts.storage import Facts
 from calbench.stats import agreement
@@ -126,41 +126,27 @@ UNITS = (
 
 @table(
     "judge/judge_agreement.csv",
-    (
-        JUDGE,
-        text("setting", f"setting of the scenarios, or all of the run's: {ALL_SETTINGS}"),
-        TEAM,
-        text(
-            "unit",
-            "what is compared: cell (game, observer, target, slot; rounds summed), round_cell (the "
-            "same with the round), movement, or game_target",
-            "F: cell; C: round_cell",
-        ),
-        text(
-            "statistic",
-            "of Table 17 for cells, of appendix I.4 for movements and game-targets; by_chance: "
-            "directional agreement with reflections of other games",
-            "P, by_chance C",
-        ),
-        number("value", "", "a count, or a number of at most 1", "", "P", None),
-        number("value_low", "", "lower end of the t interval over what scenarios contribute"),
-        number("value_high", "", "upper end; counts have no interval"),
-        text(
-            "value_interval",
-            f"t, or why there is none: few (below {agreement.LEAST_UNITS} scenarios that have a "
-            f"value; below {agreement.LEAST_CORRELATED} for pearson, pearson_both), same (one "
-            "contribution of too many scenarios); empty for counts, by_chance, and without a value",
-            "C",
-        ),
-        count("scenarios", "scenarios", "with an answer to compare"),
-        number(
-            "p_value",
-            "",
-            "of directional agreement: one-sided permutation test over whole games of a setting",
-        ),
-    ),
+    f"""
+    judge
+    setting (text): setting of the scenarios, or all of the run's: {ALL_SETTINGS}
+    team
+    unit (text; F: cell; C: round_cell): what is compared: cell (game, observer, target, slot;
+        rounds summed), round_cell (the same with the round), movement, or game_target
+    statistic (text; P, by_chance C): of Table 17 for cells, of appendix I.4 for movements and
+        game-targets; by_chance: directional agreement with reflections of other games
+    value
+    value_low (number): lower end of the t interval over what scenarios contribute
+    value_high (number): upper end; counts have no interval
+    value_interval (text; C): t, or why there is none: few (below {agreement.LEAST_UNITS} scenarios
+        that have a value; below {agreement.LEAST_CORRELATED} for pearson, pearson_both), same (one
+        contribution of too many scenarios); empty for counts, by_chance, and without a value
+    scenarios (count, scenarios): with an answer to compare
+    p_value (number): of directional agreement: one-sided permutation test over whole games of a
+        setting
+    """,
     key="setting team unit statistic",
     needs="judged",
+    of=[JUDGE, number("value", "", "a count, or a number of at most 1", "", "P", None)],
 )
 def judge_agreement(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
     """Agreement of the judge and the reflections of each team, and agreement by chance."""

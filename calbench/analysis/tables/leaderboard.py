@@ -20,8 +20,8 @@ from calbench.analysis.measures import (
     MEASURES,
     is_mixed,
     joint_kind,
-    measured_values,
     readable_shares,
+    team_values,
 )
 from calbench.analysis.registry import Settings, table
 from calbench.facts.columns import columns, count, number, truth
@@ -110,7 +110,7 @@ def team_sums(facts: Facts, settings: Settings) -> ScenarioSums:
     """Return the sums by scenario of every measure of every team."""
     agents = facts.of_games("agents")
     exact = exact_values(facts, agents, settings.measure.vps_floor)
-    return scenario_sums(agents, ["team"], measured_values(agents, ["team"]), exact=exact)
+    return scenario_sums(agents, ["team"], team_values(facts), exact=exact)
 
 
 def cost_ratios(games: pd.DataFrame, spec: AnalysisSpec) -> pd.DataFrame:

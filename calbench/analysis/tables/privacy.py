@@ -104,7 +104,7 @@ def bits_reliability(facts: Facts, settings: Settings) -> pd.DataFrame:
     found = estimated_means(games, by[1:], rest, settings.analysis, weights=slots, bounds=ends)
     units = games.groupby([*by, "scenario_id"], sort=False)[names[1:]].sum()
     groups = units.groupby(by, sort=False)
-    rows = groups.sum().assign(scenarios=groups.size(), error_se=groups.apply(_standard_error))
+    rows = groups.sum().assign(scenarios=groups.size(), error_se=_standard_errors(units, by))
     for name in ("stated", "found"):
         rows[name] /= rows["slots"]
     rows = rows.reset_index().merge(found, on=by).sort_values([*by[:2], "band"], kind="stable")
@@ -115,14 +115,16 @@ def bits_reliability(facts: Facts, settings: Settings) -> pd.DataFrame:
     )
 
 
-def _standard_error(units: pd.DataFrame) -> float:
-    """Return the standard error of found less stated, a ratio of sums over scenarios."""
-    number, slots = len(units), units["slots"]
-    if number < 2:
-        return float("nan")
-    errors = units["found"] - units["stated"]
-    rest = errors - errors.sum() / slots.sum() * slots
-    return float(np.sqrt((rest**2).sum() * number / (number - 1)) / slots.sum())
+def _standard_errors(units: pd.DataFrame, by: list[str]) -> "pd.Series[float]":
+    """Return the standard errors of found less stated, ratios of sums over scenarios."""
+    parts = units.assign(error=units["found"] - units["stated"])[["error", "slots"]]
+    sums = parts.groupby(by, sort=False).transform("sum")
+    rest = parts["error"] - sums["error"] / sums["slots"] * parts["slots"]
+    groups = pd.DataFrame({"square": rest**2, "slots": parts["slots"]}).groupby(by, sort=False)
+    totals, number = groups.sum(), groups.size()
+    factor = number / (number - 1).where(number > 1)
+    found: pd.Series[float] = (totals["square"] * factor) ** 0.5 / totals["slots"]
+    return found
 
 
 @table(

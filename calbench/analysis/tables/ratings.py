@@ -1,7 +1,7 @@
 """Ratings of players that met in mixed teams, and players without a rating."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import nan
@@ -15,6 +15,7 @@ from calbench.analysis.rating_scopes import EVERY_KIND, NOT_MEASURED, Scope, rat
 from calbench.analysis.registry import Settings, table
 from calbench.facts.columns import PLAYER_KIND, Column, chosen, columns
 from calbench.facts.storage import Facts
+from calbench.metrics.players import Player
 from calbench.stats.spec import RATING_DIGITS
 
 DIGEST_DIGITS = 8
@@ -64,6 +65,17 @@ def scopes_of(facts: Facts, settings: Settings) -> tuple[Scope, ...]:
 
 def _names(scope: Scope) -> np.ndarray:
     return np.array([player.name for player in scope.players], dtype=object)
+
+
+def described(scope: Scope, players: Sequence[Player]) -> dict[str, str | list[str]]:
+    """Return the columns that say which players of a scope rows are about."""
+    return {
+        "pool": scope.pool,
+        "setting": scope.setting,
+        "player": [each.name for each in players],
+        "kind": [each.kind for each in players],
+        "settings_digest": [each.settings_digest[:DIGEST_DIGITS] for each in players],
+    }
 
 
 def _digests(scope: Scope) -> np.ndarray:
@@ -120,13 +132,9 @@ def _standings(scope: Scope) -> pd.DataFrame:
     numbers = found["number"].to_numpy()
     never = [" ".join(names[scope.meetings.never_met(player)]) for player in numbers]
     players = found.assign(
-        pool=scope.pool,
-        setting=scope.setting,
-        player=names[numbers],
+        **described(scope, [scope.players[number] for number in numbers]),
         component=names[scope.meetings.first[numbers]],
         never_met=never,
-        kind=[scope.players[player].kind for player in numbers],
-        settings_digest=_digests(scope)[numbers],
     )
     reference = scope.silence.assign(
         pool=scope.pool,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.estimates import ScenarioSums, scenario_sums
-from calbench.analysis.measures import measured_values
+from calbench.analysis.measures import team_values
 from calbench.analysis.registry import Settings, table
 from calbench.analysis.tables.comparisons import degenerate_teams
 from calbench.analysis.tables.leaderboard import TEAMS
@@ -52,7 +52,7 @@ def price_sums(facts: Facts, settings: Settings) -> ScenarioSums:
     """
     del settings  # as every table's, a key of what is kept
     agents = facts.of_games("agents")
-    adjusted = measured_values(agents, ["team"])[MEASURE]
+    adjusted = team_values(facts)[MEASURE]
     assigned = agents["assigned"].astype("float64").where(adjusted.notna())
     silence = agents["cost_range"].astype("float64") / assigned.where(assigned > 0)
     failures = silence * (1 - agents["scheduled"].astype("float64") / assigned)

@@ -28,7 +28,7 @@ from calbench.analysis.tables.players import (
     scored_seats,
     with_teams,
 )
-from calbench.analysis.tables.ratings import DIGEST_DIGITS, SCOPE, scopes_of
+from calbench.analysis.tables.ratings import SCOPE, described, scopes_of
 from calbench.facts.columns import UNIT, columns
 from calbench.facts.frames import empty
 from calbench.facts.storage import Facts
@@ -166,17 +166,12 @@ def ratings_further(facts: Facts, settings: Settings) -> Iterator[pd.DataFrame]:
         numbers = scope.standings["number"].to_numpy()
         after = never_met_after(scope, proposals[:1])
         ranks = scope.further_ranks(TIMES).loc[numbers]
-        players = [scope.players[number] for number in numbers]
         yield scope.standings.assign(
-            pool=scope.pool,
-            setting=scope.setting,
-            player=[player.name for player in players],
+            **described(scope, [scope.players[number] for number in numbers]),
             rank_low_further=ranks["low"].to_numpy(),
             rank_high_further=ranks["high"].to_numpy(),
             never_met=[len(scope.meetings.never_met(number)) for number in numbers],
             never_met_after=[after[number] for number in numbers],
-            kind=[player.kind for player in players],
-            settings_digest=[player.settings_digest[:DIGEST_DIGITS] for player in players],
         )
 
 
@@ -204,16 +199,9 @@ def _team(scope: Scope, proposal: Proposal) -> pd.DataFrame:
     for one, other in proposal.first_meetings:
         met[one].append(other.name)
         met[other].append(one.name)
-    return pd.DataFrame(
-        {
-            "pool": scope.pool,
-            "setting": scope.setting,
-            "agent_id": range(len(proposal.players)),
-            "player": [player.name for player in proposal.players],
-            "first_meetings": [" ".join(sorted(met[player])) for player in proposal.players],
-            "kind": [player.kind for player in proposal.players],
-            "settings_digest": [p.settings_digest[:DIGEST_DIGITS] for p in proposal.players],
-        }
+    return pd.DataFrame(described(scope, proposal.players)).assign(
+        agent_id=range(len(proposal.players)),
+        first_meetings=[" ".join(sorted(met[player])) for player in proposal.players],
     )
 
 

@@ -5,7 +5,7 @@ that seat on the same scenario. Labels are counted where they are first heard
 (``HEARINGS`` of :mod:`calbench.facts.speech`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calbench.analysis.certainties import exact_values
-from calbench.analysis.estimates import ENDS, ScenarioSums, scenario_sums
+from calbench.analysis.estimates import scenario_sums
 from calbench.analysis.measures import (
     ALL,
     BEYOND,
@@ -26,7 +26,7 @@ from calbench.analysis.measures import (
     joint_kind,
 )
 from calbench.analysis.registry import Settings, table
-from calbench.analysis.tables.comparisons import compared, without_numbers
+from calbench.analysis.tables.comparisons import beside_base, without_numbers
 from calbench.analysis.verdicts import (
     TOO_FEW_READ,
     TWO_INSTRUMENTS,
@@ -259,35 +259,16 @@ def _effects(facts: Facts, settings: Settings, agents: pd.DataFrame, pair: Pair)
     exact = exact_values(facts, own, settings.measure.vps_floor)
     remarks = {"vps_to_prober": _remark(games)}
     remarks |= dict.fromkeys((BEYOND, EXCESS), _remark_of_agents(own))
-    return pd.concat(
-        [
-            _compared(scenario_sums(games, ["team"], of_games), OF_GAMES, remarks, settings),
-            _compared(
-                scenario_sums(own, ["team"], of_agents, exact=exact), OF_AGENTS, remarks, settings
-            ),
-        ]
-    )
-
-
-def _compared(
-    sums: ScenarioSums,
-    measures: Sequence[Measure],
-    remarks: Mapping[str, str],
-    settings: Settings,
-) -> pd.DataFrame:
-    """Compare the second team of some sums with the first under some measures."""
-    spec = settings.analysis
-    rows = compared(
-        sums, measures, {(1, 0): [remarks.get(measure.name, "") for measure in measures]}, spec
-    )
-    means = sums.means(spec, bounds=LIMITS)
-    sides = {
-        f"{side}{end}": [means[f"{measure.name}{end}"].iloc[place] for measure in measures]
-        for place, side in enumerate(("without", "probed"))
-        for end in ENDS
+    sums = {
+        OF_GAMES: scenario_sums(games, ["team"], of_games),
+        OF_AGENTS: scenario_sums(own, ["team"], of_agents, exact=exact),
     }
-    units = [measure.unit for measure in measures]
-    return rows.assign(team=rows["team_a"], team_without=rows["team_b"], unit=units, **sides)
+    found = []
+    for measures, each in sums.items():
+        why = [remarks.get(measure.name, "") for measure in measures]
+        sides = ("without", "probed")
+        found.append(beside_base(each, measures, why, settings.analysis, sides, LIMITS))
+    return pd.concat(found).rename(columns={"team_a": "team", "team_b": "team_without"})
 
 
 EFFECTS = columns(

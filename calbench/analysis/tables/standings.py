@@ -146,17 +146,13 @@ def ranks(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns beside those of ``rows``; a team that is compared with nobody has none.
     """
-    by_measure = dict(list(compared.groupby("measure")))
     ranked = rows[rows["kinds"] != DEGENERATE]
     indices = ranked.groupby("setting").indices
     every = [np.asarray(places, dtype=np.int64) for places in indices.values()]
     found: dict[str, np.ndarray] = {}
-    for measure in MEASURES:
+    for measure, signs in zip(MEASURES, _signs(ranked, compared), strict=True):
         names = [f"{measure.name}{end}" for end in RANK_ENDS]
         columns = {name: np.full(len(rows), np.nan, dtype=object) for name in names}
-        signs = _signs(ranked, by_measure.get(measure.name, compared.iloc[:0]))
-        if measure.better == "lower":
-            signs = -signs
         for own in every:
             teams = own[~np.isnan(signs[np.ix_(own, own)]).all(axis=1)]
             better = signs[np.ix_(teams, teams)]
@@ -169,10 +165,10 @@ def ranks(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def _signs(teams: pd.DataFrame, pairs: pd.DataFrame) -> Floats:
-    """Return 1 where the row's team is shown to be higher than the column's, -1 if lower.
+    """Return whether the row's team is shown to be better than the column's: 1, or -1 if worse.
 
     0 where they are not told apart, be it because there are too few scenarios; not a number where
-    nothing may be compared.
+    nothing may be compared. By measure: ``[measure, team, team]``.
     """
     is_compared = pairs["verdict"].isin(COMPARED) | (pairs["remark"] == TOO_FEW_SCENARIOS)
     is_shown = pairs["verdict"] == DIFFERENT
@@ -182,10 +178,13 @@ def _signs(teams: pd.DataFrame, pairs: pd.DataFrame) -> Floats:
         places.get_indexer(pd.MultiIndex.from_frame(pairs[["setting", side]]))
         for side in ("team_a", "team_b")
     )
+    direction = {each.name: 1.0 if each.better == "higher" else -1.0 for each in MEASURES}
+    sign = sign * pairs["measure"].map(direction).to_numpy(np.float64)
+    measure = pd.Index(direction).get_indexer(pd.Index(pairs["measure"]))
     is_in = (first >= 0) & (second >= 0)
-    signs = np.full((len(teams), len(teams)), np.nan)
-    signs[first[is_in], second[is_in]] = sign[is_in]
-    signs[second[is_in], first[is_in]] = -sign[is_in]
+    signs = np.full((len(MEASURES), len(teams), len(teams)), np.nan)
+    signs[measure[is_in], first[is_in], second[is_in]] = sign[is_in]
+    signs[measure[is_in], second[is_in], first[is_in]] = -sign[is_in]
     return signs
 
 

@@ -30,7 +30,6 @@ from calbench.errors import FileError
 from calbench.metrics.speech.leakage import leaks_in
 from calbench.metrics.speech.rules import ruled_slot
 from calbench.metrics.speech.sample import PARTS, read_others, read_sample
-from calbench.stats.spec import AnalysisSpec
 from tests.studies.detectors import unseen_text
 
 FOLDER = Path(__file__).parents[3] / "data" / "audit_sample"
@@ -96,21 +95,14 @@ def test_quality_by_hand() -> None:
     assert quality(messages, "proposal", found) == Quality(1, 1, 1)
     # Wilson's interval of 1 in 2: 1/2 -+ z sqrt(2 + z^2) / (2 (2 + z^2)), z = 1.95996.
     half = quality(messages, "proposal", found)
-    assert half.precision() == half.recall() == pytest.approx((0.5, 0.09453, 0.90547), abs=5e-6)
+    assert half.precision == half.recall == pytest.approx((0.5, 0.09453, 0.90547), abs=5e-6)
     assert half.f1 == 0.5
 
 
 def test_precision_and_recall_are_of_other_denominators() -> None:
     found = Quality(3, 1, 2)
-    precision, recall = found.precision(), found.recall()
-    assert precision is not None
-    assert recall is not None
-    assert (precision.value, recall.value) == (3 / 4, 3 / 5)
-    narrow = found.precision(AnalysisSpec(confidence=0.5))
-    assert narrow is not None
-    assert precision.low < narrow.low < 3 / 4 < narrow.high < precision.high
-    assert Quality(0, 0, 2).precision() is None
-    assert Quality(0, 2, 0).recall() is None
+    assert (found.precision.value, found.recall.value) == (3 / 4, 3 / 5)
+    assert np.isnan([*Quality(0, 0, 2).precision, *Quality(0, 2, 0).recall]).all()
 
 
 def test_what_was_never_found_has_no_precision_in_the_table() -> None:

@@ -140,18 +140,19 @@ def costing(scenario: str, cost: float | None, **changes: Any) -> GameScore:
     return score(agent(adjusted_excess_cost=cost), scenario=scenario, **changes)
 
 
-def test_of_equal_games_the_first_scenario_is_named(tmp_path: Path) -> None:
-    games = [costing(f"s{n}", cost) for n, cost in enumerate([0.5, 0.25, 0.25, 0.5, 0.5])]
-    assert named(tmp_path, *games) == {BEST: "s1", TYPICAL: "s0", WORST: "s0"}
-
-
-def test_of_two_games_in_the_middle_the_first_is_typical(tmp_path: Path) -> None:
-    games = [costing(f"s{n}", cost) for n, cost in enumerate([4.0, 1.0, 3.0, 2.0])]
-    assert named(tmp_path, *games) == {BEST: "s1", TYPICAL: "s3", WORST: "s0"}
-
-
-def test_one_game_is_all_three(tmp_path: Path) -> None:
-    assert named(tmp_path, costing("s7", 1.0)) == dict.fromkeys((BEST, TYPICAL, WORST), "s7")
+@pytest.mark.parametrize(
+    ("costs", "expected"),
+    [
+        ([0.5, 0.25, 0.25, 0.5, 0.5], ["s1", "s0", "s0"]),  # of equal ones the first scenario
+        ([4.0, 1.0, 3.0, 2.0], ["s1", "s3", "s0"]),  # of two in the middle the first
+        ([1.0], ["s0"] * 3),
+    ],
+)
+def test_best_typical_and_worst_by_hand(
+    tmp_path: Path, costs: list[float], expected: list[str]
+) -> None:
+    games = [costing(f"s{n}", cost) for n, cost in enumerate(costs)]
+    assert named(tmp_path, *games) == dict(zip((BEST, TYPICAL, WORST), expected, strict=True))
 
 
 def test_games_without_a_value_are_left_out(tmp_path: Path) -> None:

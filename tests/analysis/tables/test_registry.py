@@ -72,9 +72,6 @@ def test_a_table_is_its_declared_columns_and_no_others(
     assert found.key == ("name", "n")
     assert found.about == "Numbers of some names."
     assert (found.needs, found.is_large) == ((), False)
-    (frame,) = found.frames(facts, Settings())
-    assert [str(dtype) for dtype in frame.dtypes] == ["str", "Int64", "float64", "Int64"]
-    assert list(frame.index) == [0, 1]
 
 
 def test_a_table_may_come_in_parts_and_without_a_version(
@@ -134,10 +131,18 @@ def test_an_unknown_key_is_refused(registered: dict[str, Table]) -> None:
     assert "numbers.csv" not in registered
 
 
-def test_a_missing_column_is_no_table(registered: dict[str, Table], facts: Facts) -> None:
+@pytest.mark.usefixtures("registered")
+def test_a_missing_column_is_no_table(facts: Facts) -> None:
     table("numbers.csv", (*COLUMNS, text("gone", "g")), key="name")(numbers)
     with pytest.raises(KeyError, match="gone"):
-        list(registered["numbers.csv"].frames(facts, Settings()))
+        text_of(facts, "numbers.csv")
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_fraction_is_no_whole_number(facts: Facts) -> None:
+    table("numbers.csv", COLUMNS, key="name")(lambda *_: numbers(*_).assign(n=[2.0, 2.5]))
+    with pytest.raises(ValueError, match=r"2\.5 is no whole number"):
+        text_of(facts, "numbers.csv")
 
 
 DECLARED: list[Declared] = [*TABLES.values(), *SUMMARY.values()]
