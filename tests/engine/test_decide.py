@@ -3,12 +3,7 @@
 from calbench.domain.actions import Action
 from calbench.domain.calendars import item_ids
 from calbench.domain.observations import Phase
-from calbench.traces.events import (
-    BatchApplied,
-    BatchRejected,
-    DecideStart,
-    Resolution,
-)
+from calbench.traces.events import BatchApplied, BatchRejected, DecideStart, Resolution
 from tests.engine.scripts import (
     Lines,
     book,

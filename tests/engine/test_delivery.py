@@ -47,10 +47,7 @@ def reasons(game: Game) -> list[str]:
 
 
 def refused(
-    *actions: Action,
-    sender: int = 0,
-    config: GameConfig | None = None,
-    wake: bool = False,
+    *actions: Action, sender: int = 0, config: GameConfig | None = None, wake: bool = False
 ) -> list[str]:
     """Return why actions in the first sweep were refused; ``wake`` rouses agent 3 before."""
     lines: dict[int, Lines] = {1: {talk(0): [dm(3)]}} if wake else {}

@@ -165,11 +165,7 @@ def test_game_halts_where_nobody_answers_and_replays(moment: Ask, reason: Halt) 
     trace = played(ALL_MODELS, speakers)
     (halted,) = of_type(trace, GameHalted)
     assert isinstance(halted, GameHalted)
-    assert (halted.reason, halted.round, halted.phase) == (
-        reason,
-        moment.round_index,
-        moment.phase,
-    )
+    assert (halted.reason, halted.round, halted.phase) == (reason, moment.round_index, moment.phase)
     assert trace.is_halted
     resolutions = [event for event in trace.events if isinstance(event, Resolution)]
     lost = [event.outcome for event in resolutions].count(reason)

@@ -18,10 +18,7 @@ from tests.engine.scripts import (
 from tests.factories import make_scenario
 
 SCENARIO = make_scenario(
-    ["E3B2..", ".E2..", "..E1.", "...."],
-    [(1, 0), (2, 1)],
-    prior=[((2, 3), 1, 5)],
-    meeting_cost=2,
+    ["E3B2..", ".E2..", "..E1.", "...."], [(1, 0), (2, 1)], prior=[((2, 3), 1, 5)], meeting_cost=2
 )
 FIRST = Meeting(MeetingId(1), (AgentId(0), AgentId(1)), 2)
 PRIOR = Meeting(MeetingId(3), (AgentId(2), AgentId(3)), 5)

@@ -40,10 +40,7 @@ def violations(game: Game) -> list[tuple[int, int, bool]]:
 
 # M1 of agents 0 and 1 is at slot 0 after round 0; in round 1 agent 0 alone moves it to 3
 # to make room for M2 of agents 0 and 2.
-BREAKER: Lines = {
-    decide(): [book(1, 0)],
-    decide(round_index=1): [move(1, 0, 3), book(2, 0)],
-}
+BREAKER: Lines = {decide(): [book(1, 0)], decide(round_index=1): [move(1, 0, 3), book(2, 0)]}
 KEEPER: Lines = {decide(): [book(1, 0)]}
 PARTNER: Lines = {decide(round_index=1): [book(2, 0)]}
 
@@ -123,10 +120,7 @@ def test_repaired_meeting_spoils_again_when_it_is_broken_again() -> None:
 
 
 def test_earlier_meeting_stays_whole_when_all_its_participants_move_it_alike() -> None:
-    both: Lines = {
-        decide(): [book(1, 0)],
-        decide(round_index=1): [move(1, 0, 3), book(2, 0)],
-    }
+    both: Lines = {decide(): [book(1, 0)], decide(round_index=1): [move(1, 0, 3), book(2, 0)]}
     game = play_scripts(scenario((0, 1), (0, 1)), {0: both, 1: both})
     assert outcomes(game) == ["scheduled", "scheduled"]
     assert violations(game) == []

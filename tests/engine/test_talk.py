@@ -4,14 +4,7 @@ import pytest
 
 from calbench.domain.messages import Text
 from calbench.scenarios.models import Scenario
-from tests.engine.scripts import (
-    Lines,
-    dm,
-    game_config,
-    group,
-    play_scripts,
-    talk,
-)
+from tests.engine.scripts import Lines, dm, game_config, group, play_scripts, talk
 from tests.factories import make_scenario
 
 OPEN = ["....."] * 6

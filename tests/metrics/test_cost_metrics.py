@@ -70,12 +70,7 @@ def test_impossible_outcomes_are_refused_not_scored() -> None:
 
 @pytest.mark.parametrize(
     ("excess", "unscheduled", "assigned", "best", "worst", "expected"),
-    [
-        (2, 1, 3, 2, 5, 1.0),
-        (2, 0, 2, 0, 9, 1.0),
-        (-1, 2, 2, 3, 1, -1.5),
-        (4, 0, 0, 0, 0, None),
-    ],
+    [(2, 1, 3, 2, 5, 1.0), (2, 0, 2, 0, 9, 1.0), (-1, 2, 2, 3, 1, -1.5), (4, 0, 0, 0, 0, None)],
 )
 def test_adjusted_excess_by_hand(
     excess: int, unscheduled: int, assigned: int, best: int, worst: int, expected: float | None

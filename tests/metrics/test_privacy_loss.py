@@ -80,16 +80,12 @@ def test_costs_count_in_the_slots_that_were_asked_for() -> None:
     asked = {1: talk(dm(0, CostRequest(slots=slots(1, 3))))}
     told = {0: talk(dm(1, report(0, 0, 0, None)), dm(2, report(0, 0, 0, None)))}
     (beliefs,) = round_beliefs(play_scripts(scenario, asked | told))
-    assert beliefs.beliefs == {
-        (0, 1): [0.5, 1.0, 0.5, 0.0],
-        (0, 2): [1.0, 1.0, 1.0, 0.0],
-    }
+    assert beliefs.beliefs == {(0, 1): [0.5, 1.0, 0.5, 0.0], (0, 2): [1.0, 1.0, 1.0, 0.0]}
 
 
 def test_slots_outside_the_calendar_are_no_evidence() -> None:
     trace = play_scripts(
-        THREE,
-        {0: talk(dm(1, report(0, 0, first_slot=3)), dm(1, Decision(slot=Slot(-1))))},
+        THREE, {0: talk(dm(1, report(0, 0, first_slot=3)), dm(1, Decision(slot=Slot(-1))))}
     )
     assert privacy_loss(trace).by_agent == (0.5, 0, 0)
 
@@ -98,8 +94,7 @@ def test_beliefs_start_anew_each_round_and_repetition_adds_nothing_within_one() 
     once = play_scripts(THREE, {1: talk(dm(0, report(0, 0, 0, 0)))})
     twice = play_scripts(THREE, {1: talk(dm(0, report(0, 0, 0, 0)), dm(0, report(0, 0, 0, 0)))})
     both = play_scripts(
-        THREE,
-        {1: talk(dm(0, report(0, 0, 0, 0))) | talk(dm(0, report(0, 0, 0, 0)), round_index=1)},
+        THREE, {1: talk(dm(0, report(0, 0, 0, 0))) | talk(dm(0, report(0, 0, 0, 0)), round_index=1)}
     )
     assert privacy_loss(once).by_agent == privacy_loss(twice).by_agent == (0, 2, 0)
     assert privacy_loss(both).by_agent == (0, 4, 0)
@@ -129,8 +124,7 @@ def test_messages_count_when_sent_also_if_nobody_reads_them() -> None:
 
 def test_shares_by_source_add_up_to_the_whole() -> None:
     trace = play_scripts(
-        THREE,
-        {0: talk(dm(1, report(0, None, None, 0)), dm(1, Decision(slot=Slot(0))))},
+        THREE, {0: talk(dm(1, report(0, None, None, 0)), dm(1, Decision(slot=Slot(0))))}
     )
     loss = privacy_loss(trace)
     assert loss.by_source == {("costs", "dm"): 2.0, ("decision", "dm"): 0.0}

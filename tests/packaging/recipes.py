@@ -357,11 +357,7 @@ RECIPES = {
 """By the title of the section."""
 
 TESTS: tuple[Edit, ...] = (
-    (
-        "tests/conformance/test_policies.py",
-        "    Text,\n)\n",
-        "    Text,\n    Wish,\n)\n",
-    ),
+    ("tests/conformance/test_policies.py", "    Text,\n)\n", "    Text,\n    Wish,\n)\n"),
     (
         "tests/conformance/test_policies.py",
         '    "silent": Promise((), sweeps=1),\n',

@@ -143,8 +143,7 @@ LONG = {"evaluate", "rescore"}
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.heavy if name in LONG else ()) for name in NAMES],
+    "name", [pytest.param(name, marks=pytest.mark.heavy if name in LONG else ()) for name in NAMES]
 )
 def test_every_public_name_has_an_example_that_runs(
     name: str, played: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

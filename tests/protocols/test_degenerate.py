@@ -10,12 +10,7 @@ from calbench.engine.drivers import run
 from calbench.engine.seating import seat_policies
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.degenerate import Silent, TellAll
-from calbench.traces.events import (
-    BatchApplied,
-    DmSent,
-    InvalidToolCall,
-    Resolution,
-)
+from calbench.traces.events import BatchApplied, DmSent, InvalidToolCall, Resolution
 from calbench.traces.models import Trace
 from tests.engine.scripts import book, game_config, move
 from tests.factories import make_scenario

@@ -8,24 +8,13 @@ import pytest
 from calbench.domain.actions import PASS, DirectMessage
 from calbench.domain.calendars import HiddenMeeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
-from calbench.domain.messages import (
-    MeetingMove,
-    OfferedPlan,
-    PlanDecision,
-    Proposals,
-    Scores,
-)
+from calbench.domain.messages import MeetingMove, OfferedPlan, PlanDecision, Proposals, Scores
 from calbench.domain.observations import Phase
 from calbench.engine.drivers import run
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.dsm import Dsm
 from calbench.scenarios.models import Scenario
-from calbench.traces.events import (
-    BatchApplied,
-    DmSent,
-    Resolution,
-    TurnEnd,
-)
+from calbench.traces.events import BatchApplied, DmSent, Resolution, TurnEnd
 from calbench.traces.models import Trace
 from tests.engine.scripts import book, game_config, move
 from tests.factories import make_scenario

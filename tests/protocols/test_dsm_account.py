@@ -46,14 +46,7 @@ def test_flexibility_reads_scores_as_digits() -> None:
 
 @pytest.mark.parametrize(
     ("score", "available", "offers", "points"),
-    [
-        (0, 3, 5, 0),
-        (11, 3, 5, 0),
-        (10, 1, 5, 1),
-        (10, 3, 5, 3),
-        (1, 4, 3, 12),
-        (5, 1, 1, 6),
-    ],
+    [(0, 3, 5, 0), (11, 3, 5, 0), (10, 1, 5, 1), (10, 3, 5, 3), (1, 4, 3, 12), (5, 1, 1, 6)],
 )
 def test_reward_repays_the_concession_and_flexibility(
     score: int, available: int, offers: int, points: int
@@ -189,10 +182,7 @@ def test_first_answer_stands_and_other_numbers_are_no_scores() -> None:
 def test_budget_never_falls_below_zero() -> None:
     poor = account(negotiation(talk(), ME), 2, (AgentId(1), AgentId(2)), 0)
     assert json.loads(poor)["points"]["budget"] == 1
-    dear = [
-        message(0, offer(0, 1, 2), 1),
-        message(1, answer(p0=10, p1=11, p2=11), 0),
-    ]
+    dear = [message(0, offer(0, 1, 2), 1), message(1, answer(p0=10, p1=11, p2=11), 0)]
     assert json.loads(account(negotiation(dear, ME), 0, (AgentId(1),), 1))["points"] == {
         "responders": {
             "1": {

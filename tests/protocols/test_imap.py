@@ -10,11 +10,7 @@ from calbench.domain.observations import Phase
 from calbench.engine.drivers import run
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.imap import Imap
-from calbench.traces.events import (
-    BatchApplied,
-    BatchRejected,
-    DmSent,
-)
+from calbench.traces.events import BatchApplied, BatchRejected, DmSent
 from calbench.traces.models import Trace
 from tests.engine.scripts import book, game_config, move
 from tests.factories import make_scenario
@@ -30,11 +26,7 @@ ALL = tuple(Slot(slot) for slot in range(5))
 
 
 def play(
-    rows: list[str],
-    order: tuple[int, ...] = (2, 0, 1),
-    *,
-    max_turns: int = 15,
-    retries: int = 3,
+    rows: list[str], order: tuple[int, ...] = (2, 0, 1), *, max_turns: int = 15, retries: int = 3
 ) -> Trace:
     config = game_config("imap", max_turns=max_turns, retries=retries)
     return run(make_scenario(rows, [order]), config, [Imap() for _ in rows])

@@ -11,13 +11,7 @@ from calbench.domain.observations import Phase
 from calbench.engine.replay import replay
 from calbench.protocols.mediator import Mediated
 from calbench.runs.verification import verify_trace
-from calbench.traces.events import (
-    AnnouncementSent,
-    DmSent,
-    Resolution,
-    SealedSent,
-    TurnStart,
-)
+from calbench.traces.events import AnnouncementSent, DmSent, Resolution, SealedSent, TurnStart
 from calbench.traces.models import Limits, Trace
 from calbench.traces.storage import trace_bytes
 from tests.engine.scripts import book

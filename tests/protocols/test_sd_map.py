@@ -4,25 +4,13 @@ import pytest
 
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
-from calbench.domain.messages import (
-    ProposeReply,
-    SlotStatus,
-)
+from calbench.domain.messages import ProposeReply, SlotStatus
 from calbench.metrics.game import score_game
 from calbench.protocols.sd_map.policy import SdMap
 from calbench.traces.events import BatchRejected
 from calbench.traces.models import Trace
 from tests.engine.scripts import book
-from tests.protocols.sd_maps import (
-    batches,
-    moved,
-    outcomes,
-    play,
-    propose,
-    seen,
-    sent,
-    words,
-)
+from tests.protocols.sd_maps import batches, moved, outcomes, play, propose, seen, sent, words
 
 # Agent 0 can have 0, 2 and 3; agent 1 has 2 and 3; agent 2 has 0 and 3.
 WALK_ROWS = [".BE1.", "BB..", ".BB."]

@@ -10,9 +10,7 @@ from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import Announcement, Content, Decision, Message, PartialSum, Share
 from calbench.domain.observations import Observation, Phase
-from calbench.domain.sharing import (
-    MODULUS,
-)
+from calbench.domain.sharing import MODULUS
 from calbench.engine.drivers import run
 from calbench.engine.seating import team_of
 from calbench.protocols.secure_sum import SecureSum

@@ -9,13 +9,7 @@ import pytest
 
 from calbench import play_game, score_game
 from calbench.domain.messages import PartialSum, Share
-from calbench.domain.sharing import (
-    MODULUS,
-    added,
-    encoded,
-    infeasible_count,
-    remainder,
-)
+from calbench.domain.sharing import MODULUS, added, encoded, infeasible_count, remainder
 from calbench.metrics.privacy.loss import round_beliefs
 from calbench.protocols import secure_sum
 from calbench.protocols.costs import local_costs

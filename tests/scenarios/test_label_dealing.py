@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from calbench.domain.calendars import Errand
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
-from calbench.scenarios.labels import (
-    TIERS,
-    LabelBank,
-    Labels,
-    assign_labels,
-)
+from calbench.scenarios.labels import TIERS, LabelBank, Labels, assign_labels
 from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
@@ -24,10 +19,7 @@ from tests.scenarios.label_banks import BANK, texts_of
 from tests.strategies import loose_scenarios, scenarios
 
 EXAMPLE = make_scenario(
-    ["EB..E.", ".E3..B.", "..E2..E"],
-    [(1, 0), (2, 1)],
-    prior=[((0, 2), 3)],
-    seed=7,
+    ["EB..E.", ".E3..B.", "..E2..E"], [(1, 0), (2, 1)], prior=[((0, 2), 3)], seed=7
 )
 
 

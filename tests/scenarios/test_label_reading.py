@@ -8,11 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from calbench.errors import ConfigError, FileError
-from calbench.scenarios.labels import (
-    LabelBank,
-    known_label_banks,
-    read_label_bank,
-)
+from calbench.scenarios.labels import LabelBank, known_label_banks, read_label_bank
 from tests.scenarios.label_banks import BANK, bank_digest, small_bank, written
 
 

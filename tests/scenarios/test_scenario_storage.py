@@ -192,11 +192,7 @@ def changed(*keys: str | int, to: Any = None, drop: bool = False) -> Callable[[]
             "difficulty.feasible_fraction",
             "feasible_count over",
         ),
-        (
-            changed("difficulty", "feasible_fraction", to=None),
-            "difficulty.reason",
-            "must say why",
-        ),
+        (changed("difficulty", "feasible_fraction", to=None), "difficulty.reason", "must say why"),
         (
             changed("oracle", "best", "bound", to=0),
             "oracle.effort",
