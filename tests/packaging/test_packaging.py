@@ -7,7 +7,6 @@ import re
 import socket
 import subprocess
 import tomllib
-from collections.abc import Iterator
 from importlib import metadata
 from itertools import combinations
 from pathlib import Path
@@ -200,18 +199,24 @@ def publishable() -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-@pytest.mark.heavy
-def test_no_published_file_names_a_place_of_our_machines() -> None:
-    places = re.compile(
-        rb"(?<![\w.:/-])/(?:home|root|tmp|work|Users|private|mnt)/[\w.]|[A-Z]:\\Users\\"
-    )
-    found = [
+def published_with(pattern: bytes, *but: str) -> list[str]:
+    """Return where published files hold a pattern, those of some folders aside."""
+    return [
         f"{path.relative_to(REPO)}: {match.group().decode()}"
         for path in publishable()
-        if path.parent != REPO / "tests" / "runs" / "scan"  # invented, for the scan to find
-        and (match := places.search(path.read_bytes()))
+        if not {path.parent.name, path.parent.relative_to(REPO).as_posix()} & {*but}
+        and (match := re.search(pattern, path.read_bytes()))
     ]
-    assert found == []
+
+
+INVENTED = "tests/runs/scan"
+"""What stands there is for the scan to find."""
+
+
+@pytest.mark.heavy
+def test_no_published_file_names_a_place_of_our_machines() -> None:
+    places = rb"(?<![\w.:/-])/(?:home|root|tmp|work|Users|private|mnt)/[\w.]|[A-Z]:\\Users\\"
+    assert published_with(places, INVENTED) == []
 
 
 def test_no_published_file_names_our_host_or_user() -> None:
@@ -220,28 +225,17 @@ def test_no_published_file_names_our_host_or_user() -> None:
     ours = [re.escape(name.encode()) for name in names if len(name) > 4]
     if not ours:
         pytest.skip("host and user of this machine are called by common words")
-    found = [
-        str(path.relative_to(REPO))
-        for path in publishable()
-        if re.search(rb"\b(?:" + b"|".join(ours) + rb")\b", path.read_bytes())
-    ]
-    assert found == []
+    assert published_with(rb"\b(?:" + b"|".join(ours) + rb")\b") == []
 
 
 def test_no_published_file_holds_a_secret_or_an_address() -> None:
-    secrets = re.compile(
+    secrets = (
         rb"\b(?:sk-[A-Za-z0-9_-]{20,}|ghp_[A-Za-z0-9]{30,}|AKIA[0-9A-Z]{16})\b"
         rb"|-----BEGIN [A-Z ]*PRIVATE KEY"
         rb"|[\w.+-]+@(?!(?:example|users\.noreply\.github)\.)[\w-]+\.(?:com|org|net|edu|io)\b"
     )
-    found = [
-        f"{path.relative_to(REPO)}: {match.group().decode()}"
-        for path in publishable()
-        if path.parent.name not in {"vendor", "schemas"}  # licences name their authors
-        and path.parent != REPO / "tests" / "runs" / "scan"  # invented, for the scan to find
-        and (match := secrets.search(path.read_bytes()))
-    ]
-    assert found == []
+    # Licences, in the first two folders, name their authors.
+    assert published_with(secrets, "vendor", "schemas", INVENTED) == []
 
 
 def test_no_published_file_is_large() -> None:
@@ -336,18 +330,10 @@ ROOT = {
 ELEMENT = re.compile(r"(?<!\?P)</?(?:a|div|h\d|li|p|span|svg|table|td|th|tr|ul)\b[ >]")
 
 MOST_FILES = 20
-MOST_LINES = 50
 
 
 def sources(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.py"))
-
-
-def functions(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield the name and the number of lines of every function."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def folders() -> list[Path]:
@@ -369,19 +355,6 @@ def test_folder_is_small_and_no_two_modules_differ_by_a_plural(folder: Path) -> 
 
     assert len(list(folder.glob("*.py"))) <= MOST_FILES
     assert [pair for pair in combinations(names, 2) if len({*map(singular, pair)}) == 1] == []
-
-
-@pytest.mark.heavy
-def test_every_function_fits_a_screen() -> None:
-    long = {
-        f"{path.relative_to(REPO)}: {name}": lines
-        for folder in (PACKAGE, REPO / "stages")
-        for path in sources(folder)
-        for name, lines in functions(path)
-        if lines > MOST_LINES
-    }
-
-    assert long == {}
 
 
 def test_pages_are_written_in_templates_and_never_in_code() -> None:
