@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.domain.actions import BroadcastMessage, DirectMessage, Turn
+from calbench.domain.actions import BroadcastMessage, DirectMessage
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import (
     Content,
@@ -22,13 +22,13 @@ from calbench.domain.messages import (
     Share,
     Text,
 )
-from calbench.domain.observations import Phase
 from calbench.metrics.game import score_game
 from calbench.metrics.privacy.loss import privacy_loss, round_beliefs
 from calbench.traces.events import DmSent
 from calbench.traces.models import Trace
+from tests.engine import scripts
 from tests.factories import make_scenario
-from tests.metrics.games import dm, play_scripts, talk
+from tests.metrics.games import Script, dm, play_scripts, talk
 
 NUM_SLOTS = 4
 GAME = make_scenario(["E1...", "...E2", "....", "...."], [(0, 1, 2), (1, 2)])
@@ -88,12 +88,11 @@ actions = st.builds(BroadcastMessage, content=contents()) | st.builds(
 def test_messages_never_keep_a_game_from_its_score(
     said: list[tuple[int, BroadcastMessage | DirectMessage]],
 ) -> None:
-    turns: dict[int, list[Turn]] = {}
+    turns: dict[int, Script] = {}
     for agent, action in said:
-        turns.setdefault(agent, []).append(Turn((action,)))
-    trace = play_scripts(
-        GAME, {agent: {(0, Phase.CHEAP_TALK): mine} for agent, mine in turns.items()}
-    )
+        mine = turns.setdefault(agent, {})
+        mine[scripts.talk(len(mine))] = [action]
+    trace = play_scripts(GAME, turns)
     read = Trace.model_validate_json(trace.model_dump_json())
     score = score_game(read)
     assert all(agent.vps is not None and 0 <= agent.vps <= 24 for agent in score.agents)

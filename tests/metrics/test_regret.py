@@ -7,7 +7,6 @@ from typing import cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.domain.actions import Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
 from calbench.domain.observations import Phase
@@ -21,6 +20,7 @@ from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.traces.events import BatchApplied, Resolution
 from calbench.traces.models import Trace
 from tests.effort import examples
+from tests.engine.scripts import volunteer
 from tests.factories import make_scenario
 from tests.metrics.games import (
     Script,
@@ -125,7 +125,7 @@ def test_an_item_moved_twice_is_in_the_way_only_once() -> None:
 
 def test_a_prior_meeting_that_gives_way_has_the_charge_in_its_own_row() -> None:
     scenario = make_scenario(["...", "...", "..."], [(0, 1)], prior=[((0, 2), 0)])
-    outsider: Script = {(0, Phase.VOLUNTARY): [Turn((move(2, 0, 1),))]}
+    outsider: Script = {volunteer(): [move(2, 0, 1)]}
     trace = play_scripts(
         scenario,
         {
