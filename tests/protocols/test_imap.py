@@ -5,7 +5,7 @@ import pytest
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
-from calbench.domain.messages import Content, CostReport, CostRequest, Decision
+from calbench.domain.messages import Content, CostReport, CostRequest, Decision, Message
 from calbench.domain.observations import Phase
 from calbench.engine.drivers import run
 from calbench.protocols.base import JUSTIFICATION
@@ -46,9 +46,9 @@ def report(*costs: int | None) -> CostReport:
     return CostReport(slots=slots, costs=costs)
 
 
-def test_imap_takes_six_messages_when_three_meet() -> None:
-    request, decision = CostRequest(slots=ALL), Decision(slot=Slot(1))
-    assert sent(play(ROWS)) == [
+def test_imap_takes_six_messages_when_three_meet_and_moves_errands() -> None:
+    request, decision, trace = CostRequest(slots=ALL), Decision(slot=Slot(1)), play(ROWS)
+    assert sent(trace) == [
         (0, 0, 1, request),
         (0, 0, 2, request),
         (0, 1, 0, report(0, 10, 1, 0, None)),
@@ -56,10 +56,6 @@ def test_imap_takes_six_messages_when_three_meet() -> None:
         (1, 0, 1, decision),
         (1, 0, 2, decision),
     ]
-
-
-def test_imap_moves_errands_to_the_lowest_free_slot_and_schedules() -> None:
-    trace = play(ROWS)
     batches = {e.agent_id: e.actions for e in trace.events if isinstance(e, BatchApplied)}
     assert batches == {
         0: (book(1, 1),),
@@ -105,25 +101,20 @@ def test_retry_takes_the_slot_of_its_own_number_counted_from_zero(attempt: int, 
     assert Imap().act(seen) == turn
 
 
-def test_initiator_counts_the_first_vector_of_each_responder_only() -> None:
-    talk = [
-        message(0, CostRequest(slots=ALL), 1),
-        message(1, report(9, 9, 0, 9, 9), 0),
-        message(1, report(0, 9, 9, 9, 9), 0),
-        message(2, report(0, 0, 0, 0, 0), 0),
-    ]
-    turn = Imap().act(observation(0, ".....", messages=talk))
-    assert turn.actions[0] == DirectMessage(to=AgentId(1), content=Decision(slot=Slot(2)))
-
-
-def test_initiator_ignores_vectors_of_outsiders_and_of_another_length() -> None:
-    talk = [
-        message(0, CostRequest(slots=ALL), 1),
-        message(1, report(0, 0, 0), 0),
-        message(4, report(0, 0, 0, 0, 0), 0),
-        message(2, report(0, 0, 0, 0, 0), 0),
-    ]
-    assert Imap().act(observation(0, ".....", messages=talk)) == PASS
+@pytest.mark.parametrize(
+    ("first", "turn"),
+    [
+        (  # The first vector of each responder counts.
+            [message(1, report(9, 9, 0, 9, 9), 0), message(1, report(0, 9, 9, 9, 9), 0)],
+            Turn(tuple(DirectMessage(AgentId(to), Decision(slot=Slot(2))) for to in (1, 2))),
+        ),
+        # Vectors of outsiders and of another length do not.
+        ([message(1, report(0, 0, 0), 0), message(4, report(0, 0, 0, 0, 0), 0)], PASS),
+    ],
+)
+def test_initiator_decides_by_one_whole_vector_of_each(first: list[Message], turn: Turn) -> None:
+    talk = [message(0, CostRequest(slots=ALL), 1), *first, message(2, report(0, 0, 0, 0, 0), 0)]
+    assert Imap().act(observation(0, ".....", messages=talk)) == turn
 
 
 def test_responder_answers_once_and_only_the_initiator() -> None:
@@ -132,11 +123,8 @@ def test_responder_answers_once_and_only_the_initiator() -> None:
     assert Imap().act(observation(2, ".E10B..", messages=asked)) == Turn((answer,))
     answered = [*asked, message(2, answer.content, 0)]
     assert Imap().act(observation(2, ".E10B..", messages=answered)) == PASS
-
-
-def test_responder_stays_silent_when_another_than_the_initiator_asks() -> None:
-    asked = [message(1, CostRequest(slots=ALL), 2)]
-    assert Imap().act(observation(2, ".....", messages=asked)) == PASS
+    stranger = [message(1, CostRequest(slots=ALL), 2)]
+    assert Imap().act(observation(2, ".....", messages=stranger)) == PASS
 
 
 def test_responder_follows_a_decision_of_the_initiator_only() -> None:
