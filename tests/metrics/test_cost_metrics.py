@@ -111,9 +111,7 @@ excesses = st.lists(st.integers(-50, 50), min_size=1, max_size=9)
 def test_fairness_of_the_worked_example_is_four_fifths() -> None:
     assert fairness((1, 1, 0, -1, -1)) == 0.8
     assert burden_gaps((1, 1, 0, -1, -1)) == (1, 1, 0, 1, 1)
-
-
-def test_fairness_counts_agents_without_any_burden() -> None:
+    # Agents without any burden count.
     assert burden_gaps((3, 0, 0)) == (2, 1, 1)
     assert fairness((3, 0, 0)) == pytest.approx(4 / 3)
 

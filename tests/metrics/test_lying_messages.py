@@ -114,22 +114,23 @@ def with_word_of_an_outsider(trace: Trace, *values: int) -> Trace:
     return trace.model_copy(update={"events": events})
 
 
+SHARED = [dm(to, Share(values=(1,) * NUM_SLOTS)) for to in (1, 2)]
+PARTS = [dm(0, Share(values=(2,) * NUM_SLOTS)), dm(0, PartialSum(values=(3,) * NUM_SLOTS))]
+WHOLE = {0: talk(*SHARED), 1: talk(*PARTS), 2: talk(*PARTS)}
+
+
 def test_outsider_adds_nothing_to_a_total_whatever_its_length() -> None:
-    shares = [dm(to, Share(values=(1,) * NUM_SLOTS)) for to in (1, 2)]
-    parts = [dm(0, Share(values=(2,) * NUM_SLOTS)), dm(0, PartialSum(values=(3,) * NUM_SLOTS))]
-    trace = play_scripts(GAME, {0: talk(*shares), 1: talk(*parts), 2: talk(*parts)})
+    trace = play_scripts(GAME, WHOLE)
     for length in (0, 1, NUM_SLOTS, 7):
         heard = with_word_of_an_outsider(trace, *range(length))
         assert privacy_loss(heard) == privacy_loss(trace)
 
 
 def test_partial_sum_of_another_length_does_not_stand_in_the_way_of_a_whole_one() -> None:
-    shares = [dm(to, Share(values=(1,) * NUM_SLOTS)) for to in (1, 2)]
-    parts = [dm(0, Share(values=(2,) * NUM_SLOTS)), dm(0, PartialSum(values=(3,) * NUM_SLOTS))]
-    whole = {0: talk(*shares), 1: talk(*parts), 2: talk(*parts)}
-    first_short = {**whole, 2: talk(dm(0, PartialSum(values=(3,))), *parts)}
-    never_whole = {**whole, 2: talk(parts[0], dm(0, PartialSum(values=(3,))))}
-    assert privacy_loss(play_scripts(GAME, whole)).by_agent == (0, 2, 2, 0)
+    short = dm(0, PartialSum(values=(3,)))
+    first_short = {**WHOLE, 2: talk(short, *PARTS)}
+    never_whole = {**WHOLE, 2: talk(PARTS[0], short)}
+    assert privacy_loss(play_scripts(GAME, WHOLE)).by_agent == (0, 2, 2, 0)
     assert privacy_loss(play_scripts(GAME, first_short)).by_agent == (0, 2, 2, 0)
     assert privacy_loss(play_scripts(GAME, never_whole)).by_agent == (0, 0, 0, 0)
 
