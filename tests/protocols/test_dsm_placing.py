@@ -16,7 +16,6 @@ from calbench.domain.messages import (
 from calbench.domain.observations import Observation, Phase
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.dsm import Dsm
-from calbench.protocols.dsm.placing import placeable_slots
 from tests.engine.scripts import book, move
 from tests.factories import calendar
 from tests.protocols.observations import TRIO, booked, meeting, message, observation
@@ -49,12 +48,6 @@ def deciding(
 
 def turn(*actions: object) -> Turn:
     return Turn(actions)  # type: ignore[arg-type]
-
-
-def test_placeable_is_what_is_free_or_can_make_way() -> None:
-    assert placeable_slots(booked("E1B1..E1", {2: X})) == [0, 2, 3, 4]
-    assert placeable_slots(booked("E1B1.", {2: X})) == []
-    assert placeable_slots(calendar("B1B1")) == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from calbench.domain.observations import Phase
 from calbench.engine.drivers import run
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.imap import Imap
-from calbench.traces.events import BatchApplied, BatchRejected, DmSent
+from calbench.traces.events import BatchApplied, DmSent
 from calbench.traces.models import Trace
 from tests.engine.scripts import book, game_config, move
 from tests.factories import make_scenario
@@ -64,26 +64,6 @@ def test_imap_takes_six_messages_when_three_meet_and_moves_errands() -> None:
     }
     assert trace.final_state.cost_by_agent == (0, 2, 1)
     assert trace.metrics.rounds_scheduled == 1
-
-
-def test_imap_takes_the_lower_slot_when_two_sums_are_equal() -> None:
-    trace = play(["E1.E1.", ".E1.E1", "...."])
-    decisions = {content for *_, content in sent(trace) if isinstance(content, Decision)}
-    assert decisions == {Decision(slot=Slot(0))}
-
-
-def test_initiator_stays_silent_when_no_slot_is_feasible_for_all() -> None:
-    trace = play(["B.B", ".BB", "..."], retries=0)
-    assert [type(content) for *_, content in sent(trace)] == [
-        CostRequest,
-        CostRequest,
-        CostReport,
-        CostReport,
-    ]
-    conflicts = [(e.agent_id, e.conflict) for e in trace.events if isinstance(e, BatchRejected)]
-    assert conflicts == [
-        (agent, "Expected exactly 1 schedule action, got 0") for agent in (0, 1, 2)
-    ]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import ProposeReply, SlotStatus
 from calbench.metrics.game import score_game
 from calbench.protocols.sd_map.policy import SdMap
-from calbench.traces.events import BatchRejected
 from calbench.traces.models import Trace
 from tests.engine.scripts import book
 from tests.protocols.sd_maps import batches, moved, outcomes, play, propose, seen, sent, words
@@ -72,16 +71,6 @@ def test_meeting_is_bumped_only_if_its_others_weigh_strictly_less(
     old = Meeting(MeetingId(7), tuple(AgentId(agent) for agent in participants), 1)
     turn = SdMap(weights).act(seen(1, "..", new=[propose(0)], held={0: old}))
     assert words(turn) == [(0, ProposeReply(slot=Slot(0), status=status))]
-
-
-def test_no_agreement_by_the_cap_leads_to_the_retries() -> None:
-    # Confirmed in the last sweep, and read by nobody who spoke before.
-    trace = play(["....", "....", "...."], [(2, 1, 0)], max_turns=2)
-    assert sent(trace)[-1] == (1, 0, 2, "confirm", (0,))
-    # The promised slot 0 is marked: own slots are 1, 2, 3, and the first retry takes 2.
-    assert batches(trace) == {0: (0, book(1, 0)), 1: (1, book(1, 2)), 2: (1, book(1, 2))}
-    rejected = [e.agent_id for e in trace.events if isinstance(e, BatchRejected)]
-    assert rejected == [1, 2]
 
 
 def test_meeting_of_one_needs_no_word_and_moves_its_own_kind_without_one() -> None:
