@@ -28,7 +28,6 @@ from tests.factories import make_scenario
 
 ROWS = ["....", "....", "....", "...."]
 CONFIG = game_config(mediator=True)
-REPORT = seal().content
 
 
 def play(lines: dict[int, Lines], *, max_turns: int = 15, cap: int | None = None) -> Game:
