@@ -79,22 +79,14 @@ def test_unread_message_is_not_shown_when_volunteering() -> None:
     assert seen.inbox == ()
 
 
-def test_unread_message_is_read_in_the_next_round_and_keeps_its_meeting() -> None:
-    lines: dict[int, Lines] = {1: {talk(0): [dm(0, "late")]}}
-    game = play_scripts(scenario((0, 1), (0, 1)), lines, game_config(max_turns=1))
-    seen = game.seen(0, talk(0, round_index=1))
-    assert contents(seen.inbox) == contents(seen.earlier) == ["late"]
-    assert seen.messages == ()
-    assert seen.inbox[0].meeting_id == 1
-    assert seen.meeting.meeting_id == 2
-
-
-def test_unread_message_is_read_whenever_its_recipient_is_next_asked_to_talk() -> None:
+def test_unread_message_is_read_when_its_recipient_next_talks_and_keeps_its_meeting() -> None:
     lines: dict[int, Lines] = {1: {talk(0): [dm(0, "late")]}}
     game = play_scripts(scenario((0, 1), (2, 3), (1, 0)), lines, game_config(max_turns=1))
     assert [ask for ask in (0, 1, 2) if game.was_asked(0, talk(round_index=ask))] == [0, 2]
     seen = game.seen(0, talk(round_index=2))
+    assert contents(seen.inbox) == ["late"]
     assert [(m.meeting_id, m.content) for m in seen.earlier] == [(1, Text(text="late"))]
+    assert (seen.messages, seen.meeting.meeting_id) == ((), 3)
 
 
 def test_unread_message_joins_those_of_this_meeting_when_both_wait() -> None:
@@ -174,18 +166,14 @@ def test_message_without_recipient_is_refused() -> None:
     assert reasons(game) == ["The message has no recipient"] * 2
 
 
-def test_message_is_refused_when_deciding_and_the_batch_stands() -> None:
+def test_message_is_refused_when_deciding_or_volunteering_and_the_batch_stands() -> None:
     game = play_scripts(scenario(), {0: {decide(): [dm(1), book(1, 2), broadcast()]}})
     assert reasons(game) == [
         f"{kind} is not allowed in DECISION" for kind in ("dm", "all_agent_groupchat")
     ]
     assert game.trace.final_state.calendars[0][2] == 1
-
-
-def test_message_is_refused_when_volunteering() -> None:
     lines: dict[int, Lines] = {0: {talk(0): [dm(3)]}, 3: {volunteer(): [dm(0), group()]}}
-    game = play_scripts(scenario(), lines)
-    assert reasons(game) == [
+    assert reasons(play_scripts(scenario(), lines)) == [
         f"{kind} is not allowed in VOLUNTARY" for kind in ("dm", "participant_groupchat")
     ]
 
