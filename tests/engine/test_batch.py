@@ -54,8 +54,9 @@ def test_games_are_written_under_their_own_ids(tmp_path: Path) -> None:
     assert sorted(game.job.path for game in done) == sorted(job.path for job in jobs)
     assert [read_trace(job.path).game_id for job in jobs] == [job.game_id for job in jobs]
     assert unfinished(jobs) == []
-    jobs[1].path.unlink()
-    assert unfinished(jobs) == jobs[1:2]
+    for job in jobs[1::2]:
+        job.path.unlink()
+    assert unfinished(jobs) == jobs[1::2]
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -34,10 +34,7 @@ def test_every_population_and_size_is_kept() -> None:
 
 
 def test_what_is_shown_holds_the_truth_as_often_as_it_must() -> None:
-    for cells, published in (
-        (CELLS, CELLS["scenarios"] == 45),
-        (OTHERS, OTHERS["scenarios"] >= 45),
-    ):
+    for cells in (CELLS, OTHERS):
         failing = cells["coverage"] + 2 * cells["error"] < coverage.GOAL
         assert not failing[cells["scenarios"] >= 45].any()  # those of published suites
         assert failing.mean() < 0.01
