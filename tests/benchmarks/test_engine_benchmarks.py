@@ -24,7 +24,6 @@ from calbench.scenarios.difficulty import completed
 from calbench.scenarios.models import Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
-from calbench.traces.events import DecideStart, TurnStart
 from calbench.traces.models import GameConfig, Trace
 from calbench.traces.storage import trace_bytes
 from calbench.traces.store import Batch
@@ -32,8 +31,6 @@ from tests.engine.scripts import game_config
 
 TOPOLOGIES = [(5, 3, 5, 16), (20, 3, 20, 64)]
 CONFIG = game_config("imap", ("dm",))
-ASKED = (TurnStart, DecideStart)
-"""Events of an agent that is asked."""
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
@@ -119,27 +116,6 @@ def test_games_are_played_and_written_as_bytes(
     benchmark(lambda: play_jobs(jobs, None, lambda _: None, store=store))
     assert min(store.lengths) > 1000 * topology[2]
     report_rate(benchmark, "games", len(scenarios))
-
-
-@pytest.mark.parametrize("meetings", [10, 20, 50, 100])
-@every_protocol
-def test_play_grows_with_the_turns_that_are_taken(
-    benchmark: BenchmarkFixture, name: str, meetings: int
-) -> None:
-    """Time per turn should stay the same, however many meetings came before.
-
-    Protocols take more turns as calendars fill: SD-MAP's grow with the 1.4th power of the
-    meetings between 50 and 100.
-    """
-    scenarios = sampled((10, 3, meetings, 128), 2)
-    config = CONFIG.updated(team=compose_team(name))
-    traces = [play(scenario, config) for scenario in scenarios]
-    asked = [event for trace in traces for event in trace.events if isinstance(event, ASKED)]
-    assert benchmark(play_each, scenarios, config) > 2 * len(asked)
-    if benchmark.stats is not None:
-        turn = benchmark.stats.stats.min / len(asked)
-        benchmark.extra_info["turns_per_game"] = len(asked) // len(scenarios)
-        benchmark.extra_info["microseconds_per_turn_at_best"] = round(1e6 * turn, 1)
 
 
 @every_topology

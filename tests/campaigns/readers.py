@@ -141,11 +141,7 @@ READERS: Mapping[str, Reader] = {
         "conf/suite/mine.yaml", YAML, _composed("suite=mine", "teams=[imap]"), "conf", KEYS
     ),
     "model of a configuration": Reader(
-        "conf/model/mine.yaml",
-        YAML,
-        _composed("model=mine", "teams=[my-model]"),
-        "conf",
-        KEYS,
+        "conf/model/mine.yaml", YAML, _composed("model=mine", "teams=[my-model]"), "conf", KEYS
     ),
     "table": Reader("run/tables/leaderboard.csv", TEXT, _table("leaderboard"), whole="run"),
     "table of games": Reader("run/tables/games.csv", TEXT, _table("games"), whole="run"),

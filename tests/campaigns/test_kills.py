@@ -6,15 +6,12 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,7 +22,7 @@ from calbench.llm.completion import ChatMessage
 from tests.cli.runs import REPO, SMALL, environment, without_progress
 from tests.conftest import Figures
 from tests.effort import GUARD_S, attacks
-from tests.llm.stub_server import chat
+from tests.llm.stub_server import Answer, Asked, StubServer, chat, served
 
 pytestmark = [
     pytest.mark.heavy,
@@ -187,63 +184,22 @@ def test_site_is_the_old_one_or_the_new_one(
     figures("kills of site builds", outcomes)
 
 
-@dataclass
-class Asked:
-    """What a server was asked and has answered; at a request it sends a signal."""
+class Model(StubServer):
+    """Answers as a scripted speaker; at one of its requests it strikes."""
 
-    asked: Counter[str] = field(default_factory=Counter)
-    answered: Counter[str] = field(default_factory=Counter)
-    at: int = 0
-    strike: Callable[[], None] = lambda: None
-    lock: Any = field(default_factory=threading.Lock)
+    at = 0
+    strike: Callable[[], object] = staticmethod(lambda: None)
 
-    def note(self, body: str) -> None:
-        with self.lock:
-            self.asked[body] += 1
-            if self.asked.total() == self.at:
-                self.strike()
+    def answer_to(self, asked: Asked) -> Answer:
+        if len(self.asked) + 1 == self.at:
+            self.strike()
+        messages = [ChatMessage(each["role"], each["content"]) for each in asked.body["messages"]]
+        return Answer(chat(ScriptedSpeaker(STYLES["candid"], 0).reply(messages)))
 
-
-@contextmanager
-def model() -> Iterator[tuple[str, Asked]]:
-    """Serve a model that answers as a scripted speaker; yield its address and its notes."""
-    notes = Asked()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            """Keep quiet."""
-
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            key = json.dumps(asked, sort_keys=True)
-            notes.note(key)
-            messages = [ChatMessage(each["role"], each["content"]) for each in asked["messages"]]
-            text = ScriptedSpeaker(STYLES["candid"], 0).reply(messages)
-            body = json.dumps(chat(text)).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-            with notes.lock:
-                notes.answered[key] += 1
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, *_: Any) -> None:
-            """A client that is killed hangs up."""
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/v1", notes
-        finally:
-            server.shutdown()
-            thread.join()
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each request was made."""
+        return Counter(json.dumps(body, sort_keys=True) for body in self.asked)
 
 
 def recording(address: str, out: Path) -> list[str]:
@@ -263,30 +219,30 @@ def test_what_was_answered_is_never_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figures: Figures
 ) -> None:
     whole = Place(tmp_path / "whole")
-    with model() as (address, notes):
-        again(recording(address, whole.root / "out"), whole, monkeypatch)
-        needed = set(notes.asked)
-        assert notes.asked.total() == len(needed)
+    server = Model()
+    with served(server):
+        again(recording(server.url, whole.root / "out"), whole, monkeypatch)
+    needed = set(server.counts)
+    assert len(server.asked) == len(needed)
     expected, outcomes = contents(whole.root / "out"), Counter[str]()
     for number in range(attacks(8)):
         chance = random.Random(f"recording-{number}")
         name = SIGNALS[number % len(SIGNALS)]
         place = Place(tmp_path / f"kill-{number}")
-        with model() as (address, notes):
-            arguments = recording(address, place.root / "out")
-            notes.at = chance.randint(1, len(needed))
+        server = Model()
+        with served(server):
+            arguments = recording(server.url, place.root / "out")
+            server.at = chance.randint(1, len(needed))
             process = place.start(-1, name, arguments)
-            notes.strike = lambda process=process, name=name: process.send_signal(  # type: ignore[misc]
-                getattr(signal, name)
-            )
+            server.strike = partial(process.send_signal, getattr(signal, name))
             _, errors = process.communicate(timeout=GUARD_S)
             outcomes[check_end(process.returncode, name, errors)] += 1
             again(arguments, place, monkeypatch)
-        twice = {key: count for key, count in notes.asked.items() if count > 1}
-        assert set(notes.asked) == needed
+        twice = {key: count for key, count in server.counts.items() if count > 1}
+        assert set(server.counts) == needed
         assert max(twice.values(), default=2) == 2
-        assert len(twice) <= (CALLS if name == "SIGKILL" else 0), (name, notes.at)
-        assert contents(place.root / "out") == expected, (name, notes.at)
+        assert len(twice) <= (CALLS if name == "SIGKILL" else 0), (name, server.at)
+        assert contents(place.root / "out") == expected, (name, server.at)
     figures("kills of recording runs", outcomes)
 
 
@@ -321,8 +277,9 @@ def test_replies_are_exported_and_merged_as_if_nothing_was_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, figures: Figures
 ) -> None:
     place = Place(tmp_path / "recorded")
-    with model() as (address, _):
-        again(recording(address, place.root / "out"), place, monkeypatch)
+    server = Model()
+    with served(server):
+        again(recording(server.url, place.root / "out"), place, monkeypatch)
     store = place.root / "out" / "replies.sqlite"
 
     def command(out: Path) -> Sequence[str]:

@@ -45,12 +45,7 @@ from calbench.engine.seating import team_of
 from calbench.protocols.base import Policy, own_meeting
 from calbench.protocols.registry import POLICIES, build_policy
 from calbench.scenarios.models import Scenario
-from calbench.traces.events import (
-    BatchRejected,
-    InvalidToolCall,
-    MessageSent,
-    TurnStart,
-)
+from calbench.traces.events import BatchRejected, InvalidToolCall, MessageSent, TurnStart
 from calbench.traces.models import GameConfig, Limits, Team, Trace
 from tests.effort import examples
 from tests.properties.players import PROSE, Liar, Talkative

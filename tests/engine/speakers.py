@@ -58,11 +58,7 @@ def language_config(*kinds: str, reflection: bool = True, nosy: int | None = Non
     probe = PromptVariant(name="nosy", version="v1", digest="0" * 64, is_nosy=True)
     seats = tuple(
         Seat.model_validate(
-            {
-                "player": f"{kind}-player",
-                "kind": kind,
-                "variant": probe if index == nosy else None,
-            }
+            {"player": f"{kind}-player", "kind": kind, "variant": probe if index == nosy else None}
         )
         for index, kind in enumerate(kinds)
     )

@@ -42,21 +42,20 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_jobs_have_one_file_for_each_team_and_scenario(tmp_path: Path) -> None:
-    names = [str(job.path.relative_to(tmp_path)) for job in jobs_in(tmp_path)]
-    assert names == [
-        f"traces/{team}/test-{number:03}.json" for team in ("imap", "silent") for number in range(6)
-    ]
-
-
 def test_games_are_written_under_their_own_ids(tmp_path: Path) -> None:
     jobs = jobs_in(tmp_path)
+    assert [str(job.path.relative_to(tmp_path)) for job in jobs] == [
+        f"traces/{team}/test-{number:03}.json" for team in ("imap", "silent") for number in range(6)
+    ]
     done: list[Played] = []
     play_jobs(jobs, None, done.append)
     assert done == [Played(job) for part in parts_of(jobs) for job in part]
     assert sorted(game.job.path for game in done) == sorted(job.path for job in jobs)
     assert [read_trace(job.path).game_id for job in jobs] == [job.game_id for job in jobs]
     assert unfinished(jobs) == []
+    for job in jobs[1::2]:
+        job.path.unlink()
+    assert unfinished(jobs) == jobs[1::2]
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -90,13 +89,6 @@ def test_processes_ask_with_the_prompts_of_a_folder(tmp_path: Path) -> None:
     assert any("Asked elsewhere." in (prompt or "") for prompt in asked)
 
 
-def test_only_missing_games_are_left_to_play(tmp_path: Path) -> None:
-    jobs = jobs_in(tmp_path)
-    for job in jobs[::2]:
-        play_job(job)
-    assert unfinished(jobs) == jobs[1::2]
-
-
 def test_left_over_of_a_killed_run_is_replaced(tmp_path: Path) -> None:
     job = jobs_in(tmp_path)[0]
     job.path.parent.mkdir(parents=True)
@@ -119,20 +111,14 @@ def test_run_stops_before_writing_when_another_game_stands_at_its_place(tmp_path
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("cut", [0, 1, 500, -2])
-def test_run_stops_when_a_cut_trace_stands_at_its_place(tmp_path: Path, cut: int) -> None:
-    job = jobs_in(tmp_path)[0]
-    play_job(job)
-    job.path.write_bytes(job.path.read_bytes()[:cut])
-    with pytest.raises(OutputError, match="is not a complete trace"):
-        unfinished([job])
-
-
-def test_run_stops_when_a_folder_or_a_dead_link_stands_at_its_place(tmp_path: Path) -> None:
-    folder, link = jobs_in(tmp_path)[:2]
-    folder.path.mkdir(parents=True)
+def test_run_stops_when_what_is_no_whole_trace_stands_at_its_place(tmp_path: Path) -> None:
+    whole, folder, link = jobs_in(tmp_path)[:3]
+    play_job(whole)
+    data = whole.path.read_bytes()
+    folder.path.mkdir()
     link.path.symlink_to(tmp_path / "nowhere")
-    for job in (folder, link):
+    for job, cut in ((folder, None), (link, None), *((whole, cut) for cut in (0, 1, 500, -2))):
+        whole.path.write_bytes(data[:cut])
         with pytest.raises(OutputError, match="is not a complete trace"):
             unfinished([job])
 

@@ -1,14 +1,11 @@
 """VOLUNTARY and DECISION: who is asked for a batch, how often, and what it does."""
 
+import pytest
+
 from calbench.domain.actions import Action
 from calbench.domain.calendars import item_ids
 from calbench.domain.observations import Phase
-from calbench.traces.events import (
-    BatchApplied,
-    BatchRejected,
-    DecideStart,
-    Resolution,
-)
+from calbench.traces.events import BatchApplied, BatchRejected, DecideStart, Resolution
 from tests.engine.scripts import (
     Lines,
     book,
@@ -29,9 +26,10 @@ SCENARIO = make_scenario(ROWS, [(2, 0, 1)])
 EMPTY = "Expected exactly 1 schedule action, got 0"
 
 
-def test_rejected_batch_is_answered_with_its_exact_conflict() -> None:
+def test_rejected_batch_is_answered_with_its_own_conflict_alone() -> None:
     lines: dict[int, Lines] = {
-        0: {decide(0): [book(1, 0)], decide(1): [book(1, 9)], decide(3): [book(1, 1)]}
+        0: {decide(0): [book(1, 0)], decide(1): [book(1, 9)], decide(3): [book(1, 1)]},
+        1: {decide(0): [book(1, 0)], decide(1): [book(1, 1)]},
     }
     game = play_scripts(SCENARIO, lines)
     assert [game.seen(0, decide(attempt)).conflict for attempt in range(4)] == [
@@ -40,16 +38,6 @@ def test_rejected_batch_is_answered_with_its_exact_conflict() -> None:
         "schedule: slot 9 is outside 0..3",
         EMPTY,
     ]
-
-
-def test_conflict_is_told_to_nobody_else() -> None:
-    lines: dict[int, Lines] = {
-        1: {decide(0): [book(1, 0)], decide(1): [book(1, 1)]},
-        0: {decide(0): [], decide(1): [book(1, 1)]},
-    }
-    game = play_scripts(SCENARIO, lines)
-    assert game.seen(0, decide(1)).conflict == EMPTY
-    assert game.seen(1, decide(1)).conflict is not None
     assert "Errand #105" in (game.seen(1, decide(1)).conflict or "")
 
 
@@ -94,46 +82,31 @@ def test_decision_sees_the_snapshot_after_volunteering() -> None:
     assert {start.calendar for start in starts} == {(105, None, 2, None)}
 
 
-def test_voluntary_moves_are_applied_and_charged_at_once() -> None:
-    lines: dict[int, Lines] = {0: {talk(0): [dm(3)]}, 3: {volunteer(): [move(113, 0, 2)]}}
-    game = play_scripts(SCENARIO, lines)
-    (event,) = game.events(BatchApplied)
-    assert (event.phase, event.agent_id, event.cost) == (Phase.VOLUNTARY, 3, 3)
-    assert game.trace.final_state.calendars[3] == (None, None, 113, None)
-    assert game.trace.final_state.cost_by_agent == (0, 0, 0, 3, 0)
-
-
-def test_outsider_is_refused_without_retry_when_its_batch_is_illegal() -> None:
-    lines: dict[int, Lines] = {
-        0: {talk(0): [dm(3)]},
-        3: {volunteer(): [move(113, 0, 2), move(113, 0, 3)]},
-    }
-    game = play_scripts(SCENARIO, lines)
-    (event,) = game.events(BatchRejected, lambda e: e.phase is Phase.VOLUNTARY)
-    assert (event.agent_id, event.attempt) == (3, 0)
-    assert event.conflict == "Errand #113 is moved twice in one batch"
-    assert game.asks(3, Phase.VOLUNTARY) == [(0, 0)]
-    assert game.trace.final_state.calendars[3] == (113, None, None, None)
-
-
-def test_outsider_is_refused_when_it_volunteers_a_schedule() -> None:
-    lines: dict[int, Lines] = {
-        0: {talk(0): [dm(3)]},
-        3: {volunteer(): [move(113, 0, 2), book(1, 0)]},
-    }
-    game = play_scripts(SCENARIO, lines)
-    (event,) = game.events(BatchRejected, lambda e: e.phase is Phase.VOLUNTARY)
-    assert event.conflict == "Expected exactly 0 schedule actions, got 1"
-    assert game.trace.final_state.calendars[3] == (113, None, None, None)
-
-
-def test_failed_volunteering_of_one_outsider_leaves_that_of_another() -> None:
+@pytest.mark.parametrize(
+    ("actions", "conflict"),
+    [
+        ([move(113, 0, 2), move(113, 0, 3)], "Errand #113 is moved twice in one batch"),
+        ([move(113, 0, 2), book(1, 0)], "Expected exactly 0 schedule actions, got 1"),
+    ],
+)
+def test_outsider_is_refused_without_retry_and_moves_of_another_are_charged_at_once(
+    actions: list[Action], conflict: str
+) -> None:
     lines: dict[int, Lines] = {
         0: {talk(0): [broadcast()]},
-        3: {volunteer(): [move(999, 0, 2)]},
+        3: {volunteer(): actions},
         4: {volunteer(): [move(117, 0, 2)]},
     }
     game = play_scripts(SCENARIO, lines)
+    (event,) = game.events(BatchRejected, lambda e: e.phase is Phase.VOLUNTARY)
+    assert (event.agent_id, event.attempt, event.conflict) == (3, 0, conflict)
+    assert game.asks(3, Phase.VOLUNTARY) == [(0, 0)]
+    (applied,) = game.events(BatchApplied)
+    assert (applied.phase, applied.agent_id, applied.cost) == (Phase.VOLUNTARY, 4, 3)
+    assert game.trace.final_state.calendars[3:] == (
+        (113, None, None, None),
+        (None, None, 117, None),
+    )
     assert game.trace.final_state.cost_by_agent == (0, 0, 0, 0, 3)
 
 

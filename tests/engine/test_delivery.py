@@ -6,7 +6,7 @@ import pytest
 
 from calbench.domain.actions import Action
 from calbench.domain.messages import CHANNELS, Channel, Message, Text
-from calbench.domain.observations import Refusal
+from calbench.domain.observations import CHEAP_TALK, Refusal
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import (
     AllAgentGroupchatSent,
@@ -46,44 +46,19 @@ def reasons(game: Game) -> list[str]:
     return [event.reason for event in game.events(InvalidToolCall)]
 
 
-def refused(
-    *actions: Action,
-    sender: int = 0,
-    config: GameConfig | None = None,
-    wake: bool = False,
-) -> list[str]:
-    """Return why actions in the first sweep were refused; ``wake`` rouses agent 3 before."""
-    lines: dict[int, Lines] = {1: {talk(0): [dm(3)]}} if wake else {}
-    return reasons(play_scripts(scenario(), {**lines, sender: {talk(0): actions}}, config))
-
-
-def test_dm_reaches_its_recipient_only() -> None:
-    game = play_scripts(scenario(), {0: {talk(0): [dm(2, "secret")]}})
-    assert contents(game.seen(2, talk(0)).messages) == ["secret"]
-    assert game.seen(1, talk(0)).messages == ()
-    (event,) = game.events(DmSent)
-    assert (event.from_agent, event.to_agents, event.meeting_id) == (0, (2,), 1)
-    assert (event.round, event.turn, event.chars) == (0, 0, 6)
-
-
-def test_participant_groupchat_reaches_the_other_participants_only() -> None:
-    lines: dict[int, Lines] = {0: {talk(0): [dm(4)], talk(1): [group("ours")]}}
-    game = play_scripts(scenario(), lines)
-    assert [contents(game.seen(agent, talk(1)).inbox) for agent in (1, 2, 4)] == [
-        ["ours"],
-        ["ours"],
-        [],
+def test_each_channel_reaches_those_whom_it_is_for() -> None:
+    mine: list[Action] = [dm(4, "secret"), group("ours")]
+    game = play_scripts(scenario(), {0: {talk(0): mine}, 1: {talk(0): [broadcast("all")]}})
+    heard = [
+        [text for seen in script.seen if seen.phase is CHEAP_TALK for text in contents(seen.inbox)]
+        for script in game.scripts
     ]
-    (event,) = game.events(ParticipantGroupchatSent)
-    assert event.to_agents == (1, 2)
-
-
-def test_all_agent_groupchat_reaches_everybody_else() -> None:
-    game = play_scripts(scenario(), {1: {talk(0): [broadcast("all")]}})
-    assert contents(game.seen(3, talk(0)).inbox) == ["all"]
-    assert contents(game.seen(1, talk(1)).inbox) == []
+    assert heard == [["all"], ["ours"], ["ours", "all"], ["all"], ["secret", "all"]]
+    (secret,), (ours,) = game.events(DmSent), game.events(ParticipantGroupchatSent)
     (event,) = game.events(AllAgentGroupchatSent)
-    assert event.to_agents == (0, 2, 3, 4)
+    assert [each.to_agents for each in (secret, ours, event)] == [(4,), (1, 2), (0, 2, 3, 4)]
+    assert (secret.from_agent, secret.meeting_id, secret.round, secret.turn) == (0, 1, 0, 0)
+    assert secret.chars == 6
 
 
 def test_unread_message_is_not_shown_when_deciding() -> None:
@@ -104,22 +79,14 @@ def test_unread_message_is_not_shown_when_volunteering() -> None:
     assert seen.inbox == ()
 
 
-def test_unread_message_is_read_in_the_next_round_and_keeps_its_meeting() -> None:
-    lines: dict[int, Lines] = {1: {talk(0): [dm(0, "late")]}}
-    game = play_scripts(scenario((0, 1), (0, 1)), lines, game_config(max_turns=1))
-    seen = game.seen(0, talk(0, round_index=1))
-    assert contents(seen.inbox) == contents(seen.earlier) == ["late"]
-    assert seen.messages == ()
-    assert seen.inbox[0].meeting_id == 1
-    assert seen.meeting.meeting_id == 2
-
-
-def test_unread_message_is_read_whenever_its_recipient_is_next_asked_to_talk() -> None:
+def test_unread_message_is_read_when_its_recipient_next_talks_and_keeps_its_meeting() -> None:
     lines: dict[int, Lines] = {1: {talk(0): [dm(0, "late")]}}
     game = play_scripts(scenario((0, 1), (2, 3), (1, 0)), lines, game_config(max_turns=1))
     assert [ask for ask in (0, 1, 2) if game.was_asked(0, talk(round_index=ask))] == [0, 2]
     seen = game.seen(0, talk(round_index=2))
+    assert contents(seen.inbox) == ["late"]
     assert [(m.meeting_id, m.content) for m in seen.earlier] == [(1, Text(text="late"))]
+    assert (seen.messages, seen.meeting.meeting_id) == ((), 3)
 
 
 def test_unread_message_joins_those_of_this_meeting_when_both_wait() -> None:
@@ -144,40 +111,53 @@ def test_cap_limits_the_messages_of_all_agents_in_a_round(cap: int) -> None:
     assert sum(game.trace.final_state.messages_sent_by_agent) == 2 * cap
 
 
-def test_refused_message_does_not_count_towards_the_cap() -> None:
-    text = "The cap of 1 messages in this round is reached"
-    assert refused(dm(0), dm(9), dm(1), dm(1), config=game_config(cap=1))[2:] == [text]
+CLOSED = "The channel {} is closed in this game"
 
 
-def test_message_to_oneself_is_refused() -> None:
-    assert refused(dm(0)) == ["A message to oneself"]
-
-
-@pytest.mark.parametrize("recipient", [5, -1, 10**30])
-def test_message_to_an_unknown_agent_is_refused(recipient: int) -> None:
-    assert refused(dm(recipient)) == [f"There is no agent {recipient}"]
-
-
-@pytest.mark.parametrize("text", ["", " ", "\n\t"])
-@pytest.mark.parametrize("say", [broadcast, group])
-def test_empty_message_is_refused(text: str, say: type) -> None:
-    assert refused(say(text), dm(1, text)) == ["The message is empty"] * 2
-
-
-@pytest.mark.parametrize("closed", CHANNELS)
-def test_message_is_refused_when_its_channel_is_closed(closed: Channel) -> None:
-    opened = [channel for channel in CHANNELS if channel != closed]
-    found = refused(dm(1), group(), broadcast(), config=game_config(channels=opened))
-    assert found == [f"The channel {closed} is closed in this game"]
-
-
-def test_every_message_is_refused_when_no_channel_is_open() -> None:
-    assert len(refused(dm(1), group(), broadcast(), config=game_config(channels=()))) == 3
+@pytest.mark.parametrize(
+    ("actions", "config", "expected"),
+    [
+        ([dm(0)], None, ["A message to oneself"]),
+        *(([dm(other)], None, [f"There is no agent {other}"]) for other in (5, -1, 10**30)),
+        *(
+            ([say(text), dm(1, text)], None, ["The message is empty"] * 2)
+            for text in ("", " ", "\n\t")
+            for say in (broadcast, group)
+        ),
+        *(
+            (
+                [dm(1), group(), broadcast()],
+                game_config(channels=[each for each in CHANNELS if each not in closed]),
+                [CLOSED.format(channel) for channel in closed],
+            )
+            for closed in (*((each,) for each in CHANNELS), CHANNELS)
+        ),
+        # What is refused does not count towards the cap.
+        (
+            [dm(0), dm(9), dm(1), dm(1)],
+            game_config(cap=1),
+            [
+                *("A message to oneself", "There is no agent 9"),
+                "The cap of 1 messages in this round is reached",
+            ],
+        ),
+        (
+            [book(1, 0), move(101, 0, 1)],
+            None,
+            [f"{kind} is not allowed in CHEAP_TALK" for kind in ("schedule", "reschedule")],
+        ),
+    ],
+)
+def test_action_is_refused_when_talking(
+    actions: list[Action], config: GameConfig | None, expected: list[str]
+) -> None:
+    assert reasons(play_scripts(scenario(), {0: {talk(0): actions}}, config)) == expected
 
 
 def test_outsider_is_refused_when_it_writes_to_the_participants() -> None:
+    game = play_scripts(scenario(), {1: {talk(0): [dm(3)]}, 3: {talk(0): [group()]}})
     reason = "Only participants of the current meeting may write to participant_groupchat"
-    assert refused(group(), sender=3, wake=True) == [reason]
+    assert reasons(game) == [reason]
 
 
 def test_message_without_recipient_is_refused() -> None:
@@ -186,23 +166,14 @@ def test_message_without_recipient_is_refused() -> None:
     assert reasons(game) == ["The message has no recipient"] * 2
 
 
-def test_calendar_action_is_refused_when_talking() -> None:
-    found = refused(book(1, 0), move(101, 0, 1))
-    assert found == [f"{kind} is not allowed in CHEAP_TALK" for kind in ("schedule", "reschedule")]
-
-
-def test_message_is_refused_when_deciding_and_the_batch_stands() -> None:
+def test_message_is_refused_when_deciding_or_volunteering_and_the_batch_stands() -> None:
     game = play_scripts(scenario(), {0: {decide(): [dm(1), book(1, 2), broadcast()]}})
     assert reasons(game) == [
         f"{kind} is not allowed in DECISION" for kind in ("dm", "all_agent_groupchat")
     ]
     assert game.trace.final_state.calendars[0][2] == 1
-
-
-def test_message_is_refused_when_volunteering() -> None:
     lines: dict[int, Lines] = {0: {talk(0): [dm(3)]}, 3: {volunteer(): [dm(0), group()]}}
-    game = play_scripts(scenario(), lines)
-    assert reasons(game) == [
+    assert reasons(play_scripts(scenario(), lines)) == [
         f"{kind} is not allowed in VOLUNTARY" for kind in ("dm", "participant_groupchat")
     ]
 
@@ -216,20 +187,19 @@ def test_refused_message_is_neither_delivered_nor_counted() -> None:
     assert game.seen(0, decide(0)).messages == ()
 
 
-def test_other_messages_of_a_turn_are_delivered_when_one_is_refused() -> None:
-    game = play_scripts(scenario(), {0: {talk(0): [dm(0), dm(1, "good"), dm(7)]}})
-    assert contents(game.seen(1, talk(0)).inbox) == ["good"]
-
-
-def test_refusals_are_named_once_at_the_next_turn() -> None:
-    actions: list[Action] = [dm(0), dm(1), book(1, 0)]
+def test_refusals_are_named_once_at_the_next_turn_and_to_nobody_else() -> None:
+    actions: list[Action] = [dm(0), dm(1, "good"), book(1, 0)]
     game = play_scripts(scenario(), {0: {talk(0): actions}})
+    assert contents(game.seen(1, talk(0)).inbox) == ["good"]
     assert game.seen(0, talk(0)).refusals == ()
     assert game.seen(0, talk(1)).refusals == (
         Refusal(actions[0], "A message to oneself"),
         Refusal(actions[2], "schedule is not allowed in CHEAP_TALK"),
     )
     assert game.seen(0, decide(0)).refusals == ()
+    others = [seen for agent in (1, 2) for seen in game.scripts[agent].seen]
+    assert others
+    assert all(seen.refusals == () for seen in others)
 
 
 def test_refusals_are_named_in_the_decision_when_talk_ends_first() -> None:
@@ -249,13 +219,6 @@ def test_refusals_of_an_outsider_wait_until_it_is_asked_again() -> None:
     game = play_scripts(scenario((0, 1), (0, 1), (3, 1)), lines)
     assert [r.action for r in game.seen(3, talk(round_index=2)).refusals] == [dm(0)]
     assert game.seen(3, decide(round_index=2)).refusals == ()
-
-
-def test_refusals_are_named_to_nobody_else() -> None:
-    game = play_scripts(scenario(), {0: {talk(0): [dm(0), dm(9)]}})
-    others = [o for agent in (1, 2) for o in game.scripts[agent].seen]
-    assert others
-    assert all(observation.refusals == () for observation in others)
 
 
 def test_refused_action_is_recorded_with_its_place() -> None:

@@ -113,26 +113,20 @@ def test_replies_stand_in_the_trace_with_their_provenance() -> None:
     assert trace_bytes(replay(trace)) == trace_bytes(trace)
 
 
-def test_replay_names_the_event_and_the_difference_when_a_message_was_edited() -> None:
-    trace = played()
-    index = next(i for i, event in enumerate(trace.events) if isinstance(event, DmSent))
-    with pytest.raises(ReplayError, match=rf"^event {index} \(dm_sent\): chars: recorded 7, rep"):
-        replay(changed(trace, DmSent, chars=7))
-
-
-def test_replay_names_the_event_and_the_difference_when_a_cost_was_edited() -> None:
-    with pytest.raises(ReplayError, match=r"\(batch_applied\): cost: recorded 99, replayed \d"):
-        replay(changed(played(), BatchApplied, cost=99))
-
-
-def test_replay_names_the_event_and_the_difference_when_an_outcome_was_edited() -> None:
-    with pytest.raises(ReplayError, match=r"\(resolution\): coordinated: recorded False"):
-        replay(changed(played(), Resolution, coordinated=False))
-
-
-def test_replay_fails_when_a_turn_was_edited() -> None:
-    with pytest.raises(ReplayError, match=r"^(event|round|agent) \d+"):
-        replay(changed(played(), DecideEnd, actions=()))
+@pytest.mark.parametrize(
+    ("kind", "fields", "said"),
+    [
+        (DmSent, {"chars": 7}, r"^event \d+ \(dm_sent\): chars: recorded 7, rep"),
+        (BatchApplied, {"cost": 99}, r"\(batch_applied\): cost: recorded 99, replayed \d"),
+        (Resolution, {"coordinated": False}, r"\(resolution\): coordinated: recorded False"),
+        (DecideEnd, {"actions": ()}, r"^(event|round|agent) \d+"),
+    ],
+)
+def test_replay_names_what_was_edited(
+    kind: type[Event], fields: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ReplayError, match=said):
+        replay(changed(played(), kind, **fields))
 
 
 def test_replay_names_the_agent_when_a_turn_is_missing() -> None:

@@ -1,6 +1,5 @@
 """A whole game: its order of events, its id, and the contents of its trace."""
 
-import re
 import uuid
 
 import pytest
@@ -25,7 +24,7 @@ def test_game_names_the_stored_optimum_when_the_scenario_holds_it() -> None:
     assert (start.optimal_cost, start.greedy_cost) == (0, 3)
 
 
-def test_metrics_relate_the_cost_to_the_stored_optimum_and_greedy_cost() -> None:
+def test_metrics_relate_the_cost_to_the_optimum_and_the_greedy_cost_that_are_stored() -> None:
     # Slot 0 costs 3 and 3, slot 1 costs 1 and 1; greedy takes the first that can be cleared.
     (known,) = completed((make_scenario(["E3E1.B", "E3E1B."], [(0, 1)]),))
     lines: dict[int, Lines] = {
@@ -35,22 +34,14 @@ def test_metrics_relate_the_cost_to_the_stored_optimum_and_greedy_cost() -> None
     metrics = play_scripts(known, lines).trace.metrics
     assert metrics.realised_cost == 4
     assert (metrics.cost_vs_optimal, metrics.cost_vs_greedy) == (2.0, 0.666667)
-
-
-def test_metrics_are_absent_when_the_scenario_knows_no_optimum() -> None:
-    metrics = play_scripts(SCENARIO, {}).trace.metrics
-    assert (metrics.cost_vs_optimal, metrics.cost_vs_greedy) == (None, None)
+    unknown = play_scripts(SCENARIO, {}).trace.metrics
+    assert (unknown.cost_vs_optimal, unknown.cost_vs_greedy) == (None, None)
 
 
 def test_game_of_no_meeting_has_no_round() -> None:
     game = play_scripts(make_scenario(["..", ".."], []), {})
     assert game.events(RoundStart) == []
     assert game.trace.final_state.round_outcomes == ()
-
-
-def test_game_id_is_a_uuid_of_version_5() -> None:
-    pattern = r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
-    assert re.fullmatch(pattern, game_id(SCENARIO, CONFIG))
 
 
 def test_game_id_is_made_of_scenario_configuration_and_rules_version() -> None:
@@ -60,9 +51,6 @@ def test_game_id_is_made_of_scenario_configuration_and_rules_version() -> None:
         "rules_version": RULES_VERSION,
     }
     assert game_id(SCENARIO, CONFIG) == str(uuid.uuid5(GAME_NAMESPACE, canonical_json(content)))
-
-
-def test_game_id_is_the_same_when_the_content_is() -> None:
     again = make_scenario(["E3...", "....", "...."], [(1, 0), (2, 1)], witness={"1": 1, "2": 2})
     assert game_id(again, game_config("imap")) == game_id(SCENARIO, CONFIG)
 
@@ -97,6 +85,10 @@ def limited(**limits: int | tuple[float, ...] | None) -> GameConfig:
     return CONFIG.updated(limits=Limits.model_validate(limits))
 
 
+def seated(seat: Seat) -> GameConfig:
+    return CONFIG.model_copy(update={"team": Team(team_id="imap", seats=(seat,))})
+
+
 OTHER_CONFIGS: dict[str, GameConfig] = {
     "turns": limited(max_turns_per_round=14),
     "retries": limited(decision_retries=2),
@@ -108,28 +100,12 @@ OTHER_CONFIGS: dict[str, GameConfig] = {
     "team": game_config("silent"),
     "prompt version": CONFIG.model_copy(update={"prompt_version": "v1"}),
     "label bank": CONFIG.model_copy(update={"label_bank": "v1"}),
-    "seats": CONFIG.model_copy(
-        update={"team": Team(team_id="imap", seats=(Seat(player="silent", kind="protocol"),))}
-    ),
-    "kind": CONFIG.model_copy(
-        update={"team": Team(team_id="imap", seats=(Seat(player="imap", kind="degenerate"),))}
-    ),
-    "settings": CONFIG.model_copy(
-        update={
-            "team": Team(
-                team_id="imap", seats=(Seat(player="imap", kind="protocol", settings={"a": 1}),)
-            )
-        }
-    ),
+    "seats": seated(Seat(player="silent", kind="protocol")),
+    "kind": seated(Seat(player="imap", kind="degenerate")),
+    "settings": seated(Seat(player="imap", kind="protocol", settings={"a": 1})),
 }
 
 
-@pytest.mark.parametrize("config", OTHER_CONFIGS.values(), ids=OTHER_CONFIGS)
-def test_game_id_differs_when_the_configuration_does(config: GameConfig) -> None:
-    assert game_id(SCENARIO, config) != game_id(SCENARIO, CONFIG)
-
-
 def test_game_ids_of_different_configurations_are_all_different() -> None:
-    assert len({game_id(SCENARIO, config) for config in OTHER_CONFIGS.values()}) == len(
-        OTHER_CONFIGS
-    )
+    ids = {game_id(SCENARIO, config) for config in (CONFIG, *OTHER_CONFIGS.values())}
+    assert len(ids) == 1 + len(OTHER_CONFIGS)

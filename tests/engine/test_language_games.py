@@ -1,6 +1,6 @@
 """Games of agents that use language: labels, reflections, unreadable replies, halts."""
 
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
@@ -20,8 +20,8 @@ from calbench.traces.events import (
     Resolution,
     RoundStart,
 )
-from calbench.traces.models import Trace
-from calbench.traces.storage import read_trace, trace_bytes, write_trace
+from calbench.traces.models import GameConfig, Trace
+from calbench.traces.storage import trace_bytes
 from tests.engine.scripts import Ask, altered, book, decide, dm, talk, volunteer
 from tests.engine.speakers import (
     SCENARIO,
@@ -123,31 +123,41 @@ def test_unreadable_decision_is_rejected_and_may_be_retried() -> None:
     assert (note.kind, note.agent_id, note.phase) == ("truncated", 0, Phase.DECISION)
 
 
-def test_unreadable_talk_is_silence_with_a_note() -> None:
-    garbled = {talk(): Unreadable("not_json", "nothing like an object")}
-    trace = played(ALL_MODELS, four(agent0=Speaker({}, garbled)))
+ALL_BUT_ONE = language_config("model", "protocol")
+
+
+@pytest.mark.parametrize(
+    ("config", "speaker", "noted", "sent"),
+    [
+        (
+            ALL_MODELS,
+            Speaker({}, {talk(): Unreadable("not_json", "nothing like an object")}),
+            ("not_json", 0, "nothing like an object"),
+            0,
+        ),
+        # A typed agent that gets prose.
+        (
+            ALL_BUT_ONE,
+            Speaker({talk(): (dm(1), dm(2))}),
+            ("prose_ignored", 1, "text from agent 0"),
+            2,
+        ),
+        (
+            ALL_MODELS,
+            Speaker({talk(): (dm(1),)}, recovered={talk(): "fenced"}),
+            ("recovered", 0, "fenced"),
+            1,
+        ),
+    ],
+)
+def test_what_is_odd_about_talk_is_noted(
+    config: GameConfig, speaker: Speaker, noted: tuple[str, int, str], sent: int
+) -> None:
+    trace = played(config, four(agent0=replace(speaker, seen=[])))
     (note,) = of_type(trace, ReplyNote)
     assert isinstance(note, ReplyNote)
-    assert note.kind == "not_json"
-    assert trace.final_state.messages_sent_by_agent == (0, 0, 0, 0)
-
-
-def test_typed_agent_that_gets_prose_is_noted() -> None:
-    config = language_config("model", "protocol")
-    trace = played(config, four(agent0=Speaker({talk(): (dm(1), dm(2))})))
-    (note,) = of_type(trace, ReplyNote)
-    assert isinstance(note, ReplyNote)
-    assert (note.kind, note.agent_id, note.detail) == ("prose_ignored", 1, "text from agent 0")
-
-
-def test_recovered_reply_counts_and_is_noted() -> None:
-    recovered = {talk(): "fenced"}
-    speaker = Speaker({talk(): (dm(1),)}, recovered=recovered)
-    trace = played(ALL_MODELS, four(agent0=speaker))
-    (note,) = of_type(trace, ReplyNote)
-    assert isinstance(note, ReplyNote)
-    assert (note.kind, note.detail) == ("recovered", "fenced")
-    assert trace.final_state.messages_sent_by_agent == (1, 0, 0, 0)
+    assert (note.kind, note.agent_id, note.detail) == noted
+    assert trace.final_state.messages_sent_by_agent == (sent, 0, 0, 0)
 
 
 @pytest.mark.parametrize("reason", ["provider_fault", "budget_stop"])
@@ -165,11 +175,7 @@ def test_game_halts_where_nobody_answers_and_replays(moment: Ask, reason: Halt) 
     trace = played(ALL_MODELS, speakers)
     (halted,) = of_type(trace, GameHalted)
     assert isinstance(halted, GameHalted)
-    assert (halted.reason, halted.round, halted.phase) == (
-        reason,
-        moment.round_index,
-        moment.phase,
-    )
+    assert (halted.reason, halted.round, halted.phase) == (reason, moment.round_index, moment.phase)
     assert trace.is_halted
     resolutions = [event for event in trace.events if isinstance(event, Resolution)]
     lost = [event.outcome for event in resolutions].count(reason)
@@ -189,17 +195,9 @@ def test_of_two_that_fail_together_the_lowest_agent_halts_the_game() -> None:
     assert halted.agent_id == 1
 
 
-def test_trace_with_language_survives_its_file_and_replays(tmp_path: Path) -> None:
-    trace = rich_trace()
-    path = tmp_path / "trace.json"
-    write_trace(path, trace)
-    read = read_trace(path)
-    assert read.events == trace.events
-    assert trace_bytes(replay(read)) == trace_bytes(trace)
-
-
 def test_replay_names_the_event_when_a_reflection_was_edited() -> None:
     trace = rich_trace()
+    assert trace_bytes(replay(trace)) == trace_bytes(trace)
     events = list(trace.events)
     index = next(i for i, event in enumerate(events) if isinstance(event, Reflection))
     events[index] = altered(events[index], round=7)

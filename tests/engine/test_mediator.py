@@ -5,10 +5,8 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from calbench.domain.ids import AgentId
 from calbench.domain.messages import CostReport
 from calbench.domain.observations import Phase
-from calbench.engine.delivery import Mediator
 from calbench.engine.game import game_id
 from calbench.engine.replay import replay
 from calbench.errors import ReplayError
@@ -30,7 +28,6 @@ from tests.factories import make_scenario
 
 ROWS = ["....", "....", "....", "...."]
 CONFIG = game_config(mediator=True)
-REPORT = seal().content
 
 
 def play(lines: dict[int, Lines], *, max_turns: int = 15, cap: int | None = None) -> Game:
@@ -105,21 +102,15 @@ def test_vector_is_refused(agent: int, actions: list[object], reason: str) -> No
     assert event.reason.startswith(reason)
 
 
-def test_vector_is_refused_when_the_team_has_no_mediator() -> None:
+def test_vector_is_refused_without_a_mediator_and_outside_the_talk() -> None:
     scenario = make_scenario(ROWS, [(1, 0, 2)])
     game = play_scripts(scenario, all_seal())
-    assert {event.reason for event in game.events(InvalidToolCall)} == {
-        "The channel sealed is closed in this game"
-    }
+    closed = "The channel sealed is closed in this game"
+    assert {event.reason for event in game.events(InvalidToolCall)} == {closed}
     assert not game.seen(0, talk()).has_mediator
     assert play_scripts(scenario, {}, CONFIG).seen(0, talk()).has_mediator
-
-
-def test_vector_is_refused_outside_the_talk() -> None:
-    game = play({0: {decide(): [seal()]}})
-    assert {(e.phase, e.reason) for e in game.events(InvalidToolCall)} == {
-        (Phase.DECISION, "sealed is not allowed in DECISION")
-    }
+    (event,) = play({0: {decide(): [seal()]}}).events(InvalidToolCall)
+    assert (event.phase, event.reason) == (Phase.DECISION, "sealed is not allowed in DECISION")
 
 
 def test_mediator_is_replayed_with_the_rules() -> None:
@@ -151,12 +142,3 @@ def test_mediator_is_refused_to_agents_that_speak_in_words(kind: str) -> None:
     assert Team(team_id="t", seats=seats).mediator is False
     with pytest.raises(ValidationError, match="protocols and baselines only"):
         Team(team_id="t", seats=seats, mediator=True)
-
-
-def test_mediator_knows_only_what_it_was_handed() -> None:
-    empty = Mediator((AgentId(0), AgentId(2)), 4)
-    one = empty.taking(AgentId(2), REPORT)
-    assert (empty.vectors, one.vectors) == ({}, {2: (0, 0, 0, 0)})
-    assert empty.choice is None
-    assert one.choice is None
-    assert one.taking(AgentId(0), seal(3, 1, 1, None).content).choice == 1

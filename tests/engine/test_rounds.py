@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from calbench.scenarios.models import Scenario
 from calbench.traces.events import BatchApplied, ConsistencyViolation, Resolution
 from tests.engine.scripts import (
@@ -40,10 +42,7 @@ def violations(game: Game) -> list[tuple[int, int, bool]]:
 
 # M1 of agents 0 and 1 is at slot 0 after round 0; in round 1 agent 0 alone moves it to 3
 # to make room for M2 of agents 0 and 2.
-BREAKER: Lines = {
-    decide(): [book(1, 0)],
-    decide(round_index=1): [move(1, 0, 3), book(2, 0)],
-}
+BREAKER: Lines = {decide(): [book(1, 0)], decide(round_index=1): [move(1, 0, 3), book(2, 0)]}
 KEEPER: Lines = {decide(): [book(1, 0)]}
 PARTNER: Lines = {decide(round_index=1): [book(2, 0)]}
 
@@ -57,32 +56,26 @@ def test_meeting_fails_when_its_participants_hold_it_in_different_slots() -> Non
     assert (outcome.coordinated, outcome.slot_by_agent) == (False, {"0": 4, "1": 3})
 
 
-def test_meeting_fails_when_an_earlier_one_is_broken() -> None:
+def test_meeting_fails_when_an_earlier_one_is_broken_whose_success_stands() -> None:
     game = play_scripts(scenario((0, 1), (0, 2)), {0: BREAKER, 1: KEEPER, 2: PARTNER})
     assert outcomes(game) == ["scheduled", "earlier_meeting_broken"]
     assert broken(game) == [(), (1,)]
     assert violations(game) == [(1, 1, True)]
-
-
-def test_earlier_success_is_not_withdrawn_when_it_is_broken() -> None:
-    game = play_scripts(scenario((0, 1), (0, 2)), {0: BREAKER, 1: KEEPER, 2: PARTNER})
     first, second = game.trace.final_state.round_outcomes
     assert (first.coordinated, first.slot_by_agent) == (True, {"0": 0, "1": 0})
     assert (second.coordinated, second.slot_by_agent) == (False, {"0": 0, "2": 0})
     assert game.trace.metrics.rounds_scheduled == 1
 
 
-def test_missing_batch_is_named_before_a_broken_meeting() -> None:
-    game = play_scripts(scenario((0, 1), (0, 2)), {0: BREAKER, 1: KEEPER})
-    assert outcomes(game)[1] == "no_batch"
+@pytest.mark.parametrize(
+    ("partner", "outcome"),
+    [({}, "no_batch"), ({decide(round_index=1): [book(2, 5)]}, "inconsistent_slots")],
+)
+def test_what_else_is_wrong_is_named_before_a_broken_meeting(partner: Lines, outcome: str) -> None:
+    game = play_scripts(scenario((0, 1), (0, 2)), {0: BREAKER, 1: KEEPER, 2: partner})
+    assert outcomes(game)[1] == outcome
     assert broken(game)[1] == (1,)
     assert violations(game) == [(1, 1, True), (1, 2, False)]
-
-
-def test_different_slots_are_named_before_a_broken_meeting() -> None:
-    partner = {decide(round_index=1): [book(2, 5)]}
-    game = play_scripts(scenario((0, 1), (0, 2)), {0: BREAKER, 1: KEEPER, 2: partner})
-    assert outcomes(game)[1] == "inconsistent_slots"
 
 
 def test_broken_meeting_spoils_every_round_until_it_is_whole_again() -> None:
@@ -122,18 +115,6 @@ def test_repaired_meeting_spoils_again_when_it_is_broken_again() -> None:
     assert broken(game)[2] == (1,)
 
 
-def test_earlier_meeting_stays_whole_when_all_its_participants_move_it_alike() -> None:
-    both: Lines = {
-        decide(): [book(1, 0)],
-        decide(round_index=1): [move(1, 0, 3), book(2, 0)],
-    }
-    game = play_scripts(scenario((0, 1), (0, 1)), {0: both, 1: both})
-    assert outcomes(game) == ["scheduled", "scheduled"]
-    assert violations(game) == []
-    assert game.trace.final_state.round_outcomes[0].slot_by_agent == {"0": 0, "1": 0}
-    assert game.trace.final_state.calendars[1] == (2, None, None, 1, None, None)
-
-
 def test_earlier_meeting_stays_whole_when_an_outsider_moves_its_copy_by_volunteering() -> None:
     lines: dict[int, Lines] = {
         0: {**BREAKER, talk(round_index=1): [dm(1)]},
@@ -151,21 +132,13 @@ def test_two_earlier_meetings_may_exchange_slots_in_one_round() -> None:
     }
     game = play_scripts(scenario((0, 1), (0, 1), (0, 1)), {0: both, 1: both})
     assert outcomes(game) == ["scheduled"] * 3
+    assert violations(game) == []
     assert game.trace.final_state.calendars[0][:3] == (2, 1, 3)
+    assert game.trace.final_state.round_outcomes[0].slot_by_agent == {"0": 0, "1": 0}
     assert game.trace.final_state.cost_by_agent == (2, 2, 0, 0)
 
 
-def test_copies_of_a_failed_meeting_never_spoil_a_later_one() -> None:
-    lines: dict[int, Lines] = {
-        0: {**books([(1, 4)]), decide(round_index=1): [move(1, 4, 5), book(2, 1)]},
-        1: books([(1, 3), (2, 1)]),
-    }
-    game = play_scripts(scenario((0, 1), (0, 1)), lines)
-    assert outcomes(game) == ["inconsistent_slots", "scheduled"]
-    assert broken(game) == [(), ()]
-
-
-def test_failed_meeting_stays_unresolved_when_its_copies_meet_later() -> None:
+def test_failed_meeting_spoils_nothing_and_stays_unresolved_when_its_copies_meet() -> None:
     lines: dict[int, Lines] = {
         0: {
             **books([(1, 4)]),
@@ -176,6 +149,7 @@ def test_failed_meeting_stays_unresolved_when_its_copies_meet_later() -> None:
     }
     game = play_scripts(scenario((0, 1), (0, 1), (0, 1)), lines)
     assert outcomes(game) == ["inconsistent_slots", "scheduled", "scheduled"]
+    assert broken(game) == [(), (), ()]
     assert [o.coordinated for o in game.trace.final_state.round_outcomes] == [False, True, True]
 
 
@@ -191,16 +165,16 @@ def test_meeting_spoilt_by_an_earlier_one_never_spoils_a_later_one() -> None:
     assert broken(game) == [(), (1,), ()]
 
 
-def test_prior_meeting_counts_from_the_start() -> None:
+def test_prior_meetings_count_from_the_start_and_all_that_are_broken_are_named() -> None:
     lines: dict[int, Lines] = {
-        0: {decide(): [move(2, 2, 3), book(1, 2)]},
+        0: {decide(): [move(2, 2, 4), move(3, 3, 5), book(1, 2)]},
         1: {decide(): [book(1, 2)]},
     }
-    game = play_scripts(scenario((0, 1), prior=[((0, 3), 2)]), lines)
+    game = play_scripts(scenario((0, 1), prior=[((0, 3), 2), ((0, 2), 3)]), lines)
     assert outcomes(game) == ["earlier_meeting_broken"]
-    assert broken(game) == [(2,)]
-    (violation,) = game.events(ConsistencyViolation)
-    assert violation.slot_by_agent == {"0": 3, "3": 2}
+    assert broken(game) == [(2, 3)]
+    told = [violation.slot_by_agent for violation in game.events(ConsistencyViolation)]
+    assert told == [{"0": 4, "3": 2}, {"0": 5, "2": 3}]
 
 
 def test_prior_meeting_may_be_moved_by_all_its_participants_together() -> None:
@@ -208,15 +182,6 @@ def test_prior_meeting_may_be_moved_by_all_its_participants_together() -> None:
     game = play_scripts(scenario((0, 1), prior=[((0, 1), 2, 4)]), {0: both, 1: both})
     assert outcomes(game) == ["scheduled"]
     assert game.trace.final_state.cost_by_agent == (4, 4, 0, 0)
-
-
-def test_several_broken_meetings_are_all_named() -> None:
-    lines: dict[int, Lines] = {
-        0: {decide(): [move(2, 2, 4), move(3, 3, 5), book(1, 2)]},
-        1: {decide(): [book(1, 2)]},
-    }
-    prior = [((0, 3), 2), ((0, 2), 3)]
-    assert broken(play_scripts(scenario((0, 1), prior=prior), lines)) == [(2, 3)]
 
 
 def test_agents_are_not_told_how_a_round_was_resolved() -> None:

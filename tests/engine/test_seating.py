@@ -18,24 +18,24 @@ def team(*players: str, **settings: int) -> Team:
     return Team(team_id="test", seats=tuple(seats))
 
 
-def test_one_seat_is_taken_by_every_agent() -> None:
-    assert [type(policy) for policy in seat_policies(team("imap"), 3)] == [Imap] * 3
-
-
 def test_seats_repeat_around_the_table_when_there_are_more_agents() -> None:
     policies = seat_policies(team("imap", "silent"), 5)
     assert [type(policy) for policy in policies] == [Imap, Silent, Imap, Silent, Imap]
     assert team("imap", "silent").seat_of(AgentId(3)).player == "silent"
 
 
-def test_seating_names_team_player_and_the_known_ones_when_a_player_is_unknown() -> None:
-    with pytest.raises(ConfigError, match=r"team test: there is no player imapp; known are .*imap"):
-        seat_policies(team("imapp"), 3)
-
-
-def test_seating_names_the_player_when_its_settings_do_not_fit() -> None:
-    with pytest.raises(ConfigError, match=r"team test: settings of player imap do not fit: Imap"):
-        seat_policies(team("imap", colour=3), 3)
+@pytest.mark.parametrize(
+    ("seated", "limits", "said"),
+    [
+        (team("imapp"), Limits(), r"team test: there is no player imapp; known are .*imap"),
+        (team("imap", colour=3), Limits(), r"team test: settings of player imap do not fit: Imap"),
+        (team("sd-map", weights=3), Limits(), r"team test: settings of player sd-map do not fit"),
+        (team("sd-map"), Limits(sd_model=(1, 2)), r"limits\.sd_model: 2 weights for 3 agents"),
+    ],
+)
+def test_what_cannot_sit_is_named(seated: Team, limits: Limits, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        seat_policies(seated, 3, limits)
 
 
 def test_players_that_go_by_weights_get_those_of_the_limits() -> None:
@@ -47,13 +47,6 @@ def test_players_that_go_by_weights_get_those_of_the_limits() -> None:
         trace = run(scenario, config, seat_policies(config.team, 3, limits))
         assert trace.final_state.calendars[2].index(2) == slot
     assert [type(policy) for policy in seat_policies(team("imap"), 3, limits)] == [Imap] * 3
-
-
-def test_seating_says_how_many_weights_there_should_be() -> None:
-    with pytest.raises(ConfigError, match=r"limits\.sd_model: 2 weights for 3 agents"):
-        seat_policies(team("sd-map"), 3, Limits(sd_model=(1.0, 2.0)))
-    with pytest.raises(ConfigError, match=r"team test: settings of player sd-map do not fit"):
-        seat_policies(team("sd-map", weights=3), 3)
 
 
 @pytest.mark.parametrize("player", ["imap", "mediator", "secure-sum"])

@@ -4,14 +4,7 @@ import pytest
 
 from calbench.domain.messages import Text
 from calbench.scenarios.models import Scenario
-from tests.engine.scripts import (
-    Lines,
-    dm,
-    game_config,
-    group,
-    play_scripts,
-    talk,
-)
+from tests.engine.scripts import Lines, dm, game_config, group, play_scripts, talk
 from tests.factories import make_scenario
 
 OPEN = ["....."] * 6
@@ -19,13 +12,6 @@ OPEN = ["....."] * 6
 
 def scenario(*meetings: tuple[int, ...]) -> Scenario:
     return make_scenario(OPEN, meetings or [(2, 0, 1)])
-
-
-def texts(lines: Lines, agent: int, sweep: int, *, others: dict[int, Lines]) -> list[str]:
-    """Play and return what an agent reads at its turn of a sweep."""
-    game = play_scripts(scenario(), {**others, agent: lines})
-    inbox = game.seen(agent, talk(sweep)).inbox
-    return [message.content.text for message in inbox if isinstance(message.content, Text)]
 
 
 @pytest.mark.parametrize("cap", [1, 2, 15])
@@ -40,14 +26,13 @@ def test_talk_counts_a_sweep_of_refused_messages_as_silent() -> None:
     assert len(game.speakers()) == 1
 
 
-def test_speaker_hears_those_who_spoke_before_it_in_the_same_sweep() -> None:
-    assert texts({}, 0, 0, others={2: {talk(0): [dm(0, "first")]}}) == ["first"]
-
-
-def test_speaker_hears_those_who_speak_after_it_in_the_next_sweep() -> None:
-    late: dict[int, Lines] = {1: {talk(0): [dm(0, "late")]}}
-    assert texts({}, 0, 0, others=late) == []
-    assert texts({}, 0, 1, others=late) == ["late"]
+def test_speaker_hears_who_spoke_before_it_in_a_sweep_and_the_others_in_the_next() -> None:
+    game = play_scripts(scenario(), {2: {talk(0): [dm(0, "early")]}, 1: {talk(0): [dm(0, "late")]}})
+    inboxes = [game.seen(0, talk(sweep)).inbox for sweep in (0, 1)]
+    assert [[each.content for each in inbox] for inbox in inboxes] == [
+        [Text(text="early")],
+        [Text(text="late")],
+    ]
 
 
 def test_participant_groupchat_wakes_nobody() -> None:
@@ -56,12 +41,7 @@ def test_participant_groupchat_wakes_nobody() -> None:
     assert all(not game.scripts[agent].seen for agent in (1, 3, 4, 5))
 
 
-def test_outsider_woken_by_a_dm_speaks_once_in_that_sweep_and_keeps_its_place() -> None:
-    game = play_scripts(scenario(), {2: {talk(0): [dm(4)]}})
-    assert game.speakers() == [[2, 0, 1, 4]] * 2
-
-
-def test_outsiders_woken_in_one_sweep_are_appended_together_in_ascending_order() -> None:
+def test_outsiders_woken_in_one_sweep_keep_their_places_at_its_end_in_ascending_order() -> None:
     lines: dict[int, Lines] = {2: {talk(0): [dm(5)]}, 0: {talk(0): [dm(4), dm(3)]}}
     assert play_scripts(scenario(), lines).speakers() == [[2, 0, 1, 3, 4, 5]] * 2
 

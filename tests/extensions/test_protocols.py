@@ -48,6 +48,7 @@ def test_protocol_plays_by_its_name_and_the_trace_says_which_one() -> None:
     assert (seat.player, seat.kind) == ("bid", "protocol")
     assert seat.settings == {"distribution": "calbench-bid 1.0"}
     assert trace.metrics.messages == 2
+    assert [agent.vps for agent in score_game(trace).agents] == [0.5, 0.5], "its evidence"
     mixed = play_game(SCENARIO, ["imap", "bid"])
     assert [seat.player for seat in mixed.config.team.seats] == ["imap", "bid"]
 
@@ -183,12 +184,6 @@ def test_help_lists_it_with_its_distribution(capsys: pytest.CaptureFixture[str])
         r"^  bid +Of calbench-bid 1\.0, installed$", capsys.readouterr().out, re.MULTILINE
     )
     assert players()["bid"] == "Of calbench-bid 1.0, installed"
-
-
-@pytest.mark.usefixtures("page")
-def test_its_evidence_is_measured() -> None:
-    score = score_game(play_game(SCENARIO, "bid"))
-    assert [agent.vps for agent in score.agents] == [0.5, 0.5]
 
 
 def test_game_is_verified_but_not_measured_without_the_distribution(
@@ -349,11 +344,6 @@ def test_rule_that_is_no_rule_is_told_in_one_line(page: Path, body: str, said: s
     with pytest.raises(CalbenchError, match=r"^evidence bid of calbench-bid 1\.0") as told:
         score_game(trace)
     assert said in str(told.value)
-
-
-def test_nothing_is_found_without_distributions() -> None:
-    assert extension("protocol", "bid") is None
-    assert build_policy("bid", {}) is None
 
 
 @pytest.mark.parametrize("group", ["protocol", "agent", "prompt"])

@@ -94,13 +94,11 @@ def test_expected_movements_stand_beside_the_integers() -> None:
 
 
 def test_typed_targets_are_marked() -> None:
-    trace = seated(small_game(), seat("imap", "protocol"), seat("talker"))
     answer = reflection(0, 1, {0: (0, 0, 0, 0), 2: (0, 0, 0, 0)})
-    values = values_of(REFLECTIONS, reflecting(trace, [answer]))
-    assert values["target_uses_language"] == [False, False]
-    mixed = seated(small_game(), seat("imap", "protocol"), seat("talker"), seat("talker"))
-    values = values_of(REFLECTIONS, reflecting(mixed, [answer]))
-    assert values["target_uses_language"] == [False, True]
+    for talkers, expected in ((1, [False, False]), (2, [False, True])):
+        trace = seated(small_game(), seat("imap", "protocol"), *[seat("talker")] * talkers)
+        values = values_of(REFLECTIONS, reflecting(trace, [answer]))
+        assert values["target_uses_language"] == expected
 
 
 def test_movement_toward_the_truth_adds_up_to_the_score() -> None:

@@ -103,13 +103,10 @@ def test_an_estimate_has_four_columns() -> None:
         assert (end.unit, end.denominator, end.origin, end.digits) == ("u", "games", "C", 4)
 
 
-def test_columns_are_chosen_in_the_order_of_the_names() -> None:
+def test_columns_are_chosen_in_the_order_of_the_names_and_keys_are_marked() -> None:
     assert [column.name for column in chosen(ABC, "c a")] == ["c", "a"]
     with pytest.raises(KeyError):
         chosen(ABC, "a d")
-
-
-def test_keys_are_marked_whatever_they_were() -> None:
     marked = keyed(ABC, "c a")
     assert [column.name for column in marked] == ["a", "b", "c"]
     assert [column.is_key for column in marked] == [True, False, True]
@@ -141,16 +138,10 @@ def test_a_fact_finds_its_columns_in_its_rows() -> None:
     assert within.of([3]) == {"a": ["a3"], "c": [True]}
 
 
-def test_a_fact_may_come_in_columns_at_once() -> None:
+def test_facts_are_keys_may_come_in_columns_at_once_and_refuse_a_place_of_no_column() -> None:
     made = {"a": ["x"], "b": [1], "c": [None]}
     assert Fact("f", lambda _: made, ABC).of(None) is made
-
-
-def test_a_fact_refuses_a_place_of_no_column() -> None:
-    with pytest.raises(ValueError, match="f: no column is called d"):
-        Fact("f", list, ABC, {"a": "a", "d": "b"})
-
-
-def test_facts_can_be_keys() -> None:
     first, second = (Fact("f", list, ABC) for _ in range(2))
     assert {first: 1, second: 2}[first] == 1
+    with pytest.raises(ValueError, match="f: no column is called d"):
+        Fact("f", list, ABC, {"a": "a", "d": "b"})

@@ -55,19 +55,12 @@ def shown(*frames: pd.DataFrame, columns: Sequence[Column] = COLUMNS) -> str:
     return "".join(csv_text(frames, columns))
 
 
-def test_cells_by_declaration() -> None:
-    assert shown(cast(frame(ROWS), COLUMNS)) == SHOWN
-
-
-def test_parts_follow_each_other_under_one_header() -> None:
+def test_cells_by_declaration_and_parts_under_one_header() -> None:
     whole = cast(frame(ROWS), COLUMNS)
-    assert shown(whole.iloc[:1], empty(COLUMNS), whole.iloc[1:]) == SHOWN
+    assert shown(whole) == shown(whole.iloc[:1], empty(COLUMNS), whole.iloc[1:]) == SHOWN
     assert shown() == shown(empty(COLUMNS)) == "name,parts,n,mean,share,is_it\n"
-
-
-def test_python_reads_the_same_cells() -> None:
-    (_, *rows) = csv.reader(io.StringIO(SHOWN, newline=""))
-    assert [row[0] for row in rows] == ['a "b", c', "é\n雪", "NA"]
+    _, *rows = csv.reader(io.StringIO(SHOWN, newline=""))
+    assert [row[0] for row in rows] == ['a "b", c', "é\n雪", "NA"], "as Python reads them"
 
 
 @pytest.mark.parametrize("word", [",", '"', '""', "\n", "\r", "\r\n", "a,b", " a ", "-", "'", "#"])
@@ -264,7 +257,4 @@ def test_a_count_and_a_share_stand_in_one_column(tmp_path: Path) -> None:
     path.write_text(written)
     assert read_csv(path, MIXED)["value"].tolist()[:2] == ["1", "1.0000"]
     assert read_csv(path, MIXED)["value"].isna().tolist() == [False, False, True]
-
-
-def test_no_rows_have_the_same_types() -> None:
     assert empty(MIXED)["value"].dtype == cast(empty(MIXED), MIXED)["value"].dtype == "str"

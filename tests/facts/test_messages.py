@@ -16,11 +16,6 @@ from tests.metrics.games import canonical_scenario
 from tests.metrics.gossip import telling_game
 from tests.metrics.language_games import halted, noted, seat, seated, small_game
 
-FOUND = ("patterns", "own_slot", "labels_told", "leak_tier", "labels_passed_on")
-"""What the detectors find in words."""
-
-SENT = tuple(column.name for column in MESSAGES.columns if column.name not in FOUND)
-
 
 @pytest.mark.parametrize("words", ['Slot 2, "please",\r\n', "naïve 雪 agent", " x "])
 def test_words_are_kept_letter_by_letter(tmp_path: Path, words: str) -> None:
@@ -34,6 +29,8 @@ def test_a_step_back_toward_the_prior_is_negative() -> None:
     values = values_of(MESSAGES, told_game(), MeasureSpec(belief_prior=0.0))
     assert values["vps"] == [2.0, 0.0]  # feasible from 0 to 1 for two observers; 0 stays 0
     assert values["updates"] == [4, 1]
+    speaker = values_of(MESSAGES, seated(told_game(), seat("gpt", "model")))
+    assert (speaker["updates"], speaker["vps"]) == ([0, 0], [0.0, 0.0]), "not about speakers"
 
 
 def test_the_mediator_is_nobody_and_what_it_is_told_reaches_nobody() -> None:
@@ -45,12 +42,6 @@ def test_the_mediator_is_nobody_and_what_it_is_told_reaches_nobody() -> None:
     assert {row[5] is None for row in rows if row[0] is not None} == {True}
     assert all(row[5] for row in announced)
     assert (len(rows), len(announced)) == (20, 5)
-
-
-def test_updates_about_speakers_do_not_count() -> None:
-    trace = seated(told_game(), seat("gpt", "model"))
-    values = values_of(MESSAGES, trace)
-    assert (values["updates"], values["vps"]) == ([0, 0], [0.0, 0.0])
 
 
 NAMES = tuple(column.name for column in CALLS.columns)
@@ -65,6 +56,7 @@ def test_calls_by_hand() -> None:
         (17, 0, "DECISION", 0, *gpt, 0, *free, True),
         (24, 0, "REFLECTION", 0, *gpt, None, *free, False),
     ]
+    assert values_of(CALLS, told_game())["calls"] == [], "only players in words are asked"
 
 
 @pytest.mark.parametrize(
@@ -100,11 +92,6 @@ def test_calls_add_up_to_the_tokens_of_the_score() -> None:
         assert sum(n or 0 for n in values[name]) == sum(getattr(each, name) for each in tokens) > 0
 
 
-def test_only_players_in_words_are_asked() -> None:
-    assert set(values_of(CALLS, paid_game())["player"]) == {"gpt"}
-    assert values_of(CALLS, told_game())["calls"] == []
-
-
 def test_excluded_games_have_theirs_too() -> None:
     scored, excluded = (values_of(CALLS, trace) for trace in (paid_game(), halted(paid_game())))
     assert score_game(halted(paid_game())).is_excluded
@@ -130,13 +117,10 @@ def test_words_by_hand() -> None:
     ]
 
 
-def test_a_game_without_labels_tells_none() -> None:
+def test_words_tell_nothing_without_labels_typed_or_excluded() -> None:
     trace = telling_game()[0]
     plain = trace.model_copy(update={"config": trace.config.updated(label_bank=None)})
     assert [row[2:] for row in rows_of(MESSAGES, plain, *WORDS)] == [(None, None)] * 3
     assert rows_of(MESSAGES, spoken_game(), *WORDS) == [(None, "proposal", None, None)]
-
-
-def test_nothing_is_found_in_typed_messages_and_excluded_games_have_none() -> None:
     assert rows_of(MESSAGES, told_game(), *WORDS) == [(None,) * 4] * 2
-    assert rows_of(MESSAGES, halted(telling_game()[0]), *WORDS) == []
+    assert rows_of(MESSAGES, halted(trace), *WORDS) == []

@@ -140,6 +140,7 @@ def test_files_do_not_depend_on_the_order_of_games_and_batches(tmp_path: Path) -
 def test_large_facts_are_read_some_whole_games_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert spool.ROW_GROUP_ROWS == 32_300, "of the published tables"
     monkeypatch.setattr(spool, "ROW_GROUP_ROWS", 3)
     games: list[Game] = [("s", "a", f"s{i}", [i] * rows) for i, rows in enumerate((2, 1, 0, 4, 1))]
     facts = written(tmp_path, batch(*games))
@@ -153,10 +154,6 @@ def test_large_facts_are_read_some_whole_games_at_a_time(
     ] * 3
 
 
-def test_row_groups_are_those_of_the_published_tables() -> None:
-    assert spool.ROW_GROUP_ROWS == 32_300
-
-
 def test_a_fact_without_rows_has_one_empty_batch(tmp_path: Path) -> None:
     for name, facts in (
         ("no row", written(tmp_path / "a", batch(("s", "a", "s0", [])))),
@@ -168,19 +165,14 @@ def test_a_fact_without_rows_has_one_empty_batch(tmp_path: Path) -> None:
 
 
 def test_rows_are_named_by_their_games_and_excluded_games_left_out(tmp_path: Path) -> None:
-    facts = written(
-        tmp_path, batch(("s", "a", "s0", [7]), ("s", "b", "s0", [8, 9])), teams=("a", "b")
-    )
+    games: list[Game] = [("s", "a", "s0", [7]), ("s", "b", "s0", [8, 9])]
+    facts = written(tmp_path / "all", batch(*games), teams=("a", "b"))
     assert listed(facts.of_games("numbers"), "setting", "team", "scenario_id", "n") == [
         ("s", "a", "s0", 7),
         ("s", "b", "s0", 8),
         ("s", "b", "s0", 9),
     ]
-    lossy = written(
-        tmp_path / "excluded",
-        batch(("s", "a", "s0", [7]), ("s", "b", "s0", [8, 9]), excluded=["a"]),
-        teams=("a", "b"),
-    )
+    lossy = written(tmp_path / "excluded", batch(*games, excluded=["a"]), teams=("a", "b"))
     assert list(lossy.scored.index) == [1]
     assert listed(lossy.of_games("numbers", ["team"]), "team", "n") == [("b", 8), ("b", 9)]
     every = [("a", 7), ("b", 8), ("b", 9)]
@@ -188,16 +180,11 @@ def test_rows_are_named_by_their_games_and_excluded_games_left_out(tmp_path: Pat
     assert listed(lossy.named(lossy.frame("numbers"), ["team"]), "team", "n") == every
 
 
-def test_two_games_of_one_key_are_refused(tmp_path: Path) -> None:
+def test_two_games_of_one_key_are_refused_and_nothing_is_left(tmp_path: Path) -> None:
     with FactsWriter(tmp_path, FACTS, ()) as writer:
         writer.add(batch(("s", "a", "s0", [1])))
         with pytest.raises(ValueError, match=r"two games are called .*'a'.*'s0'"):
             writer.add(batch(("s", "a", "s1", [1]), ("s", "a", "s0", [2])))
-
-
-def test_nothing_is_left_of_facts_that_were_not_written(tmp_path: Path) -> None:
-    with FactsWriter(tmp_path, FACTS, ()) as writer:
-        writer.add(batch(("s", "a", "s0", [1])))
     assert list(tmp_path.iterdir()) == []
 
 

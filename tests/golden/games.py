@@ -71,11 +71,7 @@ def golden_bytes() -> dict[str, bytes]:
 def _played(scenario: Scenario, team: str) -> bytes:
     if team in TALKING:
         return _spoken(scenario, team)
-    config = GameConfig(
-        team=_team(team),
-        channels=CHANNELS,
-        limits=Limits(),
-    )
+    config = GameConfig(team=_team(team), channels=CHANNELS, limits=Limits())
     policies = seat_policies(config.team, scenario.num_agents)
     return trace_bytes(run(scenario, config, policies))
 

@@ -8,17 +8,16 @@ from calbench.domain.actions import (
     Action,
     BroadcastMessage,
     DirectMessage,
-    Reschedule,
     Schedule,
     Turn,
 )
 from calbench.domain.calendars import Calendar, free_slots
-from calbench.domain.ids import AgentId, ErrandId, MeetingId, Slot
+from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import CHANNELS, Channel, Content
 from calbench.domain.observations import Observation, Phase
 from calbench.domain.randomness import Stream, stream
 from calbench.engine.drivers import run
-from calbench.protocols.base import JUSTIFICATION, Policy, own_meeting
+from calbench.protocols.base import Policy, own_meeting
 from calbench.protocols.imap import own_report
 from calbench.protocols.registry import build_policy
 from calbench.scenarios.models import Scenario
@@ -26,21 +25,13 @@ from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
 from calbench.traces.events import Event, Outcome, Resolution
 from calbench.traces.models import Trace
+from tests.engine import scripts
 from tests.engine.scripts import game_config
 
-Script = dict[tuple[int, Phase], Sequence[Turn]]
-"""What an agent does each time it is asked in a round and phase; then it passes."""
+Script = dict[scripts.Ask, Sequence[Action]]
+"""What an agent does at a moment; at others it passes."""
 
-
-class Scripted:
-    """Follows a script."""
-
-    def __init__(self, script: Script) -> None:
-        self._left = {key: list(turns) for key, turns in script.items()}
-
-    def act(self, observation: Observation) -> Turn:
-        turns = self._left.get((observation.round_index, observation.phase))
-        return turns.pop(0) if turns else PASS
+Scripted, move, book = scripts.Script, scripts.move, scripts.book
 
 
 class RandomLegal:
@@ -82,37 +73,23 @@ def _random_moves(calendar: Calendar, chance: Stream) -> tuple[Action, ...]:
     return _clearing_moves(calendar, Slot(chance.below(len(calendar))), chance)
 
 
-def move(item_id: int, from_slot: int, to_slot: int) -> Reschedule:
-    return Reschedule(
-        item_id=ErrandId(item_id),
-        from_slot=Slot(from_slot),
-        to_slot=Slot(to_slot),
-        justification=JUSTIFICATION,
-    )
-
-
-def book(meeting_id: int, slot: int) -> Schedule:
-    return Schedule(meeting_id=MeetingId(meeting_id), slot=Slot(slot))
-
-
 def dm(to: int, content: Content) -> DirectMessage:
     return DirectMessage(to=AgentId(to), content=content)
 
 
 def talk(*actions: Action, round_index: int = 0) -> Script:
     """Say all of this in the first turn of a round."""
-    return {(round_index, Phase.CHEAP_TALK): [Turn(actions)]}
+    return {scripts.talk(round_index=round_index): actions}
 
 
 def decide(*actions: Action, round_index: int = 0) -> Script:
     """Submit one batch in a round's decision."""
-    return {(round_index, Phase.DECISION): [Turn(actions)]}
+    return {scripts.decide(round_index=round_index): actions}
 
 
-def play_scripts(scenario: Scenario, scripts: Mapping[int, Script], team: str = "test") -> Trace:
+def play_scripts(scenario: Scenario, lines: Mapping[int, Script], team: str = "test") -> Trace:
     """Play a game in which agents without a script stay silent; nobody may retry."""
-    policies = [Scripted(scripts.get(agent, {})) for agent in range(scenario.num_agents)]
-    return run(scenario, game_config(team, retries=0), policies)
+    return scripts.play_scripts(scenario, lines, game_config(team, retries=0)).trace
 
 
 def play_team(scenario: Scenario, team: str, channels: tuple[Channel, ...] = CHANNELS) -> Trace:

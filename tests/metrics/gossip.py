@@ -1,9 +1,8 @@
 """A small game in which labels are passed on, and its labels."""
 
-from calbench.domain.actions import BroadcastMessage, Turn
+from calbench.domain.actions import BroadcastMessage
 from calbench.domain.ids import ErrandId, ItemId, MeetingId
 from calbench.domain.messages import Text
-from calbench.domain.observations import CHEAP_TALK
 from calbench.scenarios.labels import Labels, assign_labels, read_label_bank
 from calbench.scenarios.models import Scenario
 from calbench.traces.models import Trace
@@ -44,7 +43,7 @@ def gossiping_game() -> Trace:
     scripts: dict[int, Script] = {
         0: talk(dm(1, Text(text=f"I have {name} at slot 0."))),
         1: talk(dm(2, Text(text=f"Agent 0 has {name} at slot 0.")), round_index=1),
-        2: {(1, CHEAP_TALK): [Turn((to_all,))]},
+        2: talk(to_all, round_index=1),
     }
     trace = play_scripts(gossip_scenario(), scripts)
     return labelled(seated(trace, *(seat(each) for each in PLAYERS)))

@@ -82,16 +82,18 @@ def test_scores_of_a_further_batch_find_its_slots() -> None:
     assert beliefs(trace, 1, 0) == [1, 0.5, 0, 0.5]
 
 
-def test_scores_without_an_offer_tell_nothing() -> None:
+def test_scores_tell_no_more_than_the_offer_they_answer() -> None:
     told = {0: talk(dm(2, offer(1))), 1: talk(dm(0, scores(11))), 2: talk(dm(1, scores(11)))}
     trace = play_scripts(THREE, told)
-    assert beliefs(trace, 1, 0) is None
+    assert beliefs(trace, 1, 0) is None, "without an offer"
     assert beliefs(trace, 2, 1) is None
-
-
-def test_plans_scored_beyond_the_offer_and_impossible_levels_are_bounded() -> None:
     told = {0: talk(dm(1, offer(1, 2, 9))), 1: talk(dm(0, scores(99, -3, 11, 11)))}
     assert beliefs(play_scripts(THREE, told), 1, 0) == [0.5, 1, 0, 0.5]
+    # Automatic scores of outsiders count.
+    trace = play_scripts(THREE, {0: talk(dm(2, offer(1, 2))), 2: talk(dm(0, scores(11, 11)))})
+    loss = privacy_loss(trace)
+    assert list(loss.by_agent) == [1, 0, 1]
+    assert list(loss.participant_pairs_by_agent) == [0, 0, 0]
 
 
 def test_decision_tells_that_its_slot_is_feasible_also_to_outsiders() -> None:
@@ -100,13 +102,6 @@ def test_decision_tells_that_its_slot_is_feasible_also_to_outsiders() -> None:
     trace = play_scripts(THREE, {0: talk(dm(1, decision), dm(2, decision))})
     assert beliefs(trace, 0, 1) == beliefs(trace, 0, 2) == [0.5, 1, 0.5, 0.5]
     assert privacy_loss(trace).by_agent == (1, 0, 0)
-
-
-def test_automatic_scores_of_outsiders_count() -> None:
-    trace = play_scripts(THREE, {0: talk(dm(2, offer(1, 2))), 2: talk(dm(0, scores(11, 11)))})
-    loss = privacy_loss(trace)
-    assert list(loss.by_agent) == [1, 0, 1]
-    assert list(loss.participant_pairs_by_agent) == [0, 0, 0]
 
 
 def played(scenario: Scenario, name: str) -> Trace:

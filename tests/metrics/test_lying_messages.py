@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.domain.actions import BroadcastMessage, DirectMessage, Turn
+from calbench.domain.actions import BroadcastMessage, DirectMessage
 from calbench.domain.ids import AgentId, Slot
 from calbench.domain.messages import (
     Content,
@@ -22,13 +22,13 @@ from calbench.domain.messages import (
     Share,
     Text,
 )
-from calbench.domain.observations import Phase
 from calbench.metrics.game import score_game
 from calbench.metrics.privacy.loss import privacy_loss, round_beliefs
 from calbench.traces.events import DmSent
 from calbench.traces.models import Trace
+from tests.engine import scripts
 from tests.factories import make_scenario
-from tests.metrics.games import dm, play_scripts, talk
+from tests.metrics.games import Script, dm, play_scripts, talk
 
 NUM_SLOTS = 4
 GAME = make_scenario(["E1...", "...E2", "....", "...."], [(0, 1, 2), (1, 2)])
@@ -88,12 +88,11 @@ actions = st.builds(BroadcastMessage, content=contents()) | st.builds(
 def test_messages_never_keep_a_game_from_its_score(
     said: list[tuple[int, BroadcastMessage | DirectMessage]],
 ) -> None:
-    turns: dict[int, list[Turn]] = {}
+    turns: dict[int, Script] = {}
     for agent, action in said:
-        turns.setdefault(agent, []).append(Turn((action,)))
-    trace = play_scripts(
-        GAME, {agent: {(0, Phase.CHEAP_TALK): mine} for agent, mine in turns.items()}
-    )
+        mine = turns.setdefault(agent, {})
+        mine[scripts.talk(len(mine))] = [action]
+    trace = play_scripts(GAME, turns)
     read = Trace.model_validate_json(trace.model_dump_json())
     score = score_game(read)
     assert all(agent.vps is not None and 0 <= agent.vps <= 24 for agent in score.agents)
@@ -115,22 +114,23 @@ def with_word_of_an_outsider(trace: Trace, *values: int) -> Trace:
     return trace.model_copy(update={"events": events})
 
 
+SHARED = [dm(to, Share(values=(1,) * NUM_SLOTS)) for to in (1, 2)]
+PARTS = [dm(0, Share(values=(2,) * NUM_SLOTS)), dm(0, PartialSum(values=(3,) * NUM_SLOTS))]
+WHOLE = {0: talk(*SHARED), 1: talk(*PARTS), 2: talk(*PARTS)}
+
+
 def test_outsider_adds_nothing_to_a_total_whatever_its_length() -> None:
-    shares = [dm(to, Share(values=(1,) * NUM_SLOTS)) for to in (1, 2)]
-    parts = [dm(0, Share(values=(2,) * NUM_SLOTS)), dm(0, PartialSum(values=(3,) * NUM_SLOTS))]
-    trace = play_scripts(GAME, {0: talk(*shares), 1: talk(*parts), 2: talk(*parts)})
+    trace = play_scripts(GAME, WHOLE)
     for length in (0, 1, NUM_SLOTS, 7):
         heard = with_word_of_an_outsider(trace, *range(length))
         assert privacy_loss(heard) == privacy_loss(trace)
 
 
 def test_partial_sum_of_another_length_does_not_stand_in_the_way_of_a_whole_one() -> None:
-    shares = [dm(to, Share(values=(1,) * NUM_SLOTS)) for to in (1, 2)]
-    parts = [dm(0, Share(values=(2,) * NUM_SLOTS)), dm(0, PartialSum(values=(3,) * NUM_SLOTS))]
-    whole = {0: talk(*shares), 1: talk(*parts), 2: talk(*parts)}
-    first_short = {**whole, 2: talk(dm(0, PartialSum(values=(3,))), *parts)}
-    never_whole = {**whole, 2: talk(parts[0], dm(0, PartialSum(values=(3,))))}
-    assert privacy_loss(play_scripts(GAME, whole)).by_agent == (0, 2, 2, 0)
+    short = dm(0, PartialSum(values=(3,)))
+    first_short = {**WHOLE, 2: talk(short, *PARTS)}
+    never_whole = {**WHOLE, 2: talk(PARTS[0], short)}
+    assert privacy_loss(play_scripts(GAME, WHOLE)).by_agent == (0, 2, 2, 0)
     assert privacy_loss(play_scripts(GAME, first_short)).by_agent == (0, 2, 2, 0)
     assert privacy_loss(play_scripts(GAME, never_whole)).by_agent == (0, 0, 0, 0)
 

@@ -61,18 +61,15 @@ def test_direct_message_of_strength_seven_tenths_updates_its_recipient_only() ->
     assert loss.by_agent == pytest.approx((0.3185, 0, 0))
 
 
-def test_text_and_requests_tell_nothing() -> None:
-    request = CostRequest(slots=slots(0, 1, 2, 3))
-    trace = play_scripts(THREE, {0: talk(dm(1, Text(text="I am free at 2")), dm(1, request))})
-    assert privacy_loss(trace).by_agent == (0, 0, 0)
-    assert privacy_loss(trace).by_source == {}
-
-
-def test_costs_tell_feasibility_not_price() -> None:
+def test_costs_tell_feasibility_not_price_and_text_and_requests_nothing() -> None:
     trace = play_scripts(THREE, {0: talk(dm(1, report(0, 100, None, 1)))})
     (beliefs, _) = round_beliefs(trace)
     assert beliefs.beliefs == {(0, 1): [1.0, 1.0, 0.0, 1.0]}
     assert privacy_loss(trace).by_agent == (2.0, 0, 0)
+    request = CostRequest(slots=slots(0, 1, 2, 3))
+    trace = play_scripts(THREE, {0: talk(dm(1, Text(text="I am free at 2")), dm(1, request))})
+    assert privacy_loss(trace).by_agent == (0, 0, 0)
+    assert privacy_loss(trace).by_source == {}
 
 
 def test_costs_count_in_the_slots_that_were_asked_for() -> None:
@@ -80,45 +77,30 @@ def test_costs_count_in_the_slots_that_were_asked_for() -> None:
     asked = {1: talk(dm(0, CostRequest(slots=slots(1, 3))))}
     told = {0: talk(dm(1, report(0, 0, 0, None)), dm(2, report(0, 0, 0, None)))}
     (beliefs,) = round_beliefs(play_scripts(scenario, asked | told))
-    assert beliefs.beliefs == {
-        (0, 1): [0.5, 1.0, 0.5, 0.0],
-        (0, 2): [1.0, 1.0, 1.0, 0.0],
-    }
-
-
-def test_slots_outside_the_calendar_are_no_evidence() -> None:
-    trace = play_scripts(
-        THREE,
-        {0: talk(dm(1, report(0, 0, first_slot=3)), dm(1, Decision(slot=Slot(-1))))},
-    )
-    assert privacy_loss(trace).by_agent == (0.5, 0, 0)
+    assert beliefs.beliefs == {(0, 1): [0.5, 1.0, 0.5, 0.0], (0, 2): [1.0, 1.0, 1.0, 0.0]}
+    outside = talk(dm(1, report(0, 0, first_slot=3)), dm(1, Decision(slot=Slot(-1))))
+    assert privacy_loss(play_scripts(THREE, {0: outside})).by_agent == (0.5, 0, 0)
 
 
 def test_beliefs_start_anew_each_round_and_repetition_adds_nothing_within_one() -> None:
     once = play_scripts(THREE, {1: talk(dm(0, report(0, 0, 0, 0)))})
     twice = play_scripts(THREE, {1: talk(dm(0, report(0, 0, 0, 0)), dm(0, report(0, 0, 0, 0)))})
     both = play_scripts(
-        THREE,
-        {1: talk(dm(0, report(0, 0, 0, 0))) | talk(dm(0, report(0, 0, 0, 0)), round_index=1)},
+        THREE, {1: talk(dm(0, report(0, 0, 0, 0))) | talk(dm(0, report(0, 0, 0, 0)), round_index=1)}
     )
     assert privacy_loss(once).by_agent == privacy_loss(twice).by_agent == (0, 2, 0)
     assert privacy_loss(both).by_agent == (0, 4, 0)
 
 
-def test_participant_pairs_leave_outsiders_out() -> None:
-    trace = play_scripts(THREE, {0: talk(BroadcastMessage(content=report(0, 0, 0, 0)))})
-    loss = privacy_loss(trace)
-    assert [loss.by_agent, loss.participant_pairs_by_agent] == [(4, 0, 0), (2, 0, 0)]
-
-
-def test_group_messages_update_every_recipient() -> None:
+def test_group_messages_update_every_recipient_and_participant_pairs_leave_outsiders_out() -> None:
     scenario = make_scenario(["..", "..", "..", ".."], [(0, 1, 2)])
     decision = Decision(slot=Slot(1))
     group = play_scripts(scenario, {0: talk(ParticipantMessage(content=decision))})
     everyone = play_scripts(scenario, {0: talk(BroadcastMessage(content=decision))})
     assert privacy_loss(group).by_agent == (1.0, 0, 0, 0)
-    assert privacy_loss(everyone).by_agent == (1.5, 0, 0, 0)
-    assert privacy_loss(everyone).by_source == {("decision", "all_agent_groupchat"): 1.5}
+    loss = privacy_loss(everyone)
+    assert (loss.by_agent, loss.participant_pairs_by_agent) == ((1.5, 0, 0, 0), (1.0, 0, 0, 0))
+    assert loss.by_source == {("decision", "all_agent_groupchat"): 1.5}
 
 
 def test_messages_count_when_sent_also_if_nobody_reads_them() -> None:
@@ -129,8 +111,7 @@ def test_messages_count_when_sent_also_if_nobody_reads_them() -> None:
 
 def test_shares_by_source_add_up_to_the_whole() -> None:
     trace = play_scripts(
-        THREE,
-        {0: talk(dm(1, report(0, None, None, 0)), dm(1, Decision(slot=Slot(0))))},
+        THREE, {0: talk(dm(1, report(0, None, None, 0)), dm(1, Decision(slot=Slot(0))))}
     )
     loss = privacy_loss(trace)
     assert loss.by_source == {("costs", "dm"): 2.0, ("decision", "dm"): 0.0}

@@ -249,13 +249,10 @@ def test_a_mixed_team_is_measured_seat_by_seat() -> None:
     assert [agent.vps_kind for agent in mixed.agents[1:]] == [None, *["reflection"] * 3]
     assert mixed.vps_kind == "mixed"
     assert sum(share.vps for share in mixed.vps_shares) == mixed.agents[0].vps
-
-
-def test_typed_seats_are_measured_as_ever_beside_prose() -> None:
-    trace = play_scripts(
+    beside = play_scripts(
         make_scenario(["..", ".."], [(0, 1)]), {1: talk(dm(0, Text(text="slot 1 is free")))}
     )
-    typed, talker = score_game(seated(trace, seat("imap", "protocol"), seat("talker"))).agents
+    typed, talker = score_game(seated(beside, seat("imap", "protocol"), seat("talker"))).agents
     assert (typed.vps_kind, typed.vps) == ("protocol", 0)
     assert (talker.vps_kind, talker.vps) == (None, None)
 

@@ -4,10 +4,10 @@ import itertools
 from dataclasses import dataclass
 from typing import cast
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calbench.domain.actions import Turn
 from calbench.domain.ids import AgentId
 from calbench.domain.messages import Text
 from calbench.domain.observations import Phase
@@ -21,6 +21,7 @@ from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.traces.events import BatchApplied, Resolution
 from calbench.traces.models import Trace
 from tests.effort import examples
+from tests.engine.scripts import volunteer
 from tests.factories import make_scenario
 from tests.metrics.games import (
     Script,
@@ -96,16 +97,12 @@ def test_charges_of_a_round_that_failed_stand_apart() -> None:
     assert (loss.agent_id, loss.least_cost_after) == (0, 2)
 
 
-def test_two_slots_for_one_meeting_leave_no_completion() -> None:
-    trace = play_scripts(
-        make_scenario(["...", "..."], [(0, 1)]), {0: decide(book(1, 0)), 1: decide(book(1, 2))}
-    )
+def test_two_slots_for_one_meeting_leave_no_completion_and_silence_loses_it_at_the_end() -> None:
+    scenario = make_scenario(["...", "..."], [(0, 1)])
+    trace = play_scripts(scenario, {0: decide(book(1, 0)), 1: decide(book(1, 2))})
     (index,) = events_of(trace, 1)
     assert score_game(trace).optimum.loss == OptimumLoss(index, 0, Phase.DECISION, AgentId(1), None)
-
-
-def test_silence_loses_the_optimum_at_the_resolution() -> None:
-    trace = play_scripts(make_scenario(["...", "..."], [(0, 1)]), {0: decide(book(1, 0))})
+    trace = play_scripts(scenario, {0: decide(book(1, 0))})
     index = next(i for i, e in enumerate(trace.events) if isinstance(e, Resolution))
     assert score_game(trace).optimum.loss == OptimumLoss(index, 0, None, None, None)
 
@@ -125,7 +122,7 @@ def test_an_item_moved_twice_is_in_the_way_only_once() -> None:
 
 def test_a_prior_meeting_that_gives_way_has_the_charge_in_its_own_row() -> None:
     scenario = make_scenario(["...", "...", "..."], [(0, 1)], prior=[((0, 2), 0)])
-    outsider: Script = {(0, Phase.VOLUNTARY): [Turn((move(2, 0, 1),))]}
+    outsider: Script = {volunteer(): [move(2, 0, 1)]}
     trace = play_scripts(
         scenario,
         {
@@ -151,14 +148,16 @@ def test_what_the_oracle_pays_for_a_prior_meeting_is_taken_off_its_row() -> None
     assert score.optimum.loss is None
 
 
-def test_the_optimum_of_an_impossible_scenario_is_not_searched() -> None:
-    score = score_game(play_scripts(make_scenario(["B.", ".B"], [(0, 1)]), {}))
-    assert (score.optimum.optimum, score.optimum.is_searched) == (None, False)
-
-
-def test_more_meetings_than_the_exact_methods_take_are_not_searched() -> None:
-    score = score_game(play_team(make_scenario(["." * 16], [(0,)] * 15), "first-free"))
-    assert (score.optimum.optimum, score.optimum.is_searched) == (0, False)
+@pytest.mark.parametrize(
+    ("scenario", "optimum"),
+    [
+        (make_scenario(["B.", ".B"], [(0, 1)]), None),
+        (make_scenario(["." * 16], [(0,)] * 15), 0),  # more meetings than exact methods take
+    ],
+)
+def test_some_optima_are_not_searched(scenario: Scenario, optimum: int | None) -> None:
+    found = score_game(play_team(scenario, "first-free")).optimum
+    assert (found.optimum, found.is_searched) == (optimum, False)
 
 
 @given(games())

@@ -114,32 +114,38 @@ def test_no_second_hand_leak(messages: Sequence[Message]) -> None:
     assert spread_of(messages).by_event == {}
 
 
-def test_who_says_it_again_tells_only_those_to_whom_it_is_news() -> None:
-    again = Message(1, (2, 3), says(ERRAND))
-    found = spread_of([Message(0, (1, 2), says(ERRAND)), again, again])
-    assert paths(found) == [(ERRAND, [(0, 0, (1, 2)), (1, 1, (3,))])]
-
-
-def test_of_two_labels_only_that_which_is_news_counts() -> None:
-    found = spread_of(
-        [
-            Message(0, (1,), says(ERRAND)),
-            Message(0, (1, 2), says(OTHER)),
-            Message(1, (2,), f"{says(ERRAND)} {says(OTHER)}"),
-        ]
-    )
-    assert [item for item, _ in paths(found)] == [ERRAND]
-
-
-def test_what_was_said_by_chance_is_passed_on_once_its_speaker_was_told() -> None:
-    found = spread_of(
-        [
-            Message(1, (2,), says(ERRAND)),
-            Message(0, (1,), says(ERRAND)),
-            Message(1, (2,), says(ERRAND)),
-        ]
-    )
-    assert paths(found) == [(ERRAND, [(0, 1, (1,)), (1, 2, (2,))])]
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        # Of two labels only that which is news counts.
+        (
+            [
+                Message(0, (1,), says(ERRAND)),
+                Message(0, (1, 2), says(OTHER)),
+                Message(1, (2,), f"{says(ERRAND)} {says(OTHER)}"),
+            ],
+            [(0, 0, (1,)), (1, 2, (2,))],
+        ),
+        # What was said by chance is passed on once its speaker was told.
+        (
+            [
+                Message(1, (2,), says(ERRAND)),
+                Message(0, (1,), says(ERRAND)),
+                Message(1, (2,), says(ERRAND)),
+            ],
+            [(0, 1, (1,)), (1, 2, (2,))],
+        ),
+        # Who says it again tells only those to whom it is news.
+        (
+            [Message(0, (1, 2), says(ERRAND)), *[Message(1, (2, 3), says(ERRAND))] * 2],
+            [(0, 0, (1, 2)), (1, 1, (3,))],
+        ),
+    ],
+)
+def test_one_second_hand_leak(
+    messages: Sequence[Message], expected: list[tuple[int, int, tuple[int, ...]]]
+) -> None:
+    assert paths(spread_of(messages)) == [(ERRAND, expected)]
 
 
 def test_the_path_is_that_of_the_first_who_told_it() -> None:
@@ -169,10 +175,7 @@ def test_learners_of_a_label_with_several_owners_are_counted_once() -> None:
     tier = LABELS.label_of(MEETING).tier
     assert (counts.out[tier], counts.learnt[tier]) == (len(owners), 1)
     assert [reach(found, LABELS, [owner]).learnt[tier] for owner in owners] == [1] * len(owners)
-
-
-def test_without_labels_nothing_is_told() -> None:
-    assert spread_of([Message(0, (1,), says(ERRAND))], None) == Spread({}, {}, ())
+    assert spread_of([Message(0, (1,), says(ERRAND))], None) == Spread({}, {}, ()), "no labels"
 
 
 KIDNEY = PrivateLabel("kidney", "Dialysis at the kidney unit", ("dialysis",), "sensitive")

@@ -21,9 +21,6 @@ def test_restricted_keeps_chosen_meetings_and_all_priors() -> None:
     subset = PROBLEM.restricted([MeetingId(3), MeetingId(1)])
     assert [meeting_id for meeting_id, _ in subset.meetings] == [1, 3]
     assert subset.prior_meetings == PROBLEM.prior_meetings
-
-
-def test_restricted_refuses_when_an_id_is_unknown() -> None:
     with pytest.raises(ValueError, match=r"\[4\]"):
         PROBLEM.restricted([MeetingId(4)])
 
@@ -35,9 +32,6 @@ def test_problem_tells_free_allowed_and_unheld_slots() -> None:
     assert PROBLEM.unheld_slots(both) == (1, 2)
     assert PROBLEM.displacement_cost(both, Slot(2)) == 2
     assert PROBLEM.num_meetings_by_agent == (2, 2)
-
-
-def test_problem_is_hashable_by_value() -> None:
     same = problem_of(["1.2.", "B..."], [(0, 1), (0,), (1,)], [((0, 1), 3, 1)])
     assert {PROBLEM: "answer"}[same] == "answer"
 

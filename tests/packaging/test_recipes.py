@@ -17,12 +17,50 @@ import pytest
 
 from calbench.report.columns import anchor
 from tests.cli.runs import REPO, SMALL, python
-from tests.packaging.recipes import RECIPES, TESTS, apply
 from tests.report.unpacking import page_table, unpacked_game
 
 pytestmark = [pytest.mark.heavy, pytest.mark.slow]
 
 CONTRIBUTING = (REPO / "CONTRIBUTING.md").read_text()
+
+Edit = tuple[str, str, str]
+"""File, what is there, and what takes its place; nothing is there: a new file."""
+
+
+def edits(text: str) -> Iterator[Edit]:
+    """Yield edits from a text.
+
+    A file's stand below ``=== FILE``, with ``@@`` between them: what stays is behind a blank, what
+    goes behind a minus, what comes behind a plus. A backslash is where a line goes on unseen.
+    """
+    for part in text.split("=== ")[1:]:
+        name, _, pieces = part.partition("\n")
+        for piece in pieces.split("@@\n"):
+            lines = piece.splitlines(keepends=True)
+            old, new = (
+                "".join(line[1:] for line in lines if line[0] in signs).replace("\\\n", "")
+                for signs in (" -", " +")
+            )
+            yield name, old, new
+
+
+def apply(root: Path, edit: Edit) -> None:
+    name, old, new = edit
+    path = root / name
+    text = path.read_text() if old else ""
+    assert text.count(old) == 1 if old else not path.exists(), (name, old)
+    path.write_text(text.replace(old, new) if old else new)
+
+
+RECIPES = {
+    title: [*edits(text)]
+    for part in Path(__file__).with_name("recipes.txt").read_text().split("## Add ")[1:]
+    for title, _, text in [f"Add {part}".partition("\n")]
+}
+"""By the title of the section, one example of each."""
+
+TESTS = RECIPES.pop("Add tests")
+"""What recipes say of tests: a protocol declares its vocabulary."""
 
 DATA = ("audit_sample", "cohorts", "label_banks", "predictive", "published", "release")
 PARTS = ("calbench", "conf", "site", *(f"data/{name}" for name in DATA))

@@ -337,7 +337,14 @@ def drivers_play_the_same_game(game: DrawnGame) -> None:
 
 
 def total_excess_is_never_negative(game: DrawnGame) -> None:
-    assert score_game(game.play()).excess_cost >= 0
+    """Of one agent it may be; its parts add up, and part of a loss is no more than the whole."""
+    score = score_game(game.play())
+    assert score.excess_cost >= 0
+    for agent in score.agents:
+        assert 0 <= agent.scheduled <= agent.assigned
+        assert agent.cost - agent.oracle_cost == agent.excess_cost
+        assert 0 <= (agent.vps_participants or 0) <= (agent.vps or 0)
+        assert 0 <= (agent.excess_vps_participants or 0) <= (agent.excess_vps or 0)
 
 
 LAWS: tuple[Callable[[DrawnGame], None], ...] = (

@@ -3,7 +3,7 @@
 import pytest
 
 from calbench import play_game
-from calbench.domain.actions import PASS, Turn
+from calbench.domain.actions import PASS, Action, Turn
 from calbench.domain.calendars import Booking, Calendar
 from calbench.domain.ids import Slot
 from calbench.domain.messages import CHANNELS, Channel
@@ -19,22 +19,21 @@ from tests.metrics.games import canonical_scenario
 from tests.protocols.observations import TRIO, observation
 
 
-def placed(row: str, slot: int) -> Turn:
-    return place(observation(0, row, phase=Phase.DECISION), TRIO, Slot(slot))
-
-
-def test_meeting_is_scheduled_at_once_when_the_slot_is_free() -> None:
-    assert placed("E1.B", 1) == Turn((book(1, 1),))
-
-
-def test_errand_moves_to_the_lowest_free_slot_when_it_stands_in_the_way() -> None:
-    assert placed("BE1..", 1) == Turn((move(102, 1, 2, JUSTIFICATION), book(1, 1)))
-    assert placed(".E1..", 1) == Turn((move(101, 1, 0, JUSTIFICATION), book(1, 1)))
-
-
-@pytest.mark.parametrize(("row", "slot"), [("B.", 0), ("E1B", 0), ("E1", 0)])
-def test_turn_is_empty_when_the_slot_cannot_be_cleared(row: str, slot: int) -> None:
-    assert placed(row, slot) == PASS
+@pytest.mark.parametrize(
+    ("row", "slot", "expected"),
+    [
+        ("E1.B", 1, (book(1, 1),)),
+        # An errand moves to the lowest free slot.
+        ("BE1..", 1, (move(102, 1, 2, JUSTIFICATION), book(1, 1))),
+        (".E1..", 1, (move(101, 1, 0, JUSTIFICATION), book(1, 1))),
+        # The slot cannot be cleared, or does not exist.
+        *((row, 0, ()) for row in ("B.", "E1B", "E1")),
+        *(("..", slot, ()) for slot in (-1, 2, 10**30)),
+    ],
+)
+def test_meeting_is_placed(row: str, slot: int, expected: tuple[Action, ...]) -> None:
+    seen = observation(0, row, phase=Phase.DECISION)
+    assert place(seen, TRIO, Slot(slot)) == Turn(expected)
 
 
 def test_turn_is_empty_when_a_meeting_stands_in_the_slot() -> None:
@@ -42,25 +41,12 @@ def test_turn_is_empty_when_a_meeting_stands_in_the_slot() -> None:
     assert place(seen, TRIO, Slot(0)) == PASS
 
 
-@pytest.mark.parametrize("slot", [-1, 2, 10**30])
-def test_turn_is_empty_when_the_slot_does_not_exist(slot: int) -> None:
-    assert placed("..", slot) == PASS
-
-
 def test_local_cost_is_nothing_when_free_and_shown_when_movable_and_absent_when_not() -> None:
     held: Calendar = (*calendar(".E10B5E100."), Booking(TRIO))
     assert local_costs(held) == (0, 10, None, 100, 0, None)
-
-
-def test_errand_has_no_local_cost_when_no_slot_is_free_to_take_it() -> None:
+    # Without another free slot no errand can go.
     assert local_costs(calendar("E1E10B")) == (None, None, None)
-
-
-def test_errand_has_its_cost_when_one_other_slot_is_free() -> None:
     assert local_costs(calendar("E1.E10")) == (1, 0, 10)
-
-
-def test_feasible_slots_are_those_with_a_cost_ascending() -> None:
     assert feasible_slots((None, 0, 10, None, 1)) == (1, 2, 4)
 
 
@@ -85,9 +71,6 @@ def test_cheapest_slot_has_the_smallest_sum_then_index_among_those_feasible_for_
 def test_policy_is_built_by_its_name() -> None:
     for name, make in POLICIES.items():
         assert isinstance(build_policy(name, {}), make)
-
-
-def test_policy_is_absent_when_its_name_is_unknown() -> None:
     assert build_policy("calbench.protocols.imap.Imap", {}) is None
 
 

@@ -22,35 +22,19 @@ from tests.protocols.observations import message
 ME = AgentId(0)
 
 
-def test_each_feasible_offer_costs_what_it_concedes() -> None:
+def test_offers_are_counted_cost_what_they_concede_and_are_read_as_digits() -> None:
     # 11 - s for 1 <= s <= 11, nothing for an infeasible offer.
     assert [scoring_cost([score]) for score in (0, 1, 5, 10, 11)] == [0, 10, 6, 1, 0]
-    assert scoring_cost([11, 0, 10, 1]) == 11
-    assert scoring_cost([]) == 0
-
-
-def test_availability_counts_feasible_offers() -> None:
-    assert availability([11, 0, 10, 0]) == 2
-    assert availability([]) == 0
-
-
-def test_flexibility_reads_scores_as_digits() -> None:
+    assert [scoring_cost(scores) for scores in ([11, 0, 10, 1], [])] == [11, 0]
+    assert [availability(scores) for scores in ([11, 0, 10, 0], [])] == [2, 0]
     # Three feasible offers, base 4: 2 * 4^1 * 2 + 1 * 4^0 = 17.
-    assert flexibility([2, 1, 2, 0]) == 17
+    assert [flexibility(scores) for scores in ([2, 1, 2, 0], [0, 0])] == [17, 0]
     assert flexibility([11]) == 11 * 2**10
-    assert flexibility([0, 0]) == 0
 
 
 @pytest.mark.parametrize(
     ("score", "available", "offers", "points"),
-    [
-        (0, 3, 5, 0),
-        (11, 3, 5, 0),
-        (10, 1, 5, 1),
-        (10, 3, 5, 3),
-        (1, 4, 3, 12),
-        (5, 1, 1, 6),
-    ],
+    [(0, 3, 5, 0), (11, 3, 5, 0), (10, 1, 5, 1), (10, 3, 5, 3), (1, 4, 3, 12), (5, 1, 1, 6)],
 )
 def test_reward_repays_the_concession_and_flexibility(
     score: int, available: int, offers: int, points: int
@@ -152,10 +136,7 @@ def test_first_answer_stands_and_other_numbers_are_no_scores() -> None:
 def test_budget_never_falls_below_zero() -> None:
     poor = account(negotiation(talk(), ME), 2, (AgentId(1), AgentId(2)), 0)
     assert json.loads(poor)["points"]["budget"] == 1
-    dear = [
-        message(0, offer(0, 1, 2), 1),
-        message(1, answer(p0=10, p1=11, p2=11), 0),
-    ]
+    dear = [message(0, offer(0, 1, 2), 1), message(1, answer(p0=10, p1=11, p2=11), 0)]
     assert json.loads(account(negotiation(dear, ME), 0, (AgentId(1),), 1))["points"] == {
         "responders": {
             "1": {

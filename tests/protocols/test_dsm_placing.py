@@ -2,7 +2,7 @@
 
 import pytest
 
-from calbench.domain.actions import PASS, Turn
+from calbench.domain.actions import PASS, Action, Turn
 from calbench.domain.calendars import Calendar, HiddenMeeting, Meeting
 from calbench.domain.ids import MeetingId, Slot
 from calbench.domain.messages import (
@@ -16,7 +16,6 @@ from calbench.domain.messages import (
 from calbench.domain.observations import Observation, Phase
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.dsm import Dsm
-from calbench.protocols.dsm.placing import placeable_slots
 from tests.engine.scripts import book, move
 from tests.factories import calendar
 from tests.protocols.observations import TRIO, booked, meeting, message, observation
@@ -51,53 +50,45 @@ def turn(*actions: object) -> Turn:
     return Turn(actions)  # type: ignore[arg-type]
 
 
-def test_placeable_is_what_is_free_or_can_make_way() -> None:
-    assert placeable_slots(booked("E1B1..E1", {2: X})) == [0, 2, 3, 4]
-    assert placeable_slots(booked("E1B1.", {2: X})) == []
-    assert placeable_slots(calendar("B1B1")) == []
+@pytest.mark.parametrize(
+    ("row", "slot", "expected"),
+    [
+        # The agreed slot is free, or an errand can land.
+        ("E1..E1", 2, turn(book(1, 2))),
+        ("E1.E1", 2, turn(move(102, 2, 1, JUSTIFICATION), book(1, 2))),
+        # Else the lowest slot that can be placed is taken, if there is one.
+        *(
+            ("E1B1..E1", slot, turn(move(101, 0, 2, JUSTIFICATION), book(1, 0)))
+            for slot in (1, -1, 5, 10**20)
+        ),
+        ("E1B1", 0, PASS),
+    ],
+)
+def test_agreed_slot_is_taken_or_the_lowest_placeable(row: str, slot: int, expected: Turn) -> None:
+    assert deciding(calendar(row), announced(slot)) == expected
 
 
-def test_agreed_slot_is_taken_when_it_is_free_or_an_errand_can_land() -> None:
-    assert deciding(calendar("E1..E1"), announced(2)) == turn(book(1, 2))
-    assert deciding(calendar("E1.E1"), announced(2)) == turn(
-        move(102, 2, 1, JUSTIFICATION), book(1, 2)
-    )
-
-
-@pytest.mark.parametrize("slot", [1, -1, 5, 10**20])
-def test_lowest_placeable_slot_is_taken_when_the_agreed_one_is_not(slot: int) -> None:
-    assert deciding(calendar("E1B1..E1"), announced(slot)) == turn(
-        move(101, 0, 2, JUSTIFICATION), book(1, 0)
-    )
+@pytest.mark.parametrize(
+    ("heard", "expected"),
+    [
+        # The meeting at the agreed slot moves to its announced target.
+        (announced(0, moved(8, 1, 3), moved(7, 0, 3)), (move(7, 0, 3, JUSTIFICATION), book(1, 0))),
+        # No move is announced for the meeting in the way, or its target is taken.
+        (announced(0), ()),
+        (announced(0, moved(8, 1, 3)), ()),
+        *((announced(0, moved(7, 0, target)), ()) for target in (1, 2, 0, 9)),
+    ],
+)
+def test_meeting_at_the_agreed_slot_moves_as_it_was_announced(
+    heard: PlanDecision, expected: tuple[Action, ...]
+) -> None:
+    assert deciding(booked("..E1.", {0: X, 1: Y}), heard) == Turn(expected)
 
 
 def test_lowest_placeable_slot_moves_no_meeting_even_an_announced_one() -> None:
     held = booked(".B1.", {0: X})
     assert deciding(held, announced(1, moved(7, 0, 2))) == PASS
-
-
-def test_nothing_is_placed_when_no_slot_is_free() -> None:
-    assert deciding(calendar("E1B1"), announced(0)) == PASS
     assert deciding(calendar("E1B1"), announced(0), attempt=1) == PASS
-
-
-def test_meeting_at_the_agreed_slot_moves_to_its_announced_target() -> None:
-    held = booked("..E1.", {0: X, 1: Y})
-    assert deciding(held, announced(0, moved(8, 1, 3), moved(7, 0, 3))) == turn(
-        move(7, 0, 3, JUSTIFICATION), book(1, 0)
-    )
-
-
-def test_batch_is_empty_when_no_move_is_announced_for_the_meeting_in_the_way() -> None:
-    held = booked("..E1.", {0: X, 1: Y})
-    assert deciding(held, announced(0)) == PASS
-    assert deciding(held, announced(0, moved(8, 1, 3))) == PASS
-
-
-def test_batch_is_empty_when_the_announced_target_is_taken() -> None:
-    held = booked("..E1.", {0: X, 1: Y})
-    for target in (1, 2, 0, 9):
-        assert deciding(held, announced(0, moved(7, 0, target))) == PASS
 
 
 def test_participant_moves_no_meeting_that_stands_elsewhere() -> None:
@@ -144,9 +135,6 @@ def test_initiator_performs_the_whole_chain_whatever_it_told_others() -> None:
         move(7, 0, 1, JUSTIFICATION), move(8, 1, 3, JUSTIFICATION), book(1, 0)
     )
     assert leading(held, announced(3, plan_id=0)) == turn(book(1, 3))
-
-
-def test_initiator_without_an_announcement_submits_an_empty_batch() -> None:
     assert leading(calendar("...")) == PASS
 
 
@@ -173,12 +161,9 @@ def test_outsider_moves_all_its_announced_meetings() -> None:
     assert volunteering(held, announced(0, moved(7, 0, 1), moved(8, 1, 3))) == turn(
         move(7, 0, 1, JUSTIFICATION), move(8, 1, 3, JUSTIFICATION)
     )
-
-
-def test_outsider_moves_a_meeting_from_where_its_copy_stands() -> None:
-    assert volunteering(booked("....", {2: X}), announced(0, moved(7, 0, 3))) == turn(
-        move(7, 2, 3, JUSTIFICATION)
-    )
+    # From where its own copy stands.
+    elsewhere = volunteering(booked("....", {2: X}), announced(0, moved(7, 0, 3)))
+    assert elsewhere == turn(move(7, 2, 3, JUSTIFICATION))
 
 
 def test_outsider_moves_nothing_it_does_not_hold_or_cannot_place() -> None:

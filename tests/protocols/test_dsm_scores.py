@@ -38,10 +38,9 @@ def outsider(held: Calendar, *plans: OfferedPlan) -> list[int]:
 def test_participant_scores_what_stands_in_the_slot() -> None:
     held = booked(".E1E10E100B1.", {5: X})
     assert participant(held, *[plan(slot) for slot in range(6)]) == [11, 10, 1, 1, 0, 0]
-
-
-def test_participant_does_not_ask_where_an_errand_will_land() -> None:
-    assert participant(calendar("E1E1"), plan(0)) == [10]
+    assert participant(calendar("E1E1"), plan(0)) == [10], "not where the errand will land"
+    outside = (plan(-1), plan(3), plan(0, (7, 0, 3, 1)), plan(0, (7, 0, -1, 1)))
+    assert participant(calendar("..."), *outside) == [0, 0, 0, 0]
 
 
 def test_meeting_is_infeasible_unless_a_visible_move_takes_it_away() -> None:
@@ -65,11 +64,8 @@ def test_move_is_feasible_when_its_target_is_free_or_vacated() -> None:
         plan(0, (7, 0, 4, 1), vacated=(2,)),
         plan(0, (7, 0, 2, 1), (8, 2, 1, 2)),  # a visible move vacates too
     ) == [10, 0, 10, 0, 8]
-
-
-def test_cost_of_a_visible_move_counts_without_a_copy_of_the_meeting() -> None:
-    held = calendar("E3..")
-    assert participant(held, plan(0, (7, 0, 2, 2)), plan(1, (7, 1, 2, 2))) == [6, 9]
+    # Its cost counts without a copy of the meeting.
+    assert participant(calendar("E3.."), plan(0, (7, 0, 2, 2)), plan(1, (7, 1, 2, 2))) == [6, 9]
 
 
 def test_outsider_scores_eleven_unless_a_visible_move_concerns_it() -> None:
@@ -90,13 +86,3 @@ def test_answer_names_every_plan_in_the_order_of_the_offer() -> None:
     answer = scored(calendar(".B1E1"), offer, is_participant=True)
     assert (answer.plan_ids, answer.scores) == ((4, 5, 6), (10, 11, 0))
     assert scored(calendar(".B1E1"), offer, is_participant=False).scores == (11, 11, 11)
-
-
-def test_slots_outside_the_calendar_are_infeasible() -> None:
-    held = calendar("...")
-    assert participant(held, plan(-1), plan(3), plan(0, (7, 0, 3, 1)), plan(0, (7, 0, -1, 1))) == [
-        0,
-        0,
-        0,
-        0,
-    ]

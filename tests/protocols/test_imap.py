@@ -5,16 +5,12 @@ import pytest
 from calbench.domain.actions import PASS, DirectMessage, Turn
 from calbench.domain.calendars import Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
-from calbench.domain.messages import Content, CostReport, CostRequest, Decision
+from calbench.domain.messages import Content, CostReport, CostRequest, Decision, Message
 from calbench.domain.observations import Phase
 from calbench.engine.drivers import run
 from calbench.protocols.base import JUSTIFICATION
 from calbench.protocols.imap import Imap
-from calbench.traces.events import (
-    BatchApplied,
-    BatchRejected,
-    DmSent,
-)
+from calbench.traces.events import BatchApplied, DmSent
 from calbench.traces.models import Trace
 from tests.engine.scripts import book, game_config, move
 from tests.factories import make_scenario
@@ -30,11 +26,7 @@ ALL = tuple(Slot(slot) for slot in range(5))
 
 
 def play(
-    rows: list[str],
-    order: tuple[int, ...] = (2, 0, 1),
-    *,
-    max_turns: int = 15,
-    retries: int = 3,
+    rows: list[str], order: tuple[int, ...] = (2, 0, 1), *, max_turns: int = 15, retries: int = 3
 ) -> Trace:
     config = game_config("imap", max_turns=max_turns, retries=retries)
     return run(make_scenario(rows, [order]), config, [Imap() for _ in rows])
@@ -54,9 +46,9 @@ def report(*costs: int | None) -> CostReport:
     return CostReport(slots=slots, costs=costs)
 
 
-def test_imap_takes_six_messages_when_three_meet() -> None:
-    request, decision = CostRequest(slots=ALL), Decision(slot=Slot(1))
-    assert sent(play(ROWS)) == [
+def test_imap_takes_six_messages_when_three_meet_and_moves_errands() -> None:
+    request, decision, trace = CostRequest(slots=ALL), Decision(slot=Slot(1)), play(ROWS)
+    assert sent(trace) == [
         (0, 0, 1, request),
         (0, 0, 2, request),
         (0, 1, 0, report(0, 10, 1, 0, None)),
@@ -64,10 +56,6 @@ def test_imap_takes_six_messages_when_three_meet() -> None:
         (1, 0, 1, decision),
         (1, 0, 2, decision),
     ]
-
-
-def test_imap_moves_errands_to_the_lowest_free_slot_and_schedules() -> None:
-    trace = play(ROWS)
     batches = {e.agent_id: e.actions for e in trace.events if isinstance(e, BatchApplied)}
     assert batches == {
         0: (book(1, 1),),
@@ -76,26 +64,6 @@ def test_imap_moves_errands_to_the_lowest_free_slot_and_schedules() -> None:
     }
     assert trace.final_state.cost_by_agent == (0, 2, 1)
     assert trace.metrics.rounds_scheduled == 1
-
-
-def test_imap_takes_the_lower_slot_when_two_sums_are_equal() -> None:
-    trace = play(["E1.E1.", ".E1.E1", "...."])
-    decisions = {content for *_, content in sent(trace) if isinstance(content, Decision)}
-    assert decisions == {Decision(slot=Slot(0))}
-
-
-def test_initiator_stays_silent_when_no_slot_is_feasible_for_all() -> None:
-    trace = play(["B.B", ".BB", "..."], retries=0)
-    assert [type(content) for *_, content in sent(trace)] == [
-        CostRequest,
-        CostRequest,
-        CostReport,
-        CostReport,
-    ]
-    conflicts = [(e.agent_id, e.conflict) for e in trace.events if isinstance(e, BatchRejected)]
-    assert conflicts == [
-        (agent, "Expected exactly 1 schedule action, got 0") for agent in (0, 1, 2)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -113,25 +81,20 @@ def test_retry_takes_the_slot_of_its_own_number_counted_from_zero(attempt: int, 
     assert Imap().act(seen) == turn
 
 
-def test_initiator_counts_the_first_vector_of_each_responder_only() -> None:
-    talk = [
-        message(0, CostRequest(slots=ALL), 1),
-        message(1, report(9, 9, 0, 9, 9), 0),
-        message(1, report(0, 9, 9, 9, 9), 0),
-        message(2, report(0, 0, 0, 0, 0), 0),
-    ]
-    turn = Imap().act(observation(0, ".....", messages=talk))
-    assert turn.actions[0] == DirectMessage(to=AgentId(1), content=Decision(slot=Slot(2)))
-
-
-def test_initiator_ignores_vectors_of_outsiders_and_of_another_length() -> None:
-    talk = [
-        message(0, CostRequest(slots=ALL), 1),
-        message(1, report(0, 0, 0), 0),
-        message(4, report(0, 0, 0, 0, 0), 0),
-        message(2, report(0, 0, 0, 0, 0), 0),
-    ]
-    assert Imap().act(observation(0, ".....", messages=talk)) == PASS
+@pytest.mark.parametrize(
+    ("first", "turn"),
+    [
+        (  # The first vector of each responder counts.
+            [message(1, report(9, 9, 0, 9, 9), 0), message(1, report(0, 9, 9, 9, 9), 0)],
+            Turn(tuple(DirectMessage(AgentId(to), Decision(slot=Slot(2))) for to in (1, 2))),
+        ),
+        # Vectors of outsiders and of another length do not.
+        ([message(1, report(0, 0, 0), 0), message(4, report(0, 0, 0, 0, 0), 0)], PASS),
+    ],
+)
+def test_initiator_decides_by_one_whole_vector_of_each(first: list[Message], turn: Turn) -> None:
+    talk = [message(0, CostRequest(slots=ALL), 1), *first, message(2, report(0, 0, 0, 0, 0), 0)]
+    assert Imap().act(observation(0, ".....", messages=talk)) == turn
 
 
 def test_responder_answers_once_and_only_the_initiator() -> None:
@@ -140,11 +103,8 @@ def test_responder_answers_once_and_only_the_initiator() -> None:
     assert Imap().act(observation(2, ".E10B..", messages=asked)) == Turn((answer,))
     answered = [*asked, message(2, answer.content, 0)]
     assert Imap().act(observation(2, ".E10B..", messages=answered)) == PASS
-
-
-def test_responder_stays_silent_when_another_than_the_initiator_asks() -> None:
-    asked = [message(1, CostRequest(slots=ALL), 2)]
-    assert Imap().act(observation(2, ".....", messages=asked)) == PASS
+    stranger = [message(1, CostRequest(slots=ALL), 2)]
+    assert Imap().act(observation(2, ".....", messages=stranger)) == PASS
 
 
 def test_responder_follows_a_decision_of_the_initiator_only() -> None:

@@ -84,11 +84,7 @@ def test_move_is_never_confirmed_in_the_last_sweep(max_turns: int, succeeds: boo
     assert outcomes(trace)[1] == ("scheduled" if succeeds else "inconsistent_slots")
     if not succeeds:
         # Slot 1 is still marked by what agent 1 promised, so slot 3 is its number 1.
-        assert batches(trace, 1) == {
-            1: (1, book(2, 3)),
-            3: (0, book(2, 0)),
-            4: (0, book(2, 0)),
-        }
+        assert batches(trace, 1) == {1: (1, book(2, 3)), 3: (0, book(2, 0)), 4: (0, book(2, 0))}
         assert [calendar.index(1) for calendar in trace.final_state.calendars[:3]] == [0, 0, 0]
 
 
@@ -147,10 +143,7 @@ def test_only_the_first_request_for_an_old_meeting_counts() -> None:
     hidden = HiddenMeeting(MeetingId(1), 1)
     first = seen(0, "...", new=[message(1, request, 0)], held={0: old}, meeting=hidden)
     turn = SdMap().act(first)
-    assert [(to, said(content)) for to, content in words(turn)] == [
-        (1, (7, 0, 1)),
-        (2, (7, 0, 1)),
-    ]
+    assert [(to, said(content)) for to, content in words(turn)] == [(1, (7, 0, 1)), (2, (7, 0, 1))]
     past = [message(1, request, 0), target(1, by=0, to=1), target(1, by=0, to=2)]
     again = seen(0, "...", past, [message(2, request, 0)], held={0: old}, meeting=hidden)
     assert SdMap().act(again) == PASS
@@ -173,10 +166,7 @@ def test_two_repairs_of_a_round_never_take_one_target() -> None:
     hidden = HiddenMeeting(MeetingId(1), 1)
     held = {0: old, 1: other}
     turn = SdMap().act(seen(2, ".....", new=requests, held=held, meeting=hidden))
-    assert [(to, said(content)) for to, content in words(turn)] == [
-        (3, (7, 0, 2)),
-        (4, (8, 0, 3)),
-    ]
+    assert [(to, said(content)) for to, content in words(turn)] == [(3, (7, 0, 2)), (4, (8, 0, 3))]
     # Slot 2 is refused for the first: its mark is gone, and the other one may try it.
     past = [*requests, target(2, by=2, to=3), target(3, by=2, to=4, old=8)]
     refused = [
@@ -184,10 +174,7 @@ def test_two_repairs_of_a_round_never_take_one_target() -> None:
         target_reply(3, "IMPOSSIBLE", by=4, to=2, old=8),
     ]
     turn = SdMap().act(seen(2, ".....", past, refused, held=held, meeting=hidden))
-    assert [(to, said(content)) for to, content in words(turn)] == [
-        (3, (7, 0, 3)),
-        (4, (8, 0, 2)),
-    ]
+    assert [(to, said(content)) for to, content in words(turn)] == [(3, (7, 0, 3)), (4, (8, 0, 2))]
 
 
 def test_promised_target_is_refused_to_another_repair_until_the_first_one_fails() -> None:
@@ -290,8 +277,5 @@ def test_initiator_without_a_copy_repairs_with_those_it_once_asked() -> None:
     hidden = HiddenMeeting(MeetingId(9), 1)
     new = [message(1, request, 0, meeting_id=9)]
     turn = SdMap().act(seen(0, "...", new=new, meeting=hidden, earlier=once))
-    assert [(to, said(content)) for to, content in words(turn)] == [
-        (1, (7, 0, 1)),
-        (2, (7, 0, 1)),
-    ]
+    assert [(to, said(content)) for to, content in words(turn)] == [(1, (7, 0, 1)), (2, (7, 0, 1))]
     assert SdMap().act(seen(0, "...", new=new, meeting=hidden)) == PASS

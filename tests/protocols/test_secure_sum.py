@@ -10,9 +10,7 @@ from calbench.domain.calendars import HiddenMeeting, Meeting
 from calbench.domain.ids import AgentId, MeetingId, Slot
 from calbench.domain.messages import Announcement, Content, Decision, Message, PartialSum, Share
 from calbench.domain.observations import Observation, Phase
-from calbench.domain.sharing import (
-    MODULUS,
-)
+from calbench.domain.sharing import MODULUS
 from calbench.engine.drivers import run
 from calbench.engine.seating import team_of
 from calbench.protocols.secure_sum import SecureSum
@@ -83,27 +81,24 @@ def test_first_vector_of_each_participant_counts_and_no_outsiders_or_short_one()
     assert turn == Turn((to(0, expected),))
 
 
+def attempts(trace: Trace) -> dict[int, int]:
+    return {e.agent_id: e.attempt for e in trace.events if isinstance(e, BatchApplied)}
+
+
 def test_no_partial_sum_follows_shares_that_the_cap_cut_short() -> None:
     trace = play(dm_cap=5)
     assert [kind for *_, kind in sent(trace)] == ["share"] * 5
     trace = play(dm_cap=9)
     assert [kind for *_, kind in sent(trace)][-1] == "announcement"
-    placed: dict[int, int] = {
-        e.agent_id: e.attempt for e in trace.events if isinstance(e, BatchApplied)
-    }
-    assert placed == {0: 0, 1: 0, 2: 1}
+    assert attempts(trace) == {0: 0, 1: 0, 2: 1}
 
 
 @pytest.mark.parametrize("max_turns", [1, 2, 3])
 def test_only_what_was_read_counts_when_the_cap_cuts_the_talk(max_turns: int) -> None:
     trace = play(max_turns_per_round=max_turns)
     assert ("announcement" in [kind for *_, kind in sent(trace)]) == (max_turns > 1)
-    placed: dict[int, int] = {
-        e.agent_id: e.attempt for e in trace.events if isinstance(e, BatchApplied)
-    }
-    assert placed[0] == (0 if max_turns > 1 else 1)
-    assert placed[1] == (0 if max_turns > 1 else 1)
-    assert placed[2] == (0 if max_turns > 2 else 1)
+    late = {0: max_turns <= 1, 1: max_turns <= 1, 2: max_turns <= 2}
+    assert attempts(trace) == late
 
 
 def test_participant_follows_an_announcement_of_the_initiator_only() -> None:
@@ -173,12 +168,8 @@ def test_private_seed_stands_in_its_agents_observations_and_nowhere_else() -> No
             assert not any(seed in repr(seen) for seed in others)
     text = trace_bytes(play_game(scenario, "secure-sum")).decode()
     assert not any(str(seed) in text for seed in owner_by_seed)
-
-
-def test_seat_that_does_not_ask_gets_no_chance() -> None:
-    assert {seen.private_seed for note in noted(drawn(1), private=False) for seen in note.seen} == {
-        None
-    }
+    unasked = noted(scenario, private=False)
+    assert {seen.private_seed for note in unasked for seen in note.seen} == {None}
 
 
 def test_shares_change_with_the_scenarios_seed_and_nothing_else_does() -> None:

@@ -3,7 +3,6 @@
 from collections import Counter
 from itertools import product
 
-from calbench.domain.messages import PartialSum, Share
 from calbench.domain.randomness import stream
 from calbench.domain.sharing import (
     MODULUS,
@@ -11,13 +10,10 @@ from calbench.domain.sharing import (
     encoded,
     infeasible_count,
     infeasible_mark,
-    remainder,
     uniform,
 )
-from calbench.protocols.costs import local_costs
 from calbench.scenarios.models import GREATEST_COST
-from tests.factories import calendar
-from tests.protocols.secure_sums import INF, SHOWN, messages, play
+from tests.protocols.secure_sums import INF, SHOWN
 
 
 def test_modulus_is_a_prime_above_every_encoded_total() -> None:
@@ -39,34 +35,6 @@ def test_infeasible_slots_are_counted_and_costs_kept_apart() -> None:
 def test_cost_is_encoded_as_infeasible_when_so_many_could_reach_the_mark() -> None:
     greatest = (INF - 1) // 3
     assert encoded((greatest, greatest + 1, 0), 3) == (greatest, INF, 0)
-
-
-def test_shares_reconstruct_the_vectors() -> None:
-    trace = play()
-    vectors = [
-        encoded(local_costs(calendar(shown)), 3)
-        for shown in ("E100.E1B.", ".E10E1.B", "E10E1BE10.")
-    ]
-    shares: dict[tuple[int, int], tuple[int, ...]] = {
-        (event.from_agent, event.to_agents[0]): event.content.values
-        for event in messages(trace)
-        if isinstance(event.content, Share)
-    }
-    sums: dict[int, tuple[int, ...]] = {
-        event.from_agent: event.content.values
-        for event in messages(trace)
-        if isinstance(event.content, PartialSum)
-    }
-    kept = [
-        remainder(vector, [shares[agent, other] for other in range(3) if other != agent], MODULUS)
-        for agent, vector in enumerate(map(tuple, vectors))
-    ]
-    for agent in range(3):
-        given = [shares[agent, other] for other in range(3) if other != agent]
-        assert added([kept[agent], *given], MODULUS) == vectors[agent]
-        if agent:
-            read = [shares[other, agent] for other in range(3) if other != agent]
-            assert sums[agent] == added([kept[agent], *read], MODULUS)
 
 
 def test_draws_cover_the_residues_evenly() -> None:

@@ -9,17 +9,10 @@ import pytest
 
 from calbench import play_game, score_game
 from calbench.domain.messages import PartialSum, Share
-from calbench.domain.sharing import (
-    MODULUS,
-    added,
-    encoded,
-    infeasible_count,
-    remainder,
-)
+from calbench.domain.sharing import MODULUS, added, encoded, infeasible_count, remainder
 from calbench.metrics.privacy.loss import round_beliefs
 from calbench.protocols import secure_sum
 from calbench.protocols.costs import local_costs
-from calbench.traces.events import DmSent
 from tests.factories import make_scenario
 from tests.metrics.changes import changes_of
 from tests.protocols.secure_sums import SHOWN, drawn, messages, play
@@ -146,23 +139,6 @@ def test_two_shown_costs_can_be_read_from_their_sum() -> None:
 
 
 # ---------------------------------------------------------------- privacy loss
-
-
-def test_initiator_learns_shares_of_the_feasible_with_the_last_partial_sum() -> None:
-    trace = play()
-    (last,) = [
-        index
-        for index, event in enumerate(trace.events)
-        if isinstance(event, DmSent) and (event.turn, event.content.kind) == (1, "partial_sum")
-    ]
-    (beliefs,) = round_beliefs(trace)
-    sums = [change for change in changes_of(beliefs) if change.source == "partial_sum"]
-    assert {change.event_index for change in sums} == {last}
-    assert {change.observer for change in sums} == {0}
-    # Infeasible among agents 1 and 2, by slot: none, none, one, none, one.
-    for target in (1, 2):
-        told = [change.after for change in sums if change.target == target]
-        assert told == [1.0, 1.0, 0.5, 1.0, 0.5]
 
 
 def test_announcement_vouches_for_all_to_those_who_hear_it() -> None:

@@ -123,19 +123,20 @@ def test_number_of_more_than_64_bits_is_refused(tmp_path: Path) -> None:
         read_suite(path)
 
 
-def test_line_of_a_suite_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("bound", "most", "said"),
+    [
+        ("MOST_LINE_BYTES", 10, r"long\.jsonl, line 1: longer than 10 bytes; "),
+        ("MOST_SCENARIOS", 1, r"long\.jsonl, line 2: more than 1 scenarios; split"),
+    ],
+)
+def test_suite_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int, said: str
+) -> None:
     path = tmp_path / "long.jsonl"
-    write_suite(path, [EXAMPLE])
-    monkeypatch.setattr(storage, "MOST_LINE_BYTES", 10)
-    with pytest.raises(FileError, match=r"long\.jsonl, line 1: longer than 10 bytes; "):
-        read_suite(path)
-
-
-def test_scenarios_of_a_suite_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "many.jsonl"
     write_suite(path, [EXAMPLE, EXAMPLE.updated(scenario_id="other")])
-    monkeypatch.setattr(storage, "MOST_SCENARIOS", 1)
-    with pytest.raises(FileError, match=r"many\.jsonl, line 2: more than 1 scenarios; split"):
+    monkeypatch.setattr(storage, bound, most)
+    with pytest.raises(FileError, match=said):
         read_suite(path)
 
 

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from calbench.domain.calendars import Errand
 from calbench.domain.ids import AgentId, ErrandId, ItemId, MeetingId
-from calbench.scenarios.labels import (
-    TIERS,
-    LabelBank,
-    Labels,
-    assign_labels,
-)
+from calbench.scenarios.labels import TIERS, LabelBank, Labels, assign_labels
 from calbench.scenarios.models import ErrandEntry, Scenario
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
@@ -24,10 +19,7 @@ from tests.scenarios.label_banks import BANK, texts_of
 from tests.strategies import loose_scenarios, scenarios
 
 EXAMPLE = make_scenario(
-    ["EB..E.", ".E3..B.", "..E2..E"],
-    [(1, 0), (2, 1)],
-    prior=[((0, 2), 3)],
-    seed=7,
+    ["EB..E.", ".E3..B.", "..E2..E"], [(1, 0), (2, 1)], prior=[((0, 2), 3)], seed=7
 )
 
 
@@ -85,27 +77,17 @@ def test_agent_owns_the_labels_of_its_errands_and_its_meetings_alone(scenario: S
         }
         own = labels.own_labels(AgentId(agent))
         assert set(own) == errand_ids(scenario, agent) | takes_part
+        shown = scenario.shown_calendars[agent]
+        assert {item.item_id for item in shown if item is not None} <= set(own)
         assert all(own[item] == texts_of(labels)[item] for item in own)
 
 
-@given(scenarios())
-def test_agent_owns_the_label_of_all_that_its_calendar_ever_shows(scenario: Scenario) -> None:
-    labels = assign_labels(scenario, BANK)
-    for agent, calendar in enumerate(scenario.shown_calendars):
-        own = labels.own_labels(AgentId(agent))
-        assert {item.item_id for item in calendar if item is not None} <= set(own)
-
-
-def test_own_labels_are_made_anew_for_each_caller() -> None:
+def test_own_labels_are_made_anew_for_each_caller_and_strangers_have_none() -> None:
     labels = assign_labels(EXAMPLE, BANK)
     first = labels.own_labels(AgentId(0))
     assert isinstance(first, dict)
     first.clear()
     assert labels.own_labels(AgentId(0))
-
-
-def test_unknown_agents_and_items_have_no_labels() -> None:
-    labels = assign_labels(EXAMPLE, BANK)
     for stranger in (-1, 3):
         with pytest.raises(KeyError):
             labels.own_labels(AgentId(stranger))

@@ -74,23 +74,22 @@ def test_sampling_keeps_other_draws_when_one_step_changes() -> None:
 
 
 @given(scenarios())
-def test_meetings_are_numbered_and_spoken_in_order(scenario: Scenario) -> None:
-    num_meetings, num_prior = len(scenario.meetings), len(scenario.prior_meetings)
+def test_meetings_and_errands_are_numbered_and_meetings_spoken_and_cost_as_asked(
+    scenario: Scenario,
+) -> None:
     ids = [m.meeting_id for m in scenario.all_meetings]
-    assert ids == list(range(1, num_meetings + num_prior + 1))
+    assert ids == list(range(1, len(ids) + 1))
     for meeting in scenario.meetings:
         first, *others = meeting.speaker_order
         assert others == sorted(set(meeting.participants) - {first})
-
-
-@given(scenarios())
-def test_errand_ids_follow_meeting_ids(scenario: Scenario) -> None:
-    ids = [
+    costs = {meeting.cost for meeting in scenario.all_meetings}
+    assert costs <= set(range(1, recorded(scenario).meeting_cost_level + 1))
+    numbers = [
         item.errand_id
         for agent in range(scenario.num_agents)
         for item in errands(scenario, agent).values()
     ]
-    assert ids == list(range(101, 101 + len(ids)))
+    assert numbers == list(range(101, 101 + len(numbers)))
 
 
 def test_errand_ids_start_after_the_last_meeting_where_there_are_many() -> None:
@@ -113,65 +112,25 @@ def test_witness_is_feasible_and_off_prior_meetings(scenario: Scenario) -> None:
 
 
 @given(scenarios())
-def test_free_slots_are_never_fewer_than_meetings(scenario: Scenario) -> None:
-    for agent, calendar in enumerate(scenario.calendars):
-        assert calendar.count(None) >= len(witness_slots(scenario, agent))
-
-
-@given(scenarios())
-def test_errand_count_is_the_density_as_far_as_it_fits(scenario: Scenario) -> None:
+def test_errands_are_laid_as_asked(scenario: Scenario) -> None:
     params = recorded(scenario)
-    for agent in range(scenario.num_agents):
-        target = round(scenario.num_slots * params.density_by_agent[agent])
-        room = (
-            scenario.num_slots
-            - len(witness_slots(scenario, agent))
-            - len(prior_slots(scenario, agent))
-        )
-        assert len(errands(scenario, agent)) == min(target, room)
-
-
-@given(scenarios())
-def test_absorbing_slots_stay_free_off_the_witness(scenario: Scenario) -> None:
     for agent, calendar in enumerate(scenario.calendars):
-        witness = set(witness_slots(scenario, agent))
+        items, witness = errands(scenario, agent), set(witness_slots(scenario, agent))
+        placed, count = set(items), len(items)
+        room = scenario.num_slots - len(witness) - len(prior_slots(scenario, agent))
+        assert count == min(round(scenario.num_slots * params.density_by_agent[agent]), room)
         free = {slot for slot, item in enumerate(calendar) if item is None}
-        assert len(free - witness) >= min(len(witness), len(errands(scenario, agent)))
-
-
-@given(scenarios())
-def test_errands_stand_on_the_witness_first_when_forced(scenario: Scenario) -> None:
-    if not recorded(scenario).force_witness_errand:
-        return
-    for agent in range(scenario.num_agents):
-        placed, witness = set(errands(scenario, agent)), set(witness_slots(scenario, agent))
-        assert len(placed & witness) == min(len(placed), len(witness))
-
-
-@given(scenarios())
-def test_blocked_errands_are_as_many_as_asked_and_never_on_the_witness(scenario: Scenario) -> None:
-    for agent, asked in enumerate(recorded(scenario).blocked_by_agent):
-        witness = set(witness_slots(scenario, agent))
-        blocked = {slot for slot, item in errands(scenario, agent).items() if item.blocked}
+        assert len(free) >= len(witness)
+        assert len(free - witness) >= min(len(witness), count), "for what makes way"
+        if params.force_witness_errand:
+            assert len(placed & witness) == min(count, len(witness))
+        blocked = {slot for slot, item in items.items() if item.blocked}
         assert not blocked & witness
-        assert len(blocked) == min(asked, len(errands(scenario, agent).keys() - witness))
-
-
-@given(scenarios())
-def test_costs_are_a_balanced_multiset_and_shown_by_level(scenario: Scenario) -> None:
-    params = recorded(scenario)
-    for agent in range(scenario.num_agents):
-        items = list(errands(scenario, agent).values())
-        expected = [1 + index % params.pref_level for index in range(len(items))]
-        assert sorted(item.cost for item in items) == sorted(expected)
-        assert all(item.shown_cost == params.shown_costs[item.cost - 1] for item in items)
-
-
-@given(scenarios())
-def test_meeting_costs_stay_within_their_level(scenario: Scenario) -> None:
-    level = recorded(scenario).meeting_cost_level
-    costs = {meeting.cost for meeting in scenario.all_meetings}
-    assert costs <= set(range(1, level + 1))
+        assert len(blocked) == min(params.blocked_by_agent[agent], len(placed - witness))
+        balanced = sorted(1 + index % params.pref_level for index in range(count))
+        assert sorted(item.cost for item in items.values()) == balanced
+        for item in items.values():
+            assert item.shown_cost == params.shown_costs[item.cost - 1]
 
 
 def test_errand_costs_start_at_the_floor() -> None:

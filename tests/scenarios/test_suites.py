@@ -68,10 +68,7 @@ def test_tertile_choice_takes_the_stated_ranks_of_150_candidates() -> None:
     chosen = tertile_choice(fractions, 45)
     assert [number for number, _ in chosen] == [50 * third + r for third in range(3) for r in ranks]
     assert [tertile for _, tertile in chosen] == ["easy"] * 15 + ["medium"] * 15 + ["hard"] * 15
-
-
-def test_tertile_choice_breaks_ties_by_candidate_number() -> None:
-    assert [number for number, _ in tertile_choice([0.5] * 9, 9)] == list(range(9))
+    assert [number for number, _ in tertile_choice([0.5] * 9, 9)] == list(range(9)), "ties"
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.data())
@@ -87,7 +84,7 @@ def test_tertile_choice_takes_distinct_candidates_from_easy_to_hard(
         assert (values[0], values[-1]) == (max(fractions), min(fractions))
 
 
-def test_former_suite_has_fifteen_of_each_tertile_in_order(
+def test_former_suite_has_what_it_says(
     former: tuple[SuiteSpec, tuple[Scenario, ...]],
 ) -> None:
     spec, suite = former
@@ -98,30 +95,13 @@ def test_former_suite_has_fifteen_of_each_tertile_in_order(
     assert fractions == sorted(fractions, reverse=True)
     assert len({s.seed for s in suite}) == 45
     assert all(s.seed < 2**53 for s in suite)
-
-
-def test_former_suite_holds_the_hardest_and_the_easiest_candidate(
-    former: tuple[SuiteSpec, tuple[Scenario, ...]],
-) -> None:
-    spec, suite = former
-    fractions = [fraction_of(with_difficulty(sample_candidate(spec, n))) for n in range(150)]
-    assert (fraction_of(suite[0]), fraction_of(suite[-1])) == (max(fractions), min(fractions))
-
-
-def test_former_suite_draws_density_and_blocked_for_each_agent(
-    former: tuple[SuiteSpec, tuple[Scenario, ...]],
-) -> None:
-    _, suite = former
+    # The hardest and the easiest candidate are in it; density and blocked differ by agent.
+    every = [fraction_of(with_difficulty(sample_candidate(spec, n))) for n in range(150)]
+    assert (fractions[0], fractions[-1]) == (max(every), min(every))
     params = [s.params for s in suite if s.params is not None]
     assert {density for p in params for density in p["density"]} == {0.60, 0.75, 0.90}
     assert {blocked for p in params for blocked in p["blocked"]} == {2, 4, 6}
     assert len({tuple(p["density"]) for p in params}) > 30
-
-
-def test_former_suite_carries_oracles_between_best_and_worst(
-    former: tuple[SuiteSpec, tuple[Scenario, ...]],
-) -> None:
-    spec, suite = former
     for scenario in suite:
         oracle = scenario.oracle
         assert oracle is not None
@@ -290,13 +270,9 @@ def test_obstacles_by_hand() -> None:
     # The first two meetings share agent 1 and want slot 1; the third has slots 1 and 2 for nothing.
     scenario = make_scenario(["E..", "E.E", "E.."], [(0, 1), (1, 2), (2,)])
     found = obstacles(scenario.problem)
-    assert found.cheapest_cost == 0
-    assert found.clashes == 1 + 1 / 2
-
-
-def test_without_a_slot_there_is_no_cheapest_one() -> None:
-    scenario = make_scenario(["B.", ".B"], [(0, 1)])
-    assert obstacles(scenario.problem) == (None, None, None)
+    assert (found.cheapest_cost, found.clashes) == (0, 1 + 1 / 2)
+    nowhere = make_scenario(["B.", ".B"], [(0, 1)])
+    assert obstacles(nowhere.problem) == (None, None, None)
 
 
 @given(st.integers(0, 10**6))

@@ -21,14 +21,7 @@ from scipy.sparse import csr_array
 from calbench.analysis.audit_sample import CROSSED, KEPT, OTHERS, UNSEEN, Unseen
 from calbench.console import say
 from calbench.files import write_atomically
-from calbench.metrics.speech.detectors import (
-    LEAK,
-    OWN_SLOT,
-    UNIT,
-    WEIGHTS,
-    Detector,
-    Weights,
-)
+from calbench.metrics.speech.detectors import LEAK, OWN_SLOT, UNIT, WEIGHTS, Detector, Weights
 from calbench.metrics.speech.features import RULED, message_features, prepared
 from calbench.metrics.speech.leakage import signs_in, told_by
 from calbench.metrics.speech.rules import ruled_slot

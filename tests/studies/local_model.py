@@ -150,10 +150,7 @@ def serving(python: str, model: Path, log: Path, **options: int) -> Iterator[str
     for name, value in given.items():
         command += [f"--{name.replace('_', '-')}", str(value)]
     log.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        log.open("wb") as said,
-        subprocess.Popen(command, stdout=said, stderr=said) as process,
-    ):
+    with log.open("wb") as said, subprocess.Popen(command, stdout=said, stderr=said) as process:
         try:
             _wait(process, port, log)
             yield f"http://127.0.0.1:{port}/v1"

@@ -74,9 +74,7 @@ def rows_of(task: Task, found: tuple[RunSpec, ...]) -> pd.DataFrame:
     )
 
 
-def scenario_rows(
-    scores: Iterable[tuple[str, int, GameScore, AuthorsScore]],
-) -> pd.DataFrame:
+def scenario_rows(scores: Iterable[tuple[str, int, GameScore, AuthorsScore]]) -> pd.DataFrame:
     """Return the rows of games, one for each.
 
     Args:
@@ -104,11 +102,7 @@ def scenario_rows(
     return cast(group_totals(rows[by].join(values).join(counts), by), COLUMNS)
 
 
-_OF_AGENT = (
-    "assigned",
-    "scheduled",
-    "excess_vps",
-)
+_OF_AGENT = ("assigned", "scheduled", "excess_vps")
 """Of an agent's game: what the measures are made from."""
 
 

@@ -1,23 +1,19 @@
 """A recorded reader: its answers are kept at once, and its tables follow from them."""
 
-import json
 import math
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from calbench.metrics.speech.sample import read_others
+from tests.llm.stub_server import Answer, Asked, StubServer, served
 from tests.studies.reader import (
     ANSWERS,
     DRAWN,
     GAMES,
     LABEL,
-    Asked,
     Heard,
     answered,
     digest,
@@ -26,6 +22,7 @@ from tests.studies.reader import (
     odds_of,
     of_sample,
 )
+from tests.studies.reader import Asked as Question
 from tests.studies.readings import QUALITY, RELIABILITY, Case, chances, tables
 
 
@@ -40,67 +37,49 @@ def test_odds_add_spellings_and_take_the_last_for_what_is_not_there() -> None:
 
 
 def test_message_is_asked_about_before_the_question_and_the_entry() -> None:
-    asked = Asked("At 3 I see the dentist. Slot 4?", LABEL, "dental check")
+    asked = Question("At 3 I see the dentist. Slot 4?", LABEL, "dental check")
     assert asked.words.startswith(f"Message: {asked.text}\n")
     assert "dental check" in asked.words
-    assert "dental check" not in Asked(asked.text, "proposal").words
+    assert "dental check" not in Question(asked.text, "proposal").words
 
 
 def test_draw_is_the_same_in_every_order() -> None:
-    found = [Asked(f"message {text}", "slot", str(slot)) for text in range(600) for slot in (1, 2)]
+    found = [
+        Question(f"message {text}", "slot", str(slot)) for text in range(600) for slot in (1, 2)
+    ]
     some = drawn(found)
     assert some == drawn(reversed(found))
     assert len(some) == len({each.text for each in some}) == DRAWN
     assert {each.about for each in some} == {"1", "2"}
 
 
-@pytest.fixture
-def server() -> Iterator[tuple[str, list[str]]]:
-    """Answer each question with yes at even odds to no's one in three, and note it."""
-    heard: list[str] = []
+class Reader(StubServer):
+    """Answers each question with yes at three times the odds of no, but for a fault."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            heard.append(body["messages"][1]["content"])
-            if "fault" in heard[-1]:
-                self.send_error(500)
-                return
-            top = {"top_logprobs": tokens(Yes=0.6, No=0.2)}
-            data = json.dumps({"choices": [{"logprobs": {"content": [top]}}]}).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=found.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{found.server_port}", heard
-    found.shutdown()
-    found.server_close()
+    def answer_to(self, asked: Asked) -> Answer:
+        if "fault" in asked.body["messages"][1]["content"]:
+            return Answer(status=500)
+        top = {"top_logprobs": tokens(Yes=0.6, No=0.2)}
+        return Answer({"choices": [{"logprobs": {"content": [top]}}]})
 
 
-def test_only_what_is_new_is_asked_and_a_fault_loses_nothing(
-    server: tuple[str, list[str]], tmp_path: Path
-) -> None:
-    url, heard = server
-    path = tmp_path / "answers.jsonl"
-    first = [Asked("a", "proposal"), Asked("a", LABEL, "x")]
-    with pytest.raises(OSError, match="500"):
-        answered([*first, Asked("z fault", "proposal")], url, path)
-    assert len(path.read_text().splitlines()) == 2
-    heard.clear()
-    found = answered([*first, Asked("b", "proposal")], url, path)
+def test_only_what_is_new_is_asked_and_a_fault_loses_nothing(tmp_path: Path) -> None:
+    server, path = Reader(), tmp_path / "answers.jsonl"
+    first = [Question("a", "proposal"), Question("a", LABEL, "x")]
+    with served(server):
+        with pytest.raises(OSError, match="500"):
+            answered([*first, Question("z fault", "proposal")], server.url, path)
+        assert len(path.read_text().splitlines()) == 2
+        server.asked.clear()
+        found = answered([*first, Question("b", "proposal")], server.url, path)
+    heard = [body["messages"][1]["content"] for body in server.asked]
     assert [each.partition("\n")[0] for each in heard] == ["Message: b"]
     assert set(found.values()) == {round(math.log(3), 3)}
     assert answered(first, "http://127.0.0.1:9", path) == found
 
 
 def test_games_count_how_often_a_slot_that_was_named_had_room() -> None:
-    asked = Asked("Slot 3 works.", "slot", "3")
+    asked = Question("Slot 3 works.", "slot", "3")
     said = [Heard(asked, "model", "m", had_room) for had_room in (True, False, True)]
     (row,) = games_table(said, {asked: 1.5}).to_dict("records")
     assert row == {

@@ -151,16 +151,13 @@ def test_recording_that_broke_off_goes_on_where_it_was_and_leaves_the_old_one(
     assert not begun.with_suffix(".hours.json").exists()
 
 
-def test_every_cohort_says_which_model_spoke() -> None:
+def test_every_cohort_says_which_model_spoke(tmp_path: Path) -> None:
     folders = [folder for folder in sorted(COHORTS.iterdir()) if folder.is_dir()]
     models = [model for folder in folders for model in read_models(folder)]
     players = [player for model in models for player in model.players]
     assert len(set(players)) == len(players)
     assert len({model.sha256 for model in models}) == 3
     assert {model.licence for model in models} == {"Apache-2.0"}
-
-
-def test_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"models\.json"):
         read_models(tmp_path)
     (tmp_path / "models.json").write_text('[{"name": 1}]')
