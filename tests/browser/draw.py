@@ -4,17 +4,16 @@ From the tables that `dvc repro` made, with the code and texts that are here. A 
 site, but its links lead nowhere and its trace browser has no game. Nothing else is written.
 """
 
-import json
 from difflib import get_close_matches
 from pathlib import Path
 
-import plotly.graph_objects as go
 import yaml
 
 from calbench.errors import ConfigError
 from calbench.folders import replaced
 from calbench.report.build import CONFIG, build_site
 from calbench.report.figures.figure import Figure
+from calbench.report.figures.template import checked
 from calbench.report.pages import PAGES
 from calbench.report.pages.gallery import SECTIONS
 from calbench.report.site import Site
@@ -79,8 +78,7 @@ def draw_figure(shown: Site, key: str, folder: Path = DRAWN) -> Path:
     figure: Figure = section.figure(setting, shown.styles)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{key}.html"
-    plain = json.loads(json.dumps(figure.drawn.to_plotly_json(), default=list))
-    drawn = go.Figure(plain).update_layout(title=figure.title, height=figure.height)
+    drawn = checked(figure.drawn).update_layout(title=figure.title, height=figure.height)
     drawn.write_html(path, include_plotlyjs="directory")
     return path
 

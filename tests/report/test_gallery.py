@@ -40,7 +40,7 @@ def view(tmp_path: Path) -> Setting:
 
 def data(figure: Figure) -> list[Any]:
     """Return the traces as pages have them."""
-    return list(figure.drawn.to_plotly_json()["data"])
+    return list(figure.drawn["data"])
 
 
 def board(team: str, fairness: str) -> dict[str, str]:
@@ -276,7 +276,7 @@ def test_patterns_by_message_and_by_game_are_drawn_apart(view: Setting) -> None:
     (message,), (rounds,) = said.rows, happened.rows
     assert (message["rate_low"], message["rate_high"]) == (float(low), float(high))
     assert (rounds["rate"], rounds["rate_low"]) == (4, None)
-    axes = [figure.drawn.to_plotly_json()["layout"]["xaxis"] for figure in (said, happened)]
+    axes = [figure.drawn["layout"]["xaxis"] for figure in (said, happened)]
     assert axes[0]["range"][1] < 0.5  # a rare one is not flattened
     assert [axis["title"]["text"] for axis in axes] == [
         "Share of messages", "Times found in a game",

@@ -1,18 +1,15 @@
 """One figure of the site: what is drawn, what its title says, and the numbers behind it."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import plotly.graph_objects as go
-
 from calbench.report.columns import DIGITS, Column, apart, interval, number, word
 from calbench.report.escape import write_data
 from calbench.report.experiment import Setting
 from calbench.report.figures.style import Styles, Value
-from calbench.report.figures.template import TEMPLATE
+from calbench.report.figures.template import TEMPLATE, Drawn, in_order
 from calbench.report.kind import DEGENERATE, KINDS, Kind
 from calbench.report.sentence import MOST_NAMED, Sentence, cell, names, said
 from calbench.report.tables import Row, csv_bytes
@@ -38,7 +35,7 @@ class Figure:
     and sources to :func:`section`.
 
     Attributes:
-        drawn: the figure itself, in the project's template.
+        drawn: the figure itself, for the project's template.
         columns: of the table of the numbers that are drawn.
         rows: of that table, as in the sources; further cells are left out.
         height: in pixels.
@@ -49,7 +46,7 @@ class Figure:
         measured: its columns whose numbers are drawn as marks.
     """
 
-    drawn: go.Figure
+    drawn: Drawn
     columns: Sequence[str]
     rows: Sequence[Row]
     height: int = 420
@@ -62,7 +59,7 @@ class Figure:
     @cached_property
     def kinds(self) -> list[Kind]:
         """The kinds of players in it: each has a colour that nothing else has."""
-        drawn = json.dumps(self.drawn.to_plotly_json()["data"], default=list)
+        drawn = str(self.drawn["data"])
         return [kind for kind in KINDS if kind.colour in drawn]
 
     @property
@@ -110,8 +107,9 @@ class Figure:
         table.write_bytes(csv_bytes(self.written, self.rows))
         if self.is_sparse:
             return
-        drawn = self.drawn.to_plotly_json()
-        del drawn["layout"]["template"]  # pages have it once
+        drawn = in_order(self.drawn)
+        for each in drawn["data"]:
+            each["type"] = each.pop("type")  # last, as Plotly writes it
         write_data(docs / "pagedata", f"{FOLDER}/{self.key}", drawn)
 
 
@@ -166,7 +164,7 @@ def write_figures(figures: Sequence[Figure], docs: Path) -> None:
     for figure in figures:
         figure.write(docs)
     if figures:
-        write_data(docs / "pagedata", f"{FOLDER}/template", TEMPLATE.to_plotly_json())
+        write_data(docs / "pagedata", f"{FOLDER}/template", in_order(TEMPLATE))
 
 
 def columns_of(*names: str, measures: Sequence[str] = ()) -> tuple[str, ...]:

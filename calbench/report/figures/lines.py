@@ -4,12 +4,10 @@ from collections.abc import Mapping, Sequence
 from math import log10
 from typing import Any
 
-import plotly.graph_objects as go
-
 from calbench.report.columns import DIGITS
 from calbench.report.figures.figure import Figure, competing, spread
 from calbench.report.figures.style import DASHES, QUIET, Style, Styles, Value, error_bars, plain
-from calbench.report.figures.template import TEXT, drawing
+from calbench.report.figures.template import TEXT, Drawn, drawing, trace
 from calbench.report.labels import CHARACTER, LINE
 from calbench.report.sentence import cell, said
 from calbench.report.tables import Row, grouped
@@ -29,7 +27,7 @@ Panel = Mapping[str, Mapping[int, Value]]
 
 def line(
     name: str, values: Sequence[Value], style: Style, place: int, *, thick: float = 1.5, **more: Any
-) -> go.Scatter:
+) -> Drawn:
     """Return points of one name with intervals upward, joined by a line.
 
     Args:
@@ -40,7 +38,8 @@ def line(
         thick: of the line, in pixels.
         more: properties of Plotly.
     """
-    return go.Scatter(
+    return trace(
+        "scatter",
         y=[value.number for value in values],
         error_y=error_bars(values, style.colour, thickness=1),
         name=plain(name),
@@ -52,7 +51,7 @@ def line(
 
 def lines(
     panels: Mapping[str, Panel], style_by_name: Styles, title: str, y_title: str, height: int
-) -> go.Figure:
+) -> Drawn:
     """Return lines over a whole number, in panels below each other, with names at their ends.
 
     Points of several names are a little apart, so that their intervals can be distinguished.
@@ -181,7 +180,7 @@ def _line(
     axis: str,
     *,
     is_named: bool,
-) -> go.Scatter:
+) -> Drawn:
     place = names.index(name)
     shift = (place - (len(names) - 1) / 2) * SPREAD / max(len(names), 4)
     return line(
@@ -251,7 +250,7 @@ def over_agents(
 LOW = ("is lowest", "are lowest")
 
 
-def _drawing(rows: Sequence[Row], y_title: str, looks: Styles, *, is_log: bool) -> go.Figure:
+def _drawing(rows: Sequence[Row], y_title: str, looks: Styles, *, is_log: bool) -> Drawn:
     """Return the curves, with the name of each at its end."""
     sizes = sorted({row["agents"] for row in rows})
     curves = grouped(rows, "team")
@@ -296,7 +295,7 @@ def _value(row: Row) -> Value:
     return Value(row["value"], row["low"], row["high"])
 
 
-def _curve(rows: Sequence[Row], style: Style, place: int) -> go.Scatter:
+def _curve(rows: Sequence[Row], style: Style, place: int) -> Drawn:
     team = rows[0]["team"]
     return line(
         team,

@@ -6,8 +6,7 @@ What DSM does between its presets is drawn as lines on them.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING
 
 from calbench.analysis.measures import Measure, privacy_measure
 from calbench.errors import CalbenchError
@@ -18,11 +17,15 @@ from calbench.report.figures.figure import Figure, columns_of, competing, spread
 from calbench.report.figures.regret import EVENLY, LEAST
 from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
 from calbench.report.figures.style import Style, Styles, Value, styles
+from calbench.report.figures.template import checked
 from calbench.report.kind import TYPED, VPS_KIND_NAMES, kind_of
 from calbench.report.panels import silence_of
 from calbench.report.sentence import Sentence, names, said
 from calbench.report.site import FRONT, Site
 from calbench.report.tables import Row, grouped
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 SILENCE = "silence: no message, no meeting"
 """What the legend calls the line of those that say nothing."""
@@ -251,7 +254,7 @@ def plane(
     )
 
 
-def plane_of(rows: Sequence[Row]) -> go.Figure:
+def plane_of(rows: Sequence[Row]) -> "go.Figure":
     """Return the plane of cost against privacy of any teams.
 
     Args:
@@ -265,7 +268,7 @@ def plane_of(rows: Sequence[Row]) -> go.Figure:
     looks = styles({row["team"]: kind_of(row.get("kind", "")) for row in drawn})
     points = [_point(row["team"], row, looks[row["team"]], COST) for row in drawn]
     loss = MEASURE_BY_NAME[privacy_measure(kind)]
-    return scatter(points, _across(loss, kind), COST.axis)
+    return checked(scatter(points, _across(loss, kind), COST.axis))
 
 
 def _across(loss: Measure, kind: str) -> Axis:

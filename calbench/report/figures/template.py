@@ -5,12 +5,16 @@ that one figure serves light and dark pages.
 """
 
 import textwrap
-from collections.abc import Sequence
-from typing import Any
-
-import plotly.graph_objects as go
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from calbench.report.figures.style import plain
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Drawn = dict[str, Any]
+"""A figure or a part of it in the words of Plotly's JSON; a test reads all of them with Plotly."""
 
 TITLE_WIDTH = 46
 """Characters of a line of an axis title that fit a phone [C]."""
@@ -26,8 +30,8 @@ TITLE = {"font": {"size": 13}}
 AXIS = {"showgrid": True, "showline": True, "ticks": "outside", "zeroline": True}
 TICKS = {"tickfont": {"size": TEXT}}
 
-TEMPLATE = go.layout.Template(
-    layout={
+TEMPLATE: Drawn = {
+    "layout": {
         "hovermode": "closest",
         "font": {"size": TEXT},
         "hoverlabel": {"font": {"size": TEXT}},
@@ -58,12 +62,17 @@ TEMPLATE = go.layout.Template(
         "xaxis": {**AXIS, **TICKS, "title": {**TITLE, "standoff": 8}},
         "yaxis": {**AXIS, **TICKS, "automargin": True},
     }
-)
+}
 """What a figure does not set itself; pages have it once, beside the figures' data."""
 
 
+def trace(kind: str, **properties: Any) -> Drawn:
+    """Return what is drawn of one kind: ``scatter``, ``bar`` or ``box``."""
+    return {"type": kind, **properties}
+
+
 def drawing(
-    traces: Sequence[Any],
+    traces: Sequence[Drawn],
     x_title: str,
     y_title: str = "",
     *,
@@ -71,8 +80,8 @@ def drawing(
     below_title: int = 0,
     right: int = 0,
     **layout: Any,
-) -> go.Figure:
-    """Return a figure in the project's template.
+) -> Drawn:
+    """Return a figure for the project's template.
 
     Its lower margin has room for ticks and title alone. What a legend below them takes depends on
     the screen, so the page's script adds it.
@@ -94,7 +103,21 @@ def drawing(
     layout["xaxis"] = {**layout.get("xaxis", {}), "title": {"text": across}}
     if upward:
         layout["title"] = {"text": upward}
-    return go.Figure(traces, {"template": TEMPLATE, **layout})
+    return {"data": list(traces), "layout": layout}
+
+
+def checked(drawn: Drawn) -> "go.Figure":
+    """Return a drawing as a figure of Plotly, which knows all its properties, in the template."""
+    import plotly.graph_objects as go  # pages need none of it
+
+    return go.Figure(drawn["data"], {"template": TEMPLATE, **drawn["layout"]})
+
+
+def in_order(drawn: Any) -> Any:
+    """Return a drawing with its names in order."""
+    if isinstance(drawn, Mapping):
+        return {name: in_order(drawn[name]) for name in sorted(drawn)}
+    return [in_order(each) for each in drawn] if isinstance(drawn, list | tuple) else drawn
 
 
 def wrapped(text: str, width: int = TITLE_WIDTH) -> str:
