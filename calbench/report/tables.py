@@ -86,6 +86,7 @@ class Tables:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._rows: dict[str, list[Row]] = {}
+        self._found: dict[tuple[str, ...], dict[Any, list[Row]]] = {}
 
     @property
     def names(self) -> list[str]:
@@ -108,10 +109,13 @@ class Tables:
         """
         if name not in self._rows:
             self._rows[name] = self._read(name)
-        rows = self._rows[name]
         if not where:
-            return rows
-        return [row for row in rows if all(row[key] == value for key, value in where.items())]
+            return self._rows[name]
+        key = (name, *where)
+        if key not in self._found:
+            self._found[key] = grouped(self._rows[name], *where)
+        values = tuple(where.values())
+        return list(self._found[key].get(values[0] if len(values) == 1 else values, ()))
 
     def _read(self, name: str) -> list[Row]:
         path = self.folder / name

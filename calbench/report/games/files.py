@@ -294,7 +294,7 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
             path = task.traces / team / f"{scenario_id}.json"
             if not task.catalog.has(path):
                 continue
-            trace = traces.read(path, team)
+            trace, data = traces.read(path, team)
             of_tables = OfTables(
                 task.unreachable.get((team, scenario_id)),
                 task.rows.get((team, scenario_id)),
@@ -302,7 +302,7 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
                 task.told.get((team, scenario_id), {}),
             )
             about = about_game(trace, task.experiment, of_tables, task.measure)
-            games[team] = about, task.catalog.read(path)
+            games[team] = about, data
             shared = shared or trace.scenario.written
             yield written_game(trace)
         if games:

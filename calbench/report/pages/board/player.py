@@ -21,7 +21,7 @@ from calbench.report.pages.board.views import (
 )
 from calbench.report.pages.page import Content
 from calbench.report.panels import Group, Panel, panels_by_group
-from calbench.report.site import FRONT, REGRET, Site
+from calbench.report.site import FRONT, LEAKING, REGRET, Site
 from calbench.report.tables import Row
 from calbench.scenarios.labels import TIERS
 
@@ -178,7 +178,7 @@ def _leaks(each: Appearance) -> Row | None:
 
 def _messages(site: Site, each: Appearance) -> list[Row]:
     """Return the messages that told most: labels, sensitive ones first, or calendars."""
-    told = [row for row in site.leaking_messages if _is_of(row, each)]
+    told = site.browsed(LEAKING, **each.place)
     told.sort(key=lambda row: (-(row["sensitive"] or 0), -(row["labels_told"] or 0)))
     shown = told or site.summary.optional("revealing_messages.csv", **each.place)
     return [
@@ -186,10 +186,6 @@ def _messages(site: Site, each: Appearance) -> list[Row]:
         | {**site.links.to_event(row), "where": each.title}
         for row in shown[:MOST_MESSAGES]
     ]
-
-
-def _is_of(row: Row, each: Appearance) -> bool:
-    return all(row[name] == cell for name, cell in each.place.items())
 
 
 def _regret(site: Site, each: Appearance) -> list[Row]:
