@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ from calbench.folders import is_own, replaced
 from calbench.pool import Pool
 from calbench.report import hooks
 from calbench.report.build import CONFIG
-from calbench.report.downloads import read_downloads, write_downloads, write_manifest
+from calbench.report.downloads import NONE, Downloads, write_downloads
 from calbench.report.escape import packed_text, write_data
 from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_games
@@ -84,8 +84,8 @@ class Pages:
         for key, tables in packed.items():
             write_data(self._docs / "pagedata", key, tables)
 
-    def write(self, sources: Container[str] | None = None) -> list[str]:
-        """Write the pages of some templates, or of all; return those whose text is another.
+    def write(self, offered: Downloads = NONE) -> None:
+        """Write the pages, with the files that they offer.
 
         Raises:
             FileError: a template is broken.
@@ -95,26 +95,14 @@ class Pages:
             "site": self._site,
             "explaining": see_also(self._contents),
             "paths": {page.path for page in self._contents},
-            "offered": read_downloads(self._docs),
+            "offered": offered,
             "site_links": site_links(self._site.sources / CONFIG),
         }
-        texts = {
-            page.path: templates.filled(
-                page.source, page.root, {**shared, "page": page, **content.values}
-            )
-            for page, content in self._contents.items()
-            if sources is None or page.source in sources
-        }
-        return [path for path, text in texts.items() if _replaced(self._docs / path, text)]
-
-
-def _replaced(path: Path, text: str) -> bool:
-    """Write a file unless it has that text."""
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return True
+        for page, content in self._contents.items():
+            values = {**shared, "page": page, **content.values}
+            path = self._docs / page.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(templates.filled(page.source, page.root, values), encoding="utf-8")
 
 
 BELOW = (
@@ -174,9 +162,8 @@ def _write(site: Site, out: Path, pool: Pool | None) -> None:
     downloads = write_downloads(site, docs)
     pages = Pages(site, docs)
     pages.write_data()
-    pages.write()
+    pages.write(downloads)
     pages.write_tables()
-    write_manifest(downloads, docs)
     write_config(site.sources / CONFIG, pages.listed, out / CONFIG)
 
 

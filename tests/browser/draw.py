@@ -4,6 +4,7 @@ From the tables that `dvc repro` made, with the code and texts that are here. A 
 site, but its links lead nowhere and its trace browser has no game. Nothing else is written.
 """
 
+import json
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -78,7 +79,8 @@ def draw_figure(shown: Site, key: str, folder: Path = DRAWN) -> Path:
     figure: Figure = section.figure(setting, shown.styles)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{key}.html"
-    drawn = checked(figure.drawn).update_layout(title=figure.title, height=figure.height)
+    plain = json.loads(json.dumps(figure.drawn))  # Plotly knows no cells of tables
+    drawn = checked(plain).update_layout(title=figure.title, height=figure.height)
     drawn.write_html(path, include_plotlyjs="directory")
     return path
 
