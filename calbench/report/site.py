@@ -207,12 +207,7 @@ def settings_of(experiments: Iterable[Experiment]) -> tuple[Setting, ...]:
 def _run_tables(experiments: Iterable[Experiment]) -> list[RunTables]:
     return [
         RunTables(
-            each.name,
-            each.folder,
-            each.is_joint,
-            each.unpublished,
-            each.part,
-            each.role.games,
+            each.name, each.folder, each.is_joint, each.unpublished, each.part, each.role.games
         )
         for each in experiments
     ]

@@ -197,10 +197,7 @@ def _copy_tables(site: Site, target: Path) -> None:
         _copy_csvs(site.published.folder, target / "published")
     if site.unattached.has(SAMPLE.path):
         shutil.copyfile(site.unattached.folder / SAMPLE.path, target / SAMPLE.path)
-    for name, rows in (
-        (LEAKING, site.leaking_messages),
-        (SECOND_HAND, site.second_hand_leaks),
-    ):
+    for name, rows in ((LEAKING, site.leaking_messages), (SECOND_HAND, site.second_hand_leaks)):
         if site.summary.has(name):
             columns = [column.name for column in SUMMARY[name].columns]
             (target / name).write_bytes(csv_bytes(columns, rows))

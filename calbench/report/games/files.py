@@ -26,13 +26,7 @@ from calbench.pool import Pool, mapped
 from calbench.report.escape import packed_text, script_json, write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
 from calbench.report.games.index import ExperimentIndex, index_data
-from calbench.report.games.ledger import (
-    OPTIMUM_COLUMNS,
-    GameBits,
-    Judged,
-    JudgedGames,
-    ledger_data,
-)
+from calbench.report.games.ledger import OPTIMUM_COLUMNS, GameBits, Judged, JudgedGames, ledger_data
 from calbench.report.games.search import WordIndex, words_of
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
@@ -205,11 +199,7 @@ NOTHING = OfTables()
 
 
 @no_collection()
-def write_games(
-    experiments: Sequence[Experiment],
-    folder: Path,
-    pool: Pool | None = None,
-) -> None:
+def write_games(experiments: Sequence[Experiment], folder: Path, pool: Pool | None = None) -> None:
     """Write page data of all games.
 
     Keys begin with the experiment: settings, teams and scenarios of several experiments may

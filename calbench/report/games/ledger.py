@@ -22,12 +22,7 @@ from calbench.metrics.measure import DEFAULT_MEASURE, MeasureSpec
 from calbench.metrics.players import players_of
 from calbench.metrics.privacy.loss import Pair, round_beliefs
 from calbench.metrics.speech.detectors import own_slot
-from calbench.metrics.speech.messages import (
-    AuditedMessage,
-    Told,
-    audited_messages,
-    labels_of_game,
-)
+from calbench.metrics.speech.messages import AuditedMessage, Told, audited_messages, labels_of_game
 from calbench.metrics.speech.secondhand import PassedOn, spread
 from calbench.report.tables import Row
 from calbench.traces.events import AnnouncementSent
@@ -335,9 +330,7 @@ def _letters(claims: Collection[str]) -> str:
 
 
 def _leaks(
-    text: str,
-    found: Iterable[Told | PassedOn],
-    numbers: dict[tuple[str, str, int], int],
+    text: str, found: Iterable[Told | PassedOn], numbers: dict[tuple[str, str, int], int]
 ) -> Iterator[Span]:
     """Yield the words that tell a private label: start, end, the label's number, and any path."""
     for told in found:

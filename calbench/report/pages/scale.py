@@ -70,13 +70,7 @@ def _curve(
     about = columns.MEASURE_BY_NAME[measure]
     sources = [f"{scale.name}/leaderboard.csv"]
     return over_agents(
-        f"scale-{measure}",
-        about.title,
-        about.unit,
-        rows,
-        site.styles,
-        sources,
-        digits=about.digits,
+        f"scale-{measure}", about.title, about.unit, rows, site.styles, sources, digits=about.digits
     )
 
 

@@ -10,15 +10,7 @@ from calbench.report.columns import largest_of, losses
 from calbench.report.experiment import Experiment
 from calbench.report.kind import KINDS
 from calbench.report.pages.board.leaderboard import FIRST_MEASURE, partly
-from calbench.report.pages.board.views import (
-    VPS_FIELDS,
-    Pool,
-    View,
-    Who,
-    has_page,
-    views_of,
-    who,
-)
+from calbench.report.pages.board.views import VPS_FIELDS, Pool, View, Who, has_page, views_of, who
 from calbench.report.pages.page import Content
 from calbench.report.panels import Group, Panel, panels_by_group
 from calbench.report.site import FRONT, LEAKING, REGRET, Site
