@@ -16,7 +16,7 @@ from calbench.files import printable
 from calbench.report.role import Role
 from calbench.report.tables import Row, Tables
 from calbench.scenarios.models import ID_PATTERN, Scenario
-from calbench.scenarios.storage import iter_suite, read_suite
+from calbench.scenarios.storage import read_suite
 from calbench.traces.catalog import Catalog
 from calbench.traces.models import Trace
 from calbench.traces.storage import parsed_trace
@@ -98,18 +98,6 @@ class Experiment:
     def scenarios(self) -> tuple[Scenario, ...]:
         """The suite, in the order of its file."""
         return read_suite(self.suite)
-
-    def scenarios_as_read(self) -> Iterator[Scenario]:
-        """Yield the suite while it is read, so that work on its games begins at once."""
-        known = vars(self)
-        if "scenarios" in known:
-            yield from self.scenarios
-            return
-        read = []
-        for scenario in iter_suite(self.suite):
-            read.append(scenario)
-            yield scenario
-        known["scenarios"] = tuple(read)  # where the property above keeps them
 
     @cached_property
     def settings(self) -> tuple[str, ...]:

@@ -133,15 +133,15 @@ class Tables:
 
     def _kinds(self, name: str) -> Mapping[str, Kind]:
         """Return the kinds of a table's columns; what nobody declares is text."""
-        if self._described:
-            declared = self._described.get(name, [])
+        if self.described:
+            declared = self.described.get(name, [])
         else:
             found = [table for table in DECLARED if table.path == name]
             declared = [column for table in found for column in table.with_replicates().columns]
         return {column.name: column.kind for column in declared}
 
     @cached_property
-    def _described(self) -> Mapping[str, Sequence[Column]]:
+    def described(self) -> Mapping[str, Sequence[Column]]:
         """The columns of tables that a file beside them describes, as those of others are."""
         return published_columns(self.folder)
 

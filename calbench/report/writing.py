@@ -12,6 +12,7 @@ import yaml
 
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.summary import SUMMARY
+from calbench.documents import read_yaml
 from calbench.errors import FileError, OutputError
 from calbench.folders import is_own, replaced
 from calbench.pool import Pool
@@ -252,12 +253,9 @@ def read_config(path: Path) -> dict[str, Any]:
     """Read MkDocs' configuration.
 
     Raises:
-        FileError: it is no mapping in YAML.
+        CalbenchError: it is no mapping in YAML.
     """
-    try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: is not YAML: {error}") from error
+    config = read_yaml(path)
     if not isinstance(config, dict):
         raise FileError(f"{path}: is no mapping")
     return config

@@ -14,7 +14,7 @@ from calbench.errors import ConfigError
 from calbench.folders import replaced
 from calbench.report.build import CONFIG, build_site
 from calbench.report.figures.figure import Figure
-from calbench.report.figures.template import checked
+from calbench.report.figures.style import checked
 from calbench.report.pages import PAGES
 from calbench.report.pages.gallery import SECTIONS
 from calbench.report.site import Site

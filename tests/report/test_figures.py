@@ -21,14 +21,19 @@ from calbench.report.figures.lines import lines, over_agents
 from calbench.report.figures.plane import Line, plane, planes
 from calbench.report.figures.style import (
     SYMBOLS,
+    TEMPLATE,
+    Drawn,
     Style,
     Styles,
     Value,
+    checked,
+    drawing,
     plain,
     series_styles,
     styles,
+    trace,
+    wrapped,
 )
-from calbench.report.figures.template import TEMPLATE, Drawn, checked, drawing, trace, wrapped
 from calbench.report.kind import DEGENERATE, PROTOCOL, SCRIPTED
 from calbench.report.labels import Box, View, boxed, offsets, size_of
 from calbench.report.sentence import Part

@@ -10,7 +10,7 @@ from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment
 from calbench.report.figures.plane import SILENCE
 from calbench.report.figures.scatter import FRONT_NAME
-from calbench.report.figures.template import checked
+from calbench.report.figures.style import checked
 from calbench.report.pages.gallery import SECTIONS
 from calbench.report.site import Site
 from calbench.report.tables import Tables

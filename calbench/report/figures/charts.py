@@ -10,13 +10,16 @@ from calbench.report.figures.style import (
     QUIET,
     SERIES,
     SYMBOLS,
+    Drawn,
     Style,
     Styles,
     Value,
+    drawing,
     error_bars,
     plain,
+    trace,
+    wrapped,
 )
-from calbench.report.figures.template import Drawn, drawing, trace, wrapped
 from calbench.report.tables import Row
 
 NAME_WIDTH = 16

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from calbench.report.experiment import Setting
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
-from calbench.report.figures.style import SERIES, SYMBOLS, Styles, plain
-from calbench.report.figures.template import Drawn, drawing, trace
+from calbench.report.figures.style import SERIES, SYMBOLS, Drawn, Styles, drawing, plain, trace
 from calbench.report.tables import Number, Row, grouped
 
 TABLES = ("games_by_third.csv", "difficulty_effects.csv")

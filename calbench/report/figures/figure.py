@@ -8,8 +8,7 @@ from pathlib import Path
 from calbench.report.columns import DIGITS, Column, apart, interval, number, word
 from calbench.report.escape import write_data
 from calbench.report.experiment import Setting
-from calbench.report.figures.style import Styles, Value
-from calbench.report.figures.template import TEMPLATE, Drawn, in_order
+from calbench.report.figures.style import TEMPLATE, Drawn, Styles, Value, in_order
 from calbench.report.kind import DEGENERATE, KINDS, Kind
 from calbench.report.sentence import MOST_NAMED, Sentence, cell, names, said
 from calbench.report.tables import Row, csv_bytes

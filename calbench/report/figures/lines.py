@@ -6,8 +6,19 @@ from typing import Any
 
 from calbench.report.columns import DIGITS
 from calbench.report.figures.figure import Figure, competing, spread
-from calbench.report.figures.style import DASHES, QUIET, Style, Styles, Value, error_bars, plain
-from calbench.report.figures.template import TEXT, Drawn, drawing, trace
+from calbench.report.figures.style import (
+    DASHES,
+    QUIET,
+    TEXT,
+    Drawn,
+    Style,
+    Styles,
+    Value,
+    drawing,
+    error_bars,
+    plain,
+    trace,
+)
 from calbench.report.labels import CHARACTER, LINE
 from calbench.report.sentence import cell, said
 from calbench.report.tables import Row, grouped

@@ -16,8 +16,7 @@ from calbench.report.experiment import Setting
 from calbench.report.figures.figure import Figure, columns_of, competing, spread
 from calbench.report.figures.regret import EVENLY, LEAST
 from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
-from calbench.report.figures.style import Style, Styles, Value, styles
-from calbench.report.figures.template import checked
+from calbench.report.figures.style import Style, Styles, Value, checked, styles
 from calbench.report.kind import TYPED, VPS_KIND_NAMES, kind_of
 from calbench.report.panels import silence_of
 from calbench.report.sentence import Sentence, names, said

@@ -7,8 +7,18 @@ from math import log10
 from typing import Any
 
 from calbench.report.figures.lines import line
-from calbench.report.figures.style import FRONT, QUIET, Style, Value, error_bars, plain
-from calbench.report.figures.template import TEXT, Drawn, drawing, trace
+from calbench.report.figures.style import (
+    FRONT,
+    QUIET,
+    TEXT,
+    Drawn,
+    Style,
+    Value,
+    drawing,
+    error_bars,
+    plain,
+    trace,
+)
 from calbench.report.labels import MARKER, Box, View, corners, offsets
 from calbench.report.plane import FACTORS
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from calbench.report.columns import MEASURE_BY_NAME
 from calbench.report.figures.charts import Series, dots
 from calbench.report.figures.lines import line
-from calbench.report.figures.style import Value, series_styles
-from calbench.report.figures.template import checked, drawing
+from calbench.report.figures.style import Value, checked, drawing, series_styles
 from calbench.report.tables import Row
 
 if TYPE_CHECKING:
