@@ -1,5 +1,6 @@
 """What readers can take from the site: suites, tables, traces and labels, with their checksums."""
 
+import bz2
 import hashlib
 import json
 import shutil
@@ -212,11 +213,13 @@ def write_archive(folder: Path, out: Path, name: str) -> None:
         out: the file.
         name: folder in the archive that holds them.
     """
-    with tarfile.open(out, mode="w:bz2", format=tarfile.PAX_FORMAT) as archive:
+    whole = BytesIO()
+    with tarfile.open(fileobj=whole, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for inner, data in _contents(folder):
             entry = tarfile.TarInfo(f"{name}/{inner}")  # of nobody, without a time
             entry.size = len(data)
             archive.addfile(entry, BytesIO(data))
+    out.write_bytes(bz2.compress(whole.getbuffer()))  # at once, while other threads work
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -157,13 +158,14 @@ def write_site(site: Site, out: Path, pool: Pool | None = None) -> None:
 def _write(site: Site, out: Path, pool: Pool | None) -> None:
     docs = out / "docs"
     write_assets(site, docs / "assets")
-    write_games(site.played, docs / "pagedata", pool)
-    _copy_tables(site, docs / TABLES)
     _write_schemas(docs / "schemas")
-    downloads = write_downloads(site, docs)
-    pages = Pages(site, docs)
-    pages.write_data()
-    pages.write(downloads)
+    with ThreadPoolExecutor(1) as beside:  # what compresses releases the interpreter lock
+        downloads = beside.submit(write_downloads, site, docs)
+        write_games(site.played, docs / "pagedata", pool)
+        _copy_tables(site, docs / TABLES)
+        pages = Pages(site, docs)
+        pages.write_data()
+    pages.write(downloads.result())
     pages.write_tables()
     write_config(site.sources / CONFIG, pages.listed, out / CONFIG)
 
