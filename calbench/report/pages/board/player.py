@@ -1,7 +1,8 @@
 """The page of a team: who it is, its numbers, its games, its leaks, its regret and its cost."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -72,11 +73,11 @@ def index(site: Site) -> Content | None:
     return Content({"by_kind": {k: v for k, v in by_kind.items() if v}}) if teams else None
 
 
-def pages(site: Site) -> Iterator[tuple[str, Content]]:
-    """Yield every team that has a page, with what the page shows."""
+def pages(site: Site) -> Iterator[tuple[str, str, Callable[[], Content]]]:
+    """Yield the page of every team that has one."""
     panels = panels_by_group(site)
     for team, shown in teams_of(site).items():
-        yield team, content(site, shown, panels)
+        yield team, team, partial(content, site, shown, panels)
 
 
 def content(site: Site, shown: Sequence[Appearance], panels: Mapping[Group, Panel]) -> Content:
