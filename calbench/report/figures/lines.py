@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import log10
 from typing import Any
 
-from calbench.report.columns import DIGITS
-from calbench.report.figures.figure import Figure, competing, spread
+from calbench.report.figures.figure import Figure
 from calbench.report.figures.style import (
     DASHES,
     QUIET,
@@ -20,7 +19,6 @@ from calbench.report.figures.style import (
     trace,
 )
 from calbench.report.labels import CHARACTER, LINE
-from calbench.report.sentence import cell, said
 from calbench.report.tables import Row, grouped
 
 GAP = 0.12
@@ -226,7 +224,6 @@ def over_agents(
     sources: Sequence[str],
     *,
     is_log: bool = False,
-    digits: int = DIGITS,
 ) -> Figure:
     """Return one measure over the number of agents, a curve for each team.
 
@@ -238,15 +235,10 @@ def over_agents(
         style_by_team: how each team looks.
         sources: tables that the numbers are from.
         is_log: whether the measure's axis is logarithmic.
-        digits: decimals of the measure in words.
     """
     measured = unit.removeprefix(f"{title.lower()} ")
-    most = max((row["agents"] for row in rows), default=0)
-    last = {row["team"]: Value(row["value"]) for row in rows if row["agents"] == most}
-    shown = spread(competing(last, style_by_team), title.lower(), LOW, "highest", digits)
     return Figure(
         key=key,
-        finding=said("{most} agents. {shown}", most=cell(most), shown=shown) if shown else (),
         measured=("value",),
         title=f"{title} over the number of agents",
         drawn=_drawing(
@@ -256,9 +248,6 @@ def over_agents(
         rows=rows,
         sources=sources,
     )
-
-
-LOW = ("is lowest", "are lowest")
 
 
 def _drawing(rows: Sequence[Row], y_title: str, looks: Styles, *, is_log: bool) -> Drawn:
