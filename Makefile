@@ -1,5 +1,5 @@
 # Everything runs in the environment of the README: `. .venv/bin/activate` first.
-.PHONY: check dependencies edits serve draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom bundle validate-bundle oldest lock-local lock-cluster lock-pettingzoo lock-mcp lock-inspect coverage changes predictive record-local local-llm detectors judge clean
+.PHONY: check dependencies edits draw nightly lint types contracts test heavy campaign slow bench mutants release card lock sbom bundle validate-bundle oldest lock-local lock-cluster lock-pettingzoo lock-mcp lock-inspect coverage changes predictive record-local local-llm detectors judge clean
 
 check: lint types contracts test heavy  ## what CI runs
 
@@ -33,9 +33,6 @@ bench:
 mutants:  ## how many of 100 changes to tables and statistics, and of 100 to pages and commands, the tests detect; see CONTRIBUTING
 	python -m tests.mutation.sample --of tables
 	python -m tests.mutation.sample --of pages
-
-serve:  ## show the site while its texts are edited: make serve PORT=8001
-	python -m tests.browser.serve $(PORT)
 
 draw:  ## draw one page or figure from what is computed: make draw OF=results/cost.md, or OF=fairness-varied
 	python -m tests.browser.draw $(OF)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from calbench.pool import processors
 from calbench.report.build import build_site
 from calbench.report.experiment import Experiment
 from calbench.report.role import Role
@@ -31,8 +30,7 @@ class Shown(paths.Part):
 
 def main() -> None:
     """Write the pages of all experiments and build the site."""
-    with paths.pool(processors()) as pool:
-        write_site(site(), paths.BUILD / "site_src", pool)
+    write_site(site(), paths.BUILD / "site_src")
     build_site(paths.BUILD / "site_src", paths.BUILD / "site")
 
 

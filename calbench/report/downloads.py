@@ -1,5 +1,6 @@
 """What readers can take from the site: suites, tables, traces and labels, with their checksums."""
 
+import bz2
 import hashlib
 import json
 import shutil
@@ -17,7 +18,7 @@ from calbench.facts.columns import Column, count, text
 from calbench.files import read_bytes
 from calbench.report.escape import gzipped
 from calbench.report.site import Site
-from calbench.report.tables import csv_bytes, read_table
+from calbench.report.tables import csv_bytes
 from calbench.traces.shards import SHARD_GLOB, write_published
 
 FOLDER = "downloads"
@@ -105,6 +106,9 @@ class Downloads:
         return tuple(f for f in self.files if f.kind == kind and name in {"", f.name})
 
 
+NONE = Downloads()
+
+
 @dataclass(frozen=True)
 class _Task:
     """A file to be made: whoever makes it is given its path."""
@@ -116,7 +120,7 @@ class _Task:
 
 
 def write_downloads(site: Site, docs: Path) -> Downloads:
-    """Write the files that readers can take; none if the site is not to offer them.
+    """Write the files that readers can take, their list and checksums; none if none are offered.
 
     Args:
         site: whose data.
@@ -126,7 +130,7 @@ def write_downloads(site: Site, docs: Path) -> Downloads:
         FileError: a table or another file cannot be read.
     """
     if not site.has_downloads:
-        return Downloads()
+        return NONE
     tasks = list(_tasks(site, docs))
     for folder in dict.fromkeys((docs / task.path).parent for task in tasks):
         folder.mkdir(parents=True, exist_ok=True)
@@ -134,60 +138,23 @@ def write_downloads(site: Site, docs: Path) -> Downloads:
         made = Downloads(tuple(threads.map(partial(_made, docs), tasks)))
     names = [column.name for column in COLUMNS]
     (docs / LISTING).parent.mkdir(exist_ok=True)
-    (docs / LISTING).write_bytes(csv_bytes(names, map(asdict, made.files)))
-    return made
-
-
-def read_downloads(docs: Path) -> Downloads:
-    """Return what :func:`write_downloads` wrote to a folder; nothing if it wrote nothing.
-
-    Raises:
-        FileError: its listing cannot be read.
-    """
-    path = docs / LISTING
-    rows = read_table(path) if path.is_file() else []
-    names = [column.name for column in COLUMNS if column.name != "bytes"]
-    return Downloads(
-        tuple(
-            Download(bytes=int(row["bytes"]), **{name: row[name] for name in names}) for row in rows
-        )
-    )
-
-
-def write_manifest(downloads: Downloads, docs: Path) -> None:
-    """Write the checksums of all that a site offers.
-
-    Args:
-        downloads: what :func:`write_downloads` returned; nothing is written if that is nothing.
-        docs: the root of the site.
-    """
-    if not downloads.files:
-        return
-    listed = [asdict(each) for each in downloads.files]
+    listed = [asdict(each) for each in made.files]
+    (docs / LISTING).write_bytes(csv_bytes(names, listed))
     text = json.dumps({"files": listed}, indent=1) + "\n"
     (docs / MANIFEST).write_text(text, encoding="utf-8")
     sums = "".join(f"{each['sha256']}  {each['path']}\n" for each in listed)
     (docs / SUMS).write_text(sums, encoding="utf-8")
+    return made
 
 
 def _made(docs: Path, task: _Task) -> Download:
     path = docs / task.path
     task.make(path)
-    return _described(task, path)
-
-
-def _described(task: _Task, path: Path) -> Download:
-    size, digest = _measured(path)
+    data = read_bytes(path)
     folder = task.path.rpartition("/")[0]
     read = READ[task.kind].format(path=task.path, name=task.name, folder=folder)
-    licence = LICENCES.get(task.kind, FREE)
-    return Download(task.kind, task.name, task.path, size, digest, licence, read)
-
-
-def _measured(path: Path) -> tuple[int, str]:
-    """Return the size of a file and its SHA-256."""
-    data = read_bytes(path)
-    return len(data), hashlib.sha256(data).hexdigest()
+    licence, digest = LICENCES.get(task.kind, FREE), hashlib.sha256(data).hexdigest()
+    return Download(task.kind, task.name, task.path, len(data), digest, licence, read)
 
 
 def _nothing(_: Path) -> None:
@@ -246,11 +213,13 @@ def write_archive(folder: Path, out: Path, name: str) -> None:
         out: the file.
         name: folder in the archive that holds them.
     """
-    with tarfile.open(out, mode="w:bz2", format=tarfile.PAX_FORMAT) as archive:
+    whole = BytesIO()
+    with tarfile.open(fileobj=whole, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for inner, data in _contents(folder):
             entry = tarfile.TarInfo(f"{name}/{inner}")  # of nobody, without a time
             entry.size = len(data)
             archive.addfile(entry, BytesIO(data))
+    out.write_bytes(bz2.compress(whole.getbuffer()))  # at once, while other threads work
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -16,10 +16,10 @@ from calbench.files import printable
 from calbench.report.role import Role
 from calbench.report.tables import Row, Tables
 from calbench.scenarios.models import ID_PATTERN, Scenario
-from calbench.scenarios.storage import iter_suite, read_suite
+from calbench.scenarios.storage import read_suite
 from calbench.traces.catalog import Catalog
 from calbench.traces.models import Trace
-from calbench.traces.storage import TraceReader
+from calbench.traces.storage import parsed_trace
 
 BASELINES = "privacy/vps_baselines.csv"
 """What VPS would be without knowledge."""
@@ -99,18 +99,6 @@ class Experiment:
         """The suite, in the order of its file."""
         return read_suite(self.suite)
 
-    def scenarios_as_read(self) -> Iterator[Scenario]:
-        """Yield the suite while it is read, so that work on its games begins at once."""
-        known = vars(self)
-        if "scenarios" in known:
-            yield from self.scenarios
-            return
-        read = []
-        for scenario in iter_suite(self.suite):
-            read.append(scenario)
-            yield scenario
-        known["scenarios"] = tuple(read)  # where the property above keeps them
-
     @cached_property
     def settings(self) -> tuple[str, ...]:
         """The settings of the leaderboard, in its order."""
@@ -173,7 +161,7 @@ class Experiment:
         for scenario in self.scenarios if scenarios is None else scenarios:
             path = self.traces / team / f"{scenario.scenario_id}.json"
             if catalog.has(path):
-                yield ScenarioTraces(self.suite, scenario, catalog).read(path, team)
+                yield ScenarioTraces(self.suite, scenario, catalog).read(path, team)[0]
 
 
 def percent(share: float) -> str:
@@ -278,23 +266,24 @@ class ScenarioTraces:
     def __init__(self, suite: Path, scenario: Scenario, catalog: Catalog) -> None:
         self._suite = suite
         self._scenario = scenario
-        self._reader = TraceReader(scenario, catalog)
+        self._catalog = catalog
         self._same = scenario
 
-    def read(self, path: Path, team: str) -> Trace:
-        """Read the trace of a team's game.
+    def read(self, path: Path, team: str) -> tuple[Trace, bytes]:
+        """Read the trace of a team's game, and return its file as well.
 
         Raises:
             FileError: it does not fit, or is of another scenario or team.
         """
-        trace = self._reader.read(path)
+        data = self._catalog.read(path)
+        trace = parsed_trace(path, data, self._same)
         if trace.scenario is not self._same:  # what a game depends on; the rest is derived
             if trace.scenario.play_digest != self._scenario.play_digest:
                 raise FileError(f"{path}: its scenario is not the one of {self._suite}; play again")
             self._same = trace.scenario
         if trace.config.team.team_id != team:
             raise FileError(f"{path}: it was played by {trace.config.team.team_id}")
-        return trace
+        return trace, data
 
 
 def checked_id(text: str, kind: str) -> str:

@@ -371,10 +371,7 @@ def _who(site: Site, best: Sequence[Row], own: Sequence[Row]) -> Sentence:
         return said("The recorded model {who}{size}", who=teams(best), size=size)
     each = " each" if len(best) > 1 else ""
     return said(
-        "{who}{size}, the best of the recorded models,{each}",
-        who=teams(best),
-        size=size,
-        each=each,
+        "{who}{size}, the best of the recorded models,{each}", who=teams(best), size=size, each=each
     )
 
 

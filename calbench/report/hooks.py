@@ -97,7 +97,7 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
 
     The theme's search takes the marks away again. The blocks of the method page are formulas.
     """
-    page.meta.setdefault("description", escape(first_sentences(_Prose(html).paragraphs)))
+    page.meta.setdefault("description", escape(_description(html)))
     block = _formula if page.file.src_uri == FORMULAS else _code
     marked = NO_PROSE.sub(lambda found: found[0] + MARK, BLOCK.sub(block, html))
     return PARAGRAPH.sub(_without_downloads, marked)
@@ -106,11 +106,10 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
 class _Prose(HTMLParser):
     """Collects the paragraphs that stand beside the headings of a page, and in nothing else."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.paragraphs: list[str] = []
         self._open: list[str] = []
-        self.feed(html)
 
     def handle_starttag(self, tag: str, _attrs: list[tuple[str, str | None]]) -> None:
         if tag in {"p", "div", "figure", "table", "details"}:
@@ -125,6 +124,16 @@ class _Prose(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._open == ["p"]:
             self.paragraphs[-1] += data
+
+
+def _description(html: str) -> str:
+    """Return what a preview says of a page: its first sentences; what follows them is not read."""
+    prose = _Prose()
+    for part in html.split("</p>"):
+        prose.feed(f"{part}</p>")
+        if found := first_sentences(prose.paragraphs[-1:]):
+            return found
+    return ""
 
 
 def first_sentences(paragraphs: list[str]) -> str:

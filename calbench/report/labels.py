@@ -39,11 +39,15 @@ class Box:
     width: float
     height: float
 
-    def overlap(self, other: "Box") -> float:
-        """Return the area that both cover."""
-        across = (self.width + other.width) / 2 - abs(self.x - other.x)
-        down = (self.height + other.height) / 2 - abs(self.y - other.y)
-        return across * down if across > 0 and down > 0 else 0.0
+    def overlap(self, *others: "Box") -> float:
+        """Return the area that it and others cover, the sum of what each has in common with it."""
+        x, y, width, height = self.x, self.y, self.width, self.height
+        area = 0.0
+        for other in others:
+            across = (width + other.width) / 2 - abs(x - other.x)
+            if across > 0 and (down := (height + other.height) / 2 - abs(y - other.y)) > 0:
+                area += across * down
+        return area
 
     def beyond(self, plot: "Box") -> float:
         """Return by how much it leaves another one."""
@@ -150,7 +154,7 @@ def boxed(place: Spot, offset: Spot, size: Spot) -> Box:
 
 def cost_of(box: Box, taken: Iterable[Box], plot: Box) -> float:
     """Return what is wrong with a place: what it covers, and how far it leaves the plot."""
-    return round(sum(map(box.overlap, taken)) + OUTSIDE * box.beyond(plot), 3)
+    return round(box.overlap(*taken) + OUTSIDE * box.beyond(plot), 3)
 
 
 def _cost(view: View, taken: Sequence[Box], place: int, box: Box) -> float:

@@ -1,15 +1,12 @@
 """Sentences in which every number is one of a table, to be printed by a template."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from string import Formatter
 from typing import Literal
 
 from calbench.report.columns import MEASURE_BY_NAME, apart
 from calbench.report.tables import Row
-
-MOST_NAMED = 4
-"""Names in a list before it says how many more there are [C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +49,20 @@ def link(words: str, address: str) -> Sentence:
     return (Part("link", words, address=address),) if address else text(words)
 
 
-def names(found: Iterable[str], most: int | None = None) -> Sentence:
-    """Return names of teams or players as an enumeration, each once; at most so many if given."""
-    listed: list[Sentence] = [(Part("name", name),) for name in dict.fromkeys(found)]
-    if most is not None and len(listed) > most:
-        listed = [*listed[: most - 1], text(f"{len(listed) - most + 1} more")]
-    return joined(listed)
+def names(found: Iterable[str]) -> Sentence:
+    """Return names of teams or players as an enumeration, each once."""
+    pieces: list[Part] = []
+    listed = list(dict.fromkeys(found))
+    for place, name in enumerate(listed):
+        if place:
+            pieces += text(" and " if place == len(listed) - 1 else ", ")
+        pieces.append(Part("name", name))
+    return tuple(pieces)
 
 
 def teams(rows: Iterable[Row]) -> Sentence:
     """Return the teams of rows as an enumeration, each once."""
     return names(row["team"] for row in rows)
-
-
-def joined(pieces: Sequence[Sentence]) -> Sentence:
-    """Return pieces with commas between them, and "and" before the last."""
-    found: list[Part] = []
-    for place, piece in enumerate(pieces):
-        if place:
-            found += text(" and " if place == len(pieces) - 1 else ", ")
-        found += piece
-    return tuple(found)
 
 
 def said(form: str, **values: Sentence | str) -> Sentence:

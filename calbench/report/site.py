@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from calbench.analysis.summary import KIND_WORDS, Runs, RunTables, in_words
@@ -164,18 +165,18 @@ class Site:
     @cached_property
     def leaking_messages(self) -> list[Row]:
         """The messages that gave labels away, of the games that the trace browser has."""
-        return self._browsed(LEAKING)
+        return self.browsed(LEAKING)
 
     @cached_property
     def second_hand_leaks(self) -> list[Row]:
         """The labels that messages passed on, of the games that the trace browser has."""
-        return self._browsed(SECOND_HAND)
+        return self.browsed(SECOND_HAND)
 
-    def _browsed(self, name: str) -> list[Row]:
+    def browsed(self, name: str, **where: Any) -> list[Row]:
         """Return the rows of a table over experiments of games that the trace browser has."""
         return [
             row
-            for row in self.summary.optional(name)
+            for row in self.summary.optional(name, **where)
             if self.links.has(row["experiment"], row["team"], row["scenario_id"])
         ]
 
@@ -206,12 +207,7 @@ def settings_of(experiments: Iterable[Experiment]) -> tuple[Setting, ...]:
 def _run_tables(experiments: Iterable[Experiment]) -> list[RunTables]:
     return [
         RunTables(
-            each.name,
-            each.folder,
-            each.is_joint,
-            each.unpublished,
-            each.part,
-            each.role.games,
+            each.name, each.folder, each.is_joint, each.unpublished, each.part, each.role.games
         )
         for each in experiments
     ]

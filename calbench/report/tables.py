@@ -86,6 +86,7 @@ class Tables:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._rows: dict[str, list[Row]] = {}
+        self._found: dict[tuple[str, ...], dict[Any, list[Row]]] = {}
 
     @property
     def names(self) -> list[str]:
@@ -108,10 +109,13 @@ class Tables:
         """
         if name not in self._rows:
             self._rows[name] = self._read(name)
-        rows = self._rows[name]
         if not where:
-            return rows
-        return [row for row in rows if all(row[key] == value for key, value in where.items())]
+            return self._rows[name]
+        key = (name, *where)
+        if key not in self._found:
+            self._found[key] = grouped(self._rows[name], *where)
+        values = tuple(where.values())
+        return list(self._found[key].get(values[0] if len(values) == 1 else values, ()))
 
     def _read(self, name: str) -> list[Row]:
         path = self.folder / name
@@ -129,15 +133,15 @@ class Tables:
 
     def _kinds(self, name: str) -> Mapping[str, Kind]:
         """Return the kinds of a table's columns; what nobody declares is text."""
-        if self._described:
-            declared = self._described.get(name, [])
+        if self.described:
+            declared = self.described.get(name, [])
         else:
             found = [table for table in DECLARED if table.path == name]
             declared = [column for table in found for column in table.with_replicates().columns]
         return {column.name: column.kind for column in declared}
 
     @cached_property
-    def _described(self) -> Mapping[str, Sequence[Column]]:
+    def described(self) -> Mapping[str, Sequence[Column]]:
         """The columns of tables that a file beside them describes, as those of others are."""
         return published_columns(self.folder)
 

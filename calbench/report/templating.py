@@ -103,6 +103,7 @@ def environment(folder: Path) -> Environment:
     found.tests["known"] = columns.is_known
     found.filters.update(grouped=grouped, ordered=ordered, wide=wide)
     found.filters["cell"] = cell_of
+    found.globals["data"] = data
     found.filters["markdown"] = lambda value: Markup(markdown_text(value))  # noqa: S704
     return found
 
@@ -110,6 +111,12 @@ def environment(folder: Path) -> Environment:
 def _finalized(value: Any) -> Any:
     """Escape what is no markup, braces and backticks too."""
     return value if hasattr(value, "__html__") else Markup(html_text(value))  # noqa: S704
+
+
+def data(cell: Any, digits: int | None = None) -> Markup:
+    """Return a number rounded for the eye, with the cell of the CSV word for word in ``value``."""
+    shown = html_text(columns.rounded(cell, digits))
+    return Markup(f'<data value="{html_text(cell)}">{shown}</data>')  # noqa: S704
 
 
 class Templates:

@@ -3,7 +3,8 @@
 import json
 import re
 import shutil
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,12 +13,13 @@ import yaml
 
 from calbench.analysis.audit_sample import SAMPLE
 from calbench.analysis.summary import SUMMARY
+from calbench.documents import read_yaml
 from calbench.errors import FileError, OutputError
 from calbench.folders import is_own, replaced
 from calbench.pool import Pool
 from calbench.report import hooks
 from calbench.report.build import CONFIG
-from calbench.report.downloads import read_downloads, write_downloads, write_manifest
+from calbench.report.downloads import NONE, Downloads, write_downloads
 from calbench.report.escape import packed_text, write_data
 from calbench.report.figures.figure import write_figures
 from calbench.report.games.files import write_games
@@ -84,8 +86,8 @@ class Pages:
         for key, tables in packed.items():
             write_data(self._docs / "pagedata", key, tables)
 
-    def write(self, sources: Container[str] | None = None) -> list[str]:
-        """Write the pages of some templates, or of all; return those whose text is another.
+    def write(self, offered: Downloads = NONE) -> None:
+        """Write the pages, with the files that they offer.
 
         Raises:
             FileError: a template is broken.
@@ -95,26 +97,14 @@ class Pages:
             "site": self._site,
             "explaining": see_also(self._contents),
             "paths": {page.path for page in self._contents},
-            "offered": read_downloads(self._docs),
+            "offered": offered,
             "site_links": site_links(self._site.sources / CONFIG),
         }
-        texts = {
-            page.path: templates.filled(
-                page.source, page.root, {**shared, "page": page, **content.values}
-            )
-            for page, content in self._contents.items()
-            if sources is None or page.source in sources
-        }
-        return [path for path, text in texts.items() if _replaced(self._docs / path, text)]
-
-
-def _replaced(path: Path, text: str) -> bool:
-    """Write a file unless it has that text."""
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return True
+        for page, content in self._contents.items():
+            values = {**shared, "page": page, **content.values}
+            path = self._docs / page.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(templates.filled(page.source, page.root, values), encoding="utf-8")
 
 
 BELOW = (
@@ -168,15 +158,15 @@ def write_site(site: Site, out: Path, pool: Pool | None = None) -> None:
 def _write(site: Site, out: Path, pool: Pool | None) -> None:
     docs = out / "docs"
     write_assets(site, docs / "assets")
-    write_games(site.played, docs / "pagedata", pool)
-    _copy_tables(site, docs / TABLES)
     _write_schemas(docs / "schemas")
-    downloads = write_downloads(site, docs)
-    pages = Pages(site, docs)
-    pages.write_data()
-    pages.write()
+    with ThreadPoolExecutor(1) as beside:  # what compresses releases the interpreter lock
+        downloads = beside.submit(write_downloads, site, docs)
+        write_games(site.played, docs / "pagedata", pool)
+        _copy_tables(site, docs / TABLES)
+        pages = Pages(site, docs)
+        pages.write_data()
+    pages.write(downloads.result())
     pages.write_tables()
-    write_manifest(downloads, docs)
     write_config(site.sources / CONFIG, pages.listed, out / CONFIG)
 
 
@@ -210,10 +200,7 @@ def _copy_tables(site: Site, target: Path) -> None:
         _copy_csvs(site.published.folder, target / "published")
     if site.unattached.has(SAMPLE.path):
         shutil.copyfile(site.unattached.folder / SAMPLE.path, target / SAMPLE.path)
-    for name, rows in (
-        (LEAKING, site.leaking_messages),
-        (SECOND_HAND, site.second_hand_leaks),
-    ):
+    for name, rows in ((LEAKING, site.leaking_messages), (SECOND_HAND, site.second_hand_leaks)):
         if site.summary.has(name):
             columns = [column.name for column in SUMMARY[name].columns]
             (target / name).write_bytes(csv_bytes(columns, rows))
@@ -268,12 +255,9 @@ def read_config(path: Path) -> dict[str, Any]:
     """Read MkDocs' configuration.
 
     Raises:
-        FileError: it is no mapping in YAML.
+        CalbenchError: it is no mapping in YAML.
     """
-    try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: is not YAML: {error}") from error
+    config = read_yaml(path)
     if not isinstance(config, dict):
         raise FileError(f"{path}: is no mapping")
     return config

@@ -8,7 +8,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from calbench.report.games.files import about_game, packed_games
-from calbench.report.games.search import WordIndex, bucket_of, words_of
+from calbench.report.games.index import WordIndex, bucket_of, words_of
 from calbench.traces.models import Trace
 from calbench.traces.storage import read_trace, trace_bytes, write_trace
 from tests.report.samples import play, suite_of

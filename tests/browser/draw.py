@@ -8,13 +8,13 @@ import json
 from difflib import get_close_matches
 from pathlib import Path
 
-import plotly.graph_objects as go
 import yaml
 
 from calbench.errors import ConfigError
 from calbench.folders import replaced
 from calbench.report.build import CONFIG, build_site
 from calbench.report.figures.figure import Figure
+from calbench.report.figures.style import checked
 from calbench.report.pages import PAGES
 from calbench.report.pages.gallery import SECTIONS
 from calbench.report.site import Site
@@ -79,8 +79,8 @@ def draw_figure(shown: Site, key: str, folder: Path = DRAWN) -> Path:
     figure: Figure = section.figure(setting, shown.styles)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{key}.html"
-    plain = json.loads(json.dumps(figure.drawn.to_plotly_json(), default=list))
-    drawn = go.Figure(plain).update_layout(title=figure.title, height=figure.height)
+    plain = json.loads(json.dumps(figure.drawn))  # Plotly knows no cells of tables
+    drawn = checked(plain).update_layout(title=figure.title, height=figure.height)
     drawn.write_html(path, include_plotlyjs="directory")
     return path
 

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
+from calbench.report.games.index import words_of
 from calbench.report.games.ledger import ledger_data
-from calbench.report.games.search import words_of
 from calbench.traces.storage import read_trace, trace_bytes
 from tests.browser.tabs import Visit, opened
 from tests.report.by_event import game_data

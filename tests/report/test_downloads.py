@@ -29,7 +29,6 @@ from calbench.report.downloads import (
     Downloads,
     write_archive,
     write_downloads,
-    write_manifest,
 )
 from calbench.traces.shards import CANARY_FRAME
 from tests.report.sample_site import SampleSite
@@ -57,9 +56,7 @@ def _games(_: str, names: list[str]) -> list[str]:
 def _write(root: Path, docs: Path) -> Downloads:
     site = site_of([results_in(root / "uniform", "uniform")], root / "src", PUBLISHED,
                    has_downloads=True)  # fmt: skip
-    found = write_downloads(site, docs)
-    write_manifest(found, docs)
-    return found
+    return write_downloads(site, docs)
 
 
 def rows(docs: Path) -> list[Row]:
@@ -249,7 +246,6 @@ def test_site_without_downloads_says_so(sample_site: SampleSite, tmp_path: Path)
     site = site_of(sample_site.ordinary, tmp_path / "src", NOTHING)
 
     assert write_downloads(site, tmp_path / "docs") == Downloads()
-    write_manifest(Downloads(), tmp_path / "docs")
     assert not (tmp_path / "docs").exists()
     page = page_of(site, "data.md")
     assert "offers no downloads. All tables of a run are in its folder" in page

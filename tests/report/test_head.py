@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from calbench.errors import FileError
+from calbench.errors import CalbenchError
 from calbench.report.build import CONFIG, build_site
 from calbench.report.hooks import LONGEST, first_sentences
 from calbench.report.pages.page import Page
@@ -138,5 +138,5 @@ def test_addresses_of_the_repository_are_read() -> None:
 )
 def test_what_is_no_address_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / CONFIG).write_text(text)
-    with pytest.raises(FileError, match=CONFIG):
+    with pytest.raises(CalbenchError, match=CONFIG):
         site_links(tmp_path / CONFIG)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calbench.report.experiment import Experiment
-from calbench.report.games.search import bucket_of, words_of
+from calbench.report.games.index import bucket_of, words_of
 from calbench.report.role import Role
 from calbench.traces.events import GameHalted
 from calbench.traces.storage import read_trace

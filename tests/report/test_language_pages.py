@@ -4,13 +4,13 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import plotly.graph_objects as go
 import pytest
 
 from calbench.metrics.usage import PROBLEMS
 from calbench.report.experiment import Experiment
 from calbench.report.figures.plane import SILENCE
 from calbench.report.figures.scatter import FRONT_NAME
+from calbench.report.figures.style import checked
 from calbench.report.pages.gallery import SECTIONS
 from calbench.report.site import Site
 from calbench.report.tables import Tables
@@ -123,7 +123,7 @@ def test_plotly_knows_every_property_of_the_figures(docs: Path, key: str) -> Non
         return
     drawn = data(docs, f"figures/{key}-language-uniform")
 
-    assert len(go.Figure(drawn).data) == len(drawn["data"]) > 0
+    assert len(checked(drawn).data) == len(drawn["data"]) > 0
 
 
 def test_sections_of_figures_show_one_view_of_each_at_first(docs: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from calbench.report.games.index import ALPHABET
-from calbench.report.games.search import (
+from calbench.report.games.index import (
+    ALPHABET,
     BUCKETS,
     HEAD,
     LONGEST,

@@ -7,7 +7,7 @@ import pytest
 from calbench.analysis.measures import MEASURES
 from calbench.metrics.outcomes import OUTCOMES
 from calbench.report.pages import PAGES
-from calbench.report.pages.setting import NAMED, WARNING
+from calbench.report.pages.setting import NAMED, WARNING, content
 from calbench.report.site import Site
 from calbench.report.templating import Templates
 from calbench.scenarios.storage import write_suite
@@ -21,9 +21,8 @@ ENDS = " ".join("." for _ in OUTCOMES)
 def page_of_setting(site: Site) -> str:
     """Return the page of a site's only setting."""
     (setting,) = site.settings
-    (page,) = (each for each in PAGES if each.content_of_setting is not None)
-    assert page.content_of_setting is not None
-    values = page.content_of_setting(site, setting).values
+    (page,) = (each for each in PAGES if each.template == "results/setting.md")
+    values = content(site, setting).values
     shared = {"site": site, "page": page, "paths": set(), "explaining": []}
     return Templates(site.sources / "docs").filled(page.source, page.root, {**shared, **values})
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from calbench.metrics.speech.patterns import PATTERNS
 from calbench.report.experiment import Setting
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Figure, columns_of, section, spread
+from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.style import Styles, Value
 from calbench.report.tables import Row, grouped
 
@@ -25,9 +25,6 @@ TIERS: Mapping[str, str] = {
 }
 """Of ``audit_leaks.csv``."""
 
-COSTS, ANY = "cost_or_constraint", "all"
-"""Whose shares of messages titles compare: a label of the one table, a tier of the other."""
-
 BY_MESSAGE = "messages"
 """The unit of patterns whose rate is a share of messages; others are counted by game."""
 
@@ -44,16 +41,14 @@ COLUMNS = ("team", "pattern", "level", "unit", "games", "messages", "count")
 def own_slot(setting: Setting, style_by_name: Styles) -> Figure:
     """Return what teams tell of their own slots, as shares of messages (paper, G.5)."""
     rows = setting.rows("audit_own_slot.csv", player="")
-    says = ("says least often what a slot costs it", "say least often what a slot costs them")
-    return _shares(rows, style_by_name, "label", LABELS, "count", (COSTS, "a cost", says))
+    return _shares(rows, style_by_name, "label", LABELS, "count")
 
 
 @section("words", "leaks", "Messages that give a private label away", "audit_leaks.csv")
 def leaks(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how many messages give a private label away, by its tier (paper, H)."""
     rows = setting.rows("audit_leaks.csv", player="")
-    gives = ("gives labels away least often", "give labels away least often")
-    return _shares(rows, style_by_name, "tier", TIERS, "leaking_messages", (ANY, "a label", gives))
+    return _shares(rows, style_by_name, "tier", TIERS, "leaking_messages")
 
 
 def _shares(
@@ -62,15 +57,11 @@ def _shares(
     column: str,
     shown: Mapping[str, str],
     count: str,
-    title: tuple[str, str, tuple[str, str]],
 ) -> Figure:
-    """Return shares of messages by what a column says, of which the title compares one."""
+    """Return shares of messages by what a column says."""
     rows = [row for row in rows if row[column] in shown and row["rate"] is not None]
     series = _series(rows, column, shown)
-    compared, what, does = title
-    rates = {row["team"]: Value.of(row, "rate") for row in rows if row[column] == compared}
     return Figure(
-        finding=spread(rates, f"share of messages with {what}", does, "most often"),
         measured=("rate",),
         drawn=dots(
             list(shown.values()),

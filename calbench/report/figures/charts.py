@@ -5,20 +5,21 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-import plotly.graph_objects as go
-
 from calbench.report.figures.style import (
     PATTERNS,
     QUIET,
     SERIES,
     SYMBOLS,
+    Drawn,
     Style,
     Styles,
     Value,
+    drawing,
     error_bars,
     plain,
+    trace,
+    wrapped,
 )
-from calbench.report.figures.template import drawing, wrapped
 from calbench.report.tables import Row
 
 NAME_WIDTH = 16
@@ -80,7 +81,7 @@ def dots(
     ranges: Series | None = None,
     is_share: bool = False,
     is_close: bool = False,
-) -> go.Figure:
+) -> Drawn:
     """Return a row of dots with intervals for each name; series are below each other in it.
 
     Args:
@@ -117,11 +118,12 @@ def dots(
 
 def _dots(
     names: Sequence[str], series: Series, shift: float, style: Style, style_by_name: Styles
-) -> go.Scatter:
+) -> Drawn:
     """Return the dots of one series, in styles of their own or all in one."""
     places, shown, values = series.among(names)
     own = [style_by_name.get(name, style) for name in shown]
-    return go.Scatter(
+    return trace(
+        "scatter",
         x=[value.number for value in values],
         y=[round(at + shift, 4) for at in places],
         error_x=error_bars(values, QUIET if style_by_name else style.colour),
@@ -147,11 +149,12 @@ def _named(series: Series, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _ranges(names: Sequence[str], ranges: Series) -> go.Bar:
+def _ranges(names: Sequence[str], ranges: Series) -> Drawn:
     places, shown, values = ranges.among(names)
     ends = [value.reach for value in values]
     said = {"hovertemplate": "%{text}: %{customdata[0]} to %{customdata[1]}<extra></extra>"}
-    return go.Bar(
+    return trace(
+        "bar",
         x=[round(high - low, 10) for low, high in ends],
         base=[low for low, _ in ends],
         y=places,
@@ -171,7 +174,7 @@ def bars(
     *,
     ends: Series,
     is_share: bool = False,
-) -> go.Figure:
+) -> Drawn:
     """Return stacked bars, with the interval of a sum.
 
     Args:
@@ -196,10 +199,11 @@ def bars(
     )
 
 
-def _segments(names: Sequence[str], series: Series, colour: str, pattern: str) -> go.Bar:
+def _segments(names: Sequence[str], series: Series, colour: str, pattern: str) -> Drawn:
     """Return one segment of every bar."""
     places, shown, values = series.among(names)
-    return go.Bar(
+    return trace(
+        "bar",
         x=[value.number for value in values],
         y=places,
         orientation="h",
@@ -222,10 +226,11 @@ def _segments(names: Sequence[str], series: Series, colour: str, pattern: str) -
     )
 
 
-def _ends(names: Sequence[str], ends: Series) -> go.Scatter:
+def _ends(names: Sequence[str], ends: Series) -> Drawn:
     """Return the sums with their intervals, below the bars."""
     places, shown, values = ends.among(names)
-    return go.Scatter(
+    return trace(
+        "scatter",
         x=[value.number for value in values],
         y=[at + BELOW_BAR for at in places],
         error_x=error_bars(values, QUIET, thickness=2),
@@ -252,7 +257,7 @@ def _in_rows(
     is_share: bool,
     is_close: bool = False,
     **layout: Any,
-) -> go.Figure:
+) -> Drawn:
     """Return a figure with names beside its rows, and room for markers at the ends of its axis."""
     low = min([0.0, *(value.reach[0] for value in values)])
     high = max([0.0, *(value.reach[1] for value in values)]) or 1.0

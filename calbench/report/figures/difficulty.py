@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-import plotly.graph_objects as go
-
 from calbench.report.experiment import Setting
 from calbench.report.figures.charts import Series, dots, height
 from calbench.report.figures.figure import Figure, columns_of, section
-from calbench.report.figures.style import SERIES, SYMBOLS, Styles, plain
-from calbench.report.figures.template import drawing
+from calbench.report.figures.style import SERIES, SYMBOLS, Drawn, Styles, drawing, plain, trace
 from calbench.report.tables import Number, Row, grouped
 
 TABLES = ("games_by_third.csv", "difficulty_effects.csv")
@@ -54,9 +51,10 @@ def difficulties(
     )
 
 
-def _box(place: int, setting: str, by_tertile: Mapping[str, Sequence[Number]]) -> go.Box:
+def _box(place: int, setting: str, by_tertile: Mapping[str, Sequence[Number]]) -> Drawn:
     colour = SERIES[place % len(SERIES)]
-    return go.Box(
+    return trace(
+        "box",
         x=[tertile for tertile, own in by_tertile.items() for _ in own],
         y=[float(fraction) for own in by_tertile.values() for fraction in own],
         name=plain(setting),

@@ -1,20 +1,15 @@
 """One figure of the site: what is drawn, what its title says, and the numbers behind it."""
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import plotly.graph_objects as go
-
-from calbench.report.columns import DIGITS, Column, apart, interval, number, word
+from calbench.report.columns import Column, interval, number, word
 from calbench.report.escape import write_data
 from calbench.report.experiment import Setting
-from calbench.report.figures.style import Styles, Value
-from calbench.report.figures.template import TEMPLATE
-from calbench.report.kind import DEGENERATE, KINDS, Kind
-from calbench.report.sentence import MOST_NAMED, Sentence, cell, names, said
+from calbench.report.figures.style import TEMPLATE, Drawn, Styles, in_order
+from calbench.report.kind import KINDS, Kind
 from calbench.report.tables import Row, csv_bytes
 
 ENDS = ("_low", "_high")
@@ -22,9 +17,6 @@ ENDS = ("_low", "_high")
 
 KIND = "_interval"
 """What says how it was made, or why there is none; not all tables have it."""
-
-EXACT = "exact"
-"""What tables say of an estimate that needs no interval."""
 
 FOLDER = "figures"
 """Below the page data, and below the tables."""
@@ -38,31 +30,29 @@ class Figure:
     and sources to :func:`section`.
 
     Attributes:
-        drawn: the figure itself, in the project's template.
+        drawn: the figure itself, for the project's template.
         columns: of the table of the numbers that are drawn.
         rows: of that table, as in the sources; further cells are left out.
         height: in pixels.
         key: its part of file names; letters, digits, dots, dashes and underscores.
         title: what it shows, without its numbers.
         sources: tables that the numbers come from, below ``tables``.
-        finding: who is at the ends, with the numbers; empty if there is nobody.
         measured: its columns whose numbers are drawn as marks.
     """
 
-    drawn: go.Figure
+    drawn: Drawn
     columns: Sequence[str]
     rows: Sequence[Row]
     height: int = 420
     key: str = ""
     title: str = ""
     sources: Sequence[str] = ()
-    finding: Sentence = ()
     measured: Sequence[str] = ()
 
     @cached_property
     def kinds(self) -> list[Kind]:
         """The kinds of players in it: each has a colour that nothing else has."""
-        drawn = json.dumps(self.drawn.to_plotly_json()["data"], default=list)
+        drawn = str(self.drawn["data"])
         return [kind for kind in KINDS if kind.colour in drawn]
 
     @property
@@ -110,8 +100,9 @@ class Figure:
         table.write_bytes(csv_bytes(self.written, self.rows))
         if self.is_sparse:
             return
-        drawn = self.drawn.to_plotly_json()
-        del drawn["layout"]["template"]  # pages have it once
+        drawn = in_order(self.drawn)
+        for each in drawn["data"]:
+            each["type"] = each.pop("type")  # last, as Plotly writes it
         write_data(docs / "pagedata", f"{FOLDER}/{self.key}", drawn)
 
 
@@ -166,74 +157,10 @@ def write_figures(figures: Sequence[Figure], docs: Path) -> None:
     for figure in figures:
         figure.write(docs)
     if figures:
-        write_data(docs / "pagedata", f"{FOLDER}/template", TEMPLATE.to_plotly_json())
+        write_data(docs / "pagedata", f"{FOLDER}/template", in_order(TEMPLATE))
 
 
 def columns_of(*names: str, measures: Sequence[str] = ()) -> tuple[str, ...]:
     """Return columns, each measure followed by the ends of its interval and what it is."""
     ends = [f"{measure}{end}" for measure in measures for end in ("", *ENDS, KIND)]
     return (*names, *ends)
-
-
-def competing(values: Mapping[str, Value], style_by_name: Styles) -> dict[str, Value]:
-    """Return the numbers without those of degenerate baselines, which compete with nobody."""
-    return {
-        name: value
-        for name, value in values.items()
-        if name not in style_by_name or style_by_name[name].colour != DEGENERATE.colour
-    }
-
-
-def spread(
-    values: Mapping[str, Value],
-    what: str,
-    low: tuple[str, str] = ("has least", "have least"),
-    high: str = "most",
-    digits: int = DIGITS,
-) -> Sentence:
-    """Return who has the least and who the most, with both numbers and what intervals say of it.
-
-    Args:
-        values: number with its interval by name.
-        what: the quantity.
-        low: what one name with the least does, and what several do.
-        high: the same of those with the most, without the verb.
-        digits: decimals of both numbers, more where these would print alike.
-    """
-    if not values:
-        return ()
-    numbers = {name: value.number for name, value in values.items()}
-    least, most = min(numbers.values()), max(numbers.values())
-    few, many = ([name for name in numbers if numbers[name] == end] for end in (least, most))
-    decimals = None if isinstance(least, int) else apart(least, most, digits)
-    bottom, top = (cell(end, apart(0, end, decimals)) for end in (least, most))
-    if len(values) == 1:
-        return said("{who}: {what} {number}", who=names(few), what=what, number=bottom)
-    if least == most:
-        return said("All have the same {what}, {number}", what=what, number=bottom)
-    return said(
-        "{few} {does} ({bottom}), {many} {high} ({top}){overlap}",
-        few=names(few, MOST_NAMED),
-        does=low[len(few) > 1],
-        bottom=bottom,
-        many=names(many, MOST_NAMED),
-        high=high,
-        top=top,
-        overlap=_overlap(values, few, many),
-    )
-
-
-def _overlap(values: Mapping[str, Value], few: Iterable[str], many: Iterable[str]) -> str:
-    """Return what intervals leave open of the ends; nothing where no number has any."""
-    if all(value.ends is None for value in values.values()):
-        return ""
-    if any(values[name].ends is None and values[name].kind != EXACT for name in (*few, *many)):
-        return "; not tested"
-    top = max(values[name].reach[1] for name in few)
-    bottom = min(values[name].reach[0] for name in many)
-    if top >= bottom:
-        return "; their intervals overlap"
-    between = [value for name, value in values.items() if name not in {*few, *many}]
-    if any(value.reach[0] <= top or value.reach[1] >= bottom for value in between):
-        return "; intervals of others overlap theirs"
-    return ""

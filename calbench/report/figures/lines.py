@@ -4,14 +4,21 @@ from collections.abc import Mapping, Sequence
 from math import log10
 from typing import Any
 
-import plotly.graph_objects as go
-
-from calbench.report.columns import DIGITS
-from calbench.report.figures.figure import Figure, competing, spread
-from calbench.report.figures.style import DASHES, QUIET, Style, Styles, Value, error_bars, plain
-from calbench.report.figures.template import TEXT, drawing
+from calbench.report.figures.figure import Figure
+from calbench.report.figures.style import (
+    DASHES,
+    QUIET,
+    TEXT,
+    Drawn,
+    Style,
+    Styles,
+    Value,
+    drawing,
+    error_bars,
+    plain,
+    trace,
+)
 from calbench.report.labels import CHARACTER, LINE
-from calbench.report.sentence import cell, said
 from calbench.report.tables import Row, grouped
 
 GAP = 0.12
@@ -29,7 +36,7 @@ Panel = Mapping[str, Mapping[int, Value]]
 
 def line(
     name: str, values: Sequence[Value], style: Style, place: int, *, thick: float = 1.5, **more: Any
-) -> go.Scatter:
+) -> Drawn:
     """Return points of one name with intervals upward, joined by a line.
 
     Args:
@@ -40,7 +47,8 @@ def line(
         thick: of the line, in pixels.
         more: properties of Plotly.
     """
-    return go.Scatter(
+    return trace(
+        "scatter",
         y=[value.number for value in values],
         error_y=error_bars(values, style.colour, thickness=1),
         name=plain(name),
@@ -52,7 +60,7 @@ def line(
 
 def lines(
     panels: Mapping[str, Panel], style_by_name: Styles, title: str, y_title: str, height: int
-) -> go.Figure:
+) -> Drawn:
     """Return lines over a whole number, in panels below each other, with names at their ends.
 
     Points of several names are a little apart, so that their intervals can be distinguished.
@@ -181,7 +189,7 @@ def _line(
     axis: str,
     *,
     is_named: bool,
-) -> go.Scatter:
+) -> Drawn:
     place = names.index(name)
     shift = (place - (len(names) - 1) / 2) * SPREAD / max(len(names), 4)
     return line(
@@ -216,7 +224,6 @@ def over_agents(
     sources: Sequence[str],
     *,
     is_log: bool = False,
-    digits: int = DIGITS,
 ) -> Figure:
     """Return one measure over the number of agents, a curve for each team.
 
@@ -228,15 +235,10 @@ def over_agents(
         style_by_team: how each team looks.
         sources: tables that the numbers are from.
         is_log: whether the measure's axis is logarithmic.
-        digits: decimals of the measure in words.
     """
     measured = unit.removeprefix(f"{title.lower()} ")
-    most = max((row["agents"] for row in rows), default=0)
-    last = {row["team"]: Value(row["value"]) for row in rows if row["agents"] == most}
-    shown = spread(competing(last, style_by_team), title.lower(), LOW, "highest", digits)
     return Figure(
         key=key,
-        finding=said("{most} agents. {shown}", most=cell(most), shown=shown) if shown else (),
         measured=("value",),
         title=f"{title} over the number of agents",
         drawn=_drawing(
@@ -248,10 +250,7 @@ def over_agents(
     )
 
 
-LOW = ("is lowest", "are lowest")
-
-
-def _drawing(rows: Sequence[Row], y_title: str, looks: Styles, *, is_log: bool) -> go.Figure:
+def _drawing(rows: Sequence[Row], y_title: str, looks: Styles, *, is_log: bool) -> Drawn:
     """Return the curves, with the name of each at its end."""
     sizes = sorted({row["agents"] for row in rows})
     curves = grouped(rows, "team")
@@ -296,7 +295,7 @@ def _value(row: Row) -> Value:
     return Value(row["value"], row["low"], row["high"])
 
 
-def _curve(rows: Sequence[Row], style: Style, place: int) -> go.Scatter:
+def _curve(rows: Sequence[Row], style: Style, place: int) -> Drawn:
     team = rows[0]["team"]
     return line(
         team,

@@ -6,23 +6,23 @@ What DSM does between its presets is drawn as lines on them.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING
 
 from calbench.analysis.measures import Measure, privacy_measure
 from calbench.errors import CalbenchError
 from calbench.report import columns
 from calbench.report.columns import MEASURE_BY_NAME
 from calbench.report.experiment import Setting
-from calbench.report.figures.figure import Figure, columns_of, competing, spread
-from calbench.report.figures.regret import EVENLY, LEAST
+from calbench.report.figures.figure import Figure, columns_of
 from calbench.report.figures.scatter import HEIGHT, Axis, Path, Point, scatter
-from calbench.report.figures.style import Style, Styles, Value, styles
+from calbench.report.figures.style import Style, Styles, Value, checked, styles
 from calbench.report.kind import TYPED, VPS_KIND_NAMES, kind_of
 from calbench.report.panels import silence_of
-from calbench.report.sentence import Sentence, names, said
 from calbench.report.site import FRONT, Site
 from calbench.report.tables import Row, grouped
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 SILENCE = "silence: no message, no meeting"
 """What the legend calls the line of those that say nothing."""
@@ -109,14 +109,12 @@ class Against:
         key: of its figures, before the setting.
         title: of its figures, before the setting.
         axis: with its unit.
-        ends: what a title says of those with the least, and of those with the most.
     """
 
     measure: str
     key: str
     title: str
     axis: Axis
-    ends: tuple[tuple[str, str], str]
 
 
 COST = Against(
@@ -124,14 +122,12 @@ COST = Against(
     "plane",
     "Cost against privacy",
     Axis("↑ Adjusted excess per meeting, accounting cost", "adjusted excess cost"),
-    (LEAST, "most"),
 )
 FAIRNESS = Against(
     "fairness",
     "fairness-plane",
     "Fairness against privacy",
     Axis("↑ Fairness in accounting cost (less is fairer)", "fairness cost"),
-    EVENLY,
 )
 
 
@@ -246,12 +242,11 @@ def plane(
         rows=table,
         sources=[*sources, *_further(setting, bool(best), silence is not None)],
         height=HEIGHT + (70 if lines else 0 if silence is None and not best else 22),
-        finding=_title(rows, best, against, style_by_team),
         measured=measured,
     )
 
 
-def plane_of(rows: Sequence[Row]) -> go.Figure:
+def plane_of(rows: Sequence[Row]) -> "go.Figure":
     """Return the plane of cost against privacy of any teams.
 
     Args:
@@ -265,7 +260,7 @@ def plane_of(rows: Sequence[Row]) -> go.Figure:
     looks = styles({row["team"]: kind_of(row.get("kind", "")) for row in drawn})
     points = [_point(row["team"], row, looks[row["team"]], COST) for row in drawn]
     loss = MEASURE_BY_NAME[privacy_measure(kind)]
-    return scatter(points, _across(loss, kind), COST.axis)
+    return checked(scatter(points, _across(loss, kind), COST.axis))
 
 
 def _across(loss: Measure, kind: str) -> Axis:
@@ -290,17 +285,6 @@ def _one_instrument(rows: Iterable[Row], title: str) -> str:
             f"{title}: VPS by {kinds} cannot be drawn on one axis; each has a figure of its own"
         )
     return found[0] if found else ""
-
-
-def _title(
-    rows: Sequence[Row], best: Sequence[str], against: Against, style_by_team: Styles
-) -> Sentence:
-    """Return who is at the ends of the upward axis, and who is on the front."""
-    values = {row["team"]: Value.of(row, against.measure) for row in rows}
-    found = spread(competing(values, style_by_team), against.axis.short, *against.ends)
-    if not best:
-        return found
-    return said("{found}; on the Pareto front: {best}", found=found, best=names(best))
 
 
 def _path(line: Line, style: Style, against: Against) -> Path:

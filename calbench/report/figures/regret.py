@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from calbench.analysis.tables.regret import NEVER
 from calbench.report.experiment import Setting, player_of
 from calbench.report.figures.charts import Series, bars, dots, height
-from calbench.report.figures.figure import Figure, columns_of, competing, section, spread
+from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.style import Styles, Value
 from calbench.report.tables import grouped
 
@@ -23,10 +23,6 @@ FAIRNESS = "Fairness in accounting cost (less is fairer)"
 SEATS = "Excess per scheduled meeting in accounting cost, seats with all their meetings"
 MOVES = "Distinct earlier meetings moved per agent-game"
 """Titles of axes."""
-
-EVENLY = (("shares the cost most evenly", "share the cost most evenly"), "least evenly")
-LEAST = ("pays least", "pay least")
-"""What titles say of those at the ends."""
 
 
 @section("cost", "fairness", "Fairness cost", "leaderboard.csv", "sensitivity.csv")
@@ -46,7 +42,6 @@ def fairness(setting: Setting, style_by_name: Styles) -> Figure:
         if row["fairness_least"] is not None
     }
     return Figure(
-        finding=spread(competing(found.values, style_by_name), "fairness cost", *EVENLY),
         measured=("fairness",),
         drawn=dots(
             list(found.values),
@@ -62,7 +57,7 @@ def fairness(setting: Setting, style_by_name: Styles) -> Figure:
 
 
 @section("cost", "split", "Where excess cost came from", "excess_parts.csv")
-def split(setting: Setting, style_by_name: Styles) -> Figure:
+def split(setting: Setting, _looks: Styles) -> Figure:
     """Return excess per game, split by its cause."""
     rows = setting.rows("excess_parts.csv")
     every = Series.of(f"all of it, {setting.confidence} interval", rows, "excess")
@@ -73,7 +68,6 @@ def split(setting: Setting, style_by_name: Styles) -> Figure:
             "Excess of a game in accounting cost",
             ends=every,
         ),
-        finding=spread(competing(every.values, style_by_name), "excess cost of a game", LEAST),
         measured=tuple(PARTS),
         columns=columns_of("team", "games", measures=("excess", *PARTS)),
         rows=rows,
@@ -82,7 +76,7 @@ def split(setting: Setting, style_by_name: Styles) -> Figure:
 
 
 @section("cost", "optimum", "When the optimum became unreachable", "optimum_unreachable_shares.csv")
-def optimum_unreachable(setting: Setting, style_by_name: Styles) -> Figure:
+def optimum_unreachable(setting: Setting, _looks: Styles) -> Figure:
     """Return in which round the optimum became unreachable, as shares of games."""
     rows = setting.rows("optimum_unreachable_shares.csv")
     names = list(dict.fromkeys(row["team"] for row in rows))
@@ -91,12 +85,6 @@ def optimum_unreachable(setting: Setting, style_by_name: Styles) -> Figure:
     kept = Series(f"never, {setting.confidence} interval", series[0].values)
     return Figure(
         drawn=bars(names, series, "Share of games", ends=kept, is_share=True),
-        finding=spread(
-            competing(kept.values, style_by_name),
-            "share of games with the optimum in reach",
-            ("keeps the optimum in reach least often", "keep the optimum in reach least often"),
-            "most often",
-        ),
         measured=("share",),
         columns=columns_of(
             "team", "unreachable_from", "games", "searched_games", measures=("share",)
@@ -117,7 +105,7 @@ def completion(setting: Setting, style_by_name: Styles) -> Figure:
         style_by_name,
         "completion_regret.csv",
         SEATS,
-        spread_of=("mean_excess", "excess cost with all meetings placed", LEAST),
+        measure="mean_excess",
         columns=columns_of(
             "player", "teams", "seats", "full_seats", measures=("mean_excess", "nonzero_regret")
         ),
@@ -127,13 +115,12 @@ def completion(setting: Setting, style_by_name: Styles) -> Figure:
 @section("cost", "prior", "Earlier meetings moved", "prior_moves.csv")
 def prior_moves(setting: Setting, style_by_name: Styles) -> Figure:
     """Return how many earlier meetings a seat moves in a game (paper, Figure 9)."""
-    does = ("moves fewest earlier meetings", "move fewest earlier meetings")
     return _by_player(
         setting,
         style_by_name,
         "prior_moves.csv",
         MOVES,
-        spread_of=("meetings_moved", "number of earlier meetings moved", does),
+        measure="meetings_moved",
         columns=columns_of("player", "teams", "agent_games", measures=("meetings_moved",)),
     )
 
@@ -143,15 +130,13 @@ def _by_player(
     style_by_name: Styles,
     table: str,
     axis: str,
-    spread_of: tuple[str, str, tuple[str, str]],
+    measure: str,
     columns: tuple[str, ...],
 ) -> Figure:
-    """Return a measure of players; ``spread_of`` has its column and what the title says of it."""
-    measure, what, does = spread_of
+    """Return a measure of players."""
     rows = [row for row in setting.rows(table) if row[measure] is not None]
     found = Series.of("mean", rows, measure, player_of)
     return Figure(
-        finding=spread(competing(found.values, style_by_name), what, does),
         measured=(measure,),
         drawn=dots(list(found.values), [found], axis, style_by_name=style_by_name),
         columns=columns,

@@ -6,11 +6,19 @@ from itertools import pairwise
 from math import log10
 from typing import Any
 
-import plotly.graph_objects as go
-
 from calbench.report.figures.lines import line
-from calbench.report.figures.style import FRONT, QUIET, Style, Value, error_bars, plain
-from calbench.report.figures.template import TEXT, drawing
+from calbench.report.figures.style import (
+    FRONT,
+    QUIET,
+    TEXT,
+    Drawn,
+    Style,
+    Value,
+    drawing,
+    error_bars,
+    plain,
+    trace,
+)
 from calbench.report.labels import MARKER, Box, View, corners, offsets
 from calbench.report.plane import FACTORS
 
@@ -128,7 +136,7 @@ def scatter(
     paths: Sequence[Path] = (),
     front: Sequence[Point] = (),
     level: tuple[str, float] | None = None,
-) -> go.Figure:
+) -> Drawn:
     """Return points with names, intervals, and lines behind them.
 
     Args:
@@ -162,8 +170,9 @@ def scatter(
     )
 
 
-def _level(name: str, height: float, span: tuple[float, float], upward: Axis) -> go.Scatter:
-    return go.Scatter(
+def _level(name: str, height: float, span: tuple[float, float], upward: Axis) -> Drawn:
+    return trace(
+        "scatter",
         x=list(span),
         y=[height, height],
         name=name,
@@ -173,9 +182,10 @@ def _level(name: str, height: float, span: tuple[float, float], upward: Axis) ->
     )
 
 
-def _point(point: Point, across: Axis, upward: Axis) -> go.Scatter:
+def _point(point: Point, across: Axis, upward: Axis) -> Drawn:
     style = point.style
-    return go.Scatter(
+    return trace(
+        "scatter",
         x=[across.at(point.x.number)],
         y=[point.y.number],
         error_x=error_bars([point.x], style.colour, at=across.at),
@@ -197,7 +207,7 @@ def _point(point: Point, across: Axis, upward: Axis) -> go.Scatter:
     )
 
 
-def _path(path: Path, across: Axis, place: int) -> go.Scatter:
+def _path(path: Path, across: Axis, place: int) -> Drawn:
     xs, colour = [point.x for point in path.points], path.style.colour
     return line(
         path.name,
@@ -251,14 +261,15 @@ def _marks(
     return named, others
 
 
-def _front(found: Sequence[Place]) -> list[go.Scatter]:
+def _front(found: Sequence[Place]) -> list[Drawn]:
     """Return the Pareto front from its corners: steps, and a ring around each point."""
     if not found:
         return []
     shared = {"name": FRONT_NAME, "legendgroup": FRONT_NAME, "hoverinfo": "skip"}
     rings = {"symbol": "circle-open", "size": 20, "color": FRONT, "line": {"width": 1.5}}
     return [
-        go.Scatter(
+        trace(
+            "scatter",
             x=[x for x, _ in found],
             y=[y for _, y in found],
             mode="lines",
@@ -266,7 +277,8 @@ def _front(found: Sequence[Place]) -> list[go.Scatter]:
             showlegend=len(found) > 1,
             **shared,
         ),
-        go.Scatter(
+        trace(
+            "scatter",
             x=[x for x, _ in found[::2]],
             y=[y for _, y in found[::2]],
             mode="markers",

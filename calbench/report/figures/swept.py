@@ -1,18 +1,19 @@
 """A measure of every job of a sweep: over the key that was swept, or job by job."""
 
 from collections.abc import Sequence
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING
 
 from calbench.report.columns import MEASURE_BY_NAME
 from calbench.report.figures.charts import Series, dots
 from calbench.report.figures.lines import line
-from calbench.report.figures.style import Value, series_styles
-from calbench.report.figures.template import drawing
+from calbench.report.figures.style import Value, checked, drawing, series_styles
 from calbench.report.tables import Row
 
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
-def swept(rows: Sequence[Row], measure: str, keys: Sequence[str] = ()) -> go.Figure:
+
+def swept(rows: Sequence[Row], measure: str, keys: Sequence[str] = ()) -> "go.Figure":
     """Return a measure with its interval for each team, in a sweep for each of each job.
 
     Args:
@@ -27,7 +28,7 @@ def swept(rows: Sequence[Row], measure: str, keys: Sequence[str] = ()) -> go.Fig
     across = _across(shown, keys)
     if across is None:
         series = Series.of(about.title, shown, measure, name_of)
-        return dots(list(series.values), [series], title)
+        return checked(dots(list(series.values), [series], title))
     found: dict[str, list[Row]] = {}
     for row in sorted(shown, key=lambda row: float(row[across])):
         others = [f"{key}={row[key]}" for key in keys if key != across]
@@ -43,7 +44,7 @@ def swept(rows: Sequence[Row], measure: str, keys: Sequence[str] = ()) -> go.Fig
         )
         for place, (name, each) in enumerate(found.items())
     ]
-    return drawing(traces, across, title, showlegend=len(found) > 1)
+    return checked(drawing(traces, across, title, showlegend=len(found) > 1))
 
 
 def name_of(row: Row) -> str:

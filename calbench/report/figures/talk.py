@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from calbench.report.experiment import Setting, player_of
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import Figure, columns_of, competing, section, spread
+from calbench.report.figures.figure import Figure, columns_of, section
 from calbench.report.figures.lines import lines
 from calbench.report.figures.scatter import HEIGHT, Axis, Point, scatter
 from calbench.report.figures.style import Styles, Value
@@ -36,7 +36,6 @@ def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
         for row in setting.rows("players.csv")
         if row["messages"] is not None and row["excess_cost"] is not None
     ]
-    cost = {player_of(row): Value.of(row, "excess_cost") for row in rows}
     points = [
         Point(
             player_of(row),
@@ -47,7 +46,6 @@ def messages_excess(setting: Setting, style_by_name: Styles) -> Figure:
         for row in rows
     ]
     return Figure(
-        finding=spread(competing(cost, style_by_name), "excess cost", ("pays least", "pay least")),
         measured=("messages", "excess_cost"),
         drawn=scatter(points, MESSAGES, EXCESS),
         columns=columns_of("player", "teams", measures=("messages", "excess_cost")),
@@ -68,18 +66,8 @@ def messages_by_meeting(setting: Setting, style_by_name: Styles) -> Figure:
     for row in rows:
         found = panels[ROLES[row["role"]]].setdefault(player_of(row), {})
         found[row["meeting_index"] + 1] = Value.of(row, "messages")
-    opening = {
-        player_of(row): Value.of(row, "messages")
-        for row in rows
-        if row["role"] == "first" and row["meeting_index"] == 0
-    }
     tall = 500 + 150 * (len(panels) > 2)
     return Figure(
-        finding=spread(
-            competing(opening, style_by_name),
-            "number of messages of first speakers",
-            ("opens with fewest messages", "open with fewest messages"),
-        ),
         measured=("messages",),
         drawn=lines(
             panels,
@@ -138,11 +126,6 @@ def _first(setting: Setting, style_by_name: Styles, rows: Sequence[Row], axis: s
         )
     ]
     return Figure(
-        finding=spread(
-            competing(found.values, style_by_name),
-            "difference between speaking first and later",
-            ("loses least by speaking first", "lose least by speaking first"),
-        ),
         measured=("difference",),
         drawn=dots(list(found.values), series, axis, style_by_name=style_by_name),
         columns=(*columns_of(*FIRST, measures=("difference",)), "p", "p_adjusted"),

@@ -10,7 +10,6 @@ processes there are.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from math import fsum
 from pathlib import Path
 from types import MappingProxyType
@@ -25,15 +24,8 @@ from calbench.metrics.speech.messages import said
 from calbench.pool import Pool, mapped
 from calbench.report.escape import packed_text, script_json, write_data
 from calbench.report.experiment import Experiment, ScenarioTraces
-from calbench.report.games.index import ExperimentIndex, index_data
-from calbench.report.games.ledger import (
-    OPTIMUM_COLUMNS,
-    GameBits,
-    Judged,
-    JudgedGames,
-    ledger_data,
-)
-from calbench.report.games.search import WordIndex, words_of
+from calbench.report.games.index import ExperimentIndex, WordIndex, index_data, words_of
+from calbench.report.games.ledger import OPTIMUM_COLUMNS, GameBits, Judged, JudgedGames, ledger_data
 from calbench.report.tables import Row
 from calbench.scenarios.models import Scenario
 from calbench.traces.catalog import Catalog
@@ -128,55 +120,6 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-GAMES_PER_TASK = 40
-"""About so many games are handed to a worker at once [C]."""
-
-
-@dataclass(frozen=True, slots=True)
-class GameTask:
-    """Games of a few scenarios, for one worker.
-
-    Attributes:
-        folder: where page data goes.
-        suite: its file, for messages.
-        traces: folder with ``<team>/<scenario_id>.json``.
-        catalog: of the games.
-        scenarios: each as JSON, which processes hand over faster than the object.
-        unreachable: where the optimum of games became unreachable, by team and scenario.
-        rows: what tables say happened, by team and scenario.
-        judged: what facts say of messages, by team and scenario.
-        told: the bits that each message told, by the same.
-        measure: settings of the metrics.
-    """
-
-    folder: Path
-    experiment: str
-    suite: Path
-    traces: Path
-    catalog: Catalog
-    teams: tuple[str, ...]
-    scenarios: tuple[str, ...]
-    unreachable: Mapping[tuple[str, str], Row]
-    rows: Mapping[tuple[str, str], Rows]
-    judged: Mapping[tuple[str, str], Mapping[int, Judged]]
-    told: Mapping[tuple[str, str], Mapping[int, float]]
-    measure: MeasureSpec
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenGame:
-    """A game whose files are written, as the index and the search need it.
-
-    The kind of its team is in words; ``messages`` has the different words of each message that is
-    text, in the order sent.
-    """
-
-    scenario_id: str
-    team: str
-    kind: str
-    messages: tuple[frozenset[str], ...] = ()
-
-
 class OfTables(NamedTuple):
     """What tables and facts say of a game.
 
@@ -204,12 +147,51 @@ class OfTables(NamedTuple):
 NOTHING = OfTables()
 
 
+GAMES_PER_TASK = 40
+"""About so many games are handed to a worker at once [C]."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameTask:
+    """Games of a few scenarios, for one worker.
+
+    Attributes:
+        folder: where page data goes.
+        suite: its file, for messages.
+        traces: folder with ``<team>/<scenario_id>.json``.
+        catalog: of the games.
+        scenarios: each as JSON, which processes hand over faster than the object.
+        known: what tables and facts say of games, by team and scenario.
+        measure: settings of the metrics.
+    """
+
+    folder: Path
+    experiment: str
+    suite: Path
+    traces: Path
+    catalog: Catalog
+    teams: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    known: Mapping[tuple[str, str], OfTables]
+    measure: MeasureSpec
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenGame:
+    """A game whose files are written, as the index and the search need it.
+
+    The kind of its team is in words; ``messages`` has the different words of each message that is
+    text, in the order sent.
+    """
+
+    scenario_id: str
+    team: str
+    kind: str
+    messages: tuple[frozenset[str], ...] = ()
+
+
 @no_collection()
-def write_games(
-    experiments: Sequence[Experiment],
-    folder: Path,
-    pool: Pool | None = None,
-) -> None:
+def write_games(experiments: Sequence[Experiment], folder: Path, pool: Pool | None = None) -> None:
     """Write page data of all games.
 
     Keys begin with the experiment: settings, teams and scenarios of several experiments may
@@ -240,21 +222,19 @@ def write_games(
 
 
 def _games(results: Experiment, folder: Path, pool: Pool | None) -> Iterator[WrittenGame]:
-    is_whole = results.role.games == "all"
-    scenarios = results.scenarios_as_read() if is_whole else iter(results.shown)
-    tasks = _tasks(results, scenarios, folder)
-    for written in mapped(write_task, tasks, pool):
+    for written in mapped(write_task, _tasks(results, folder), pool):
         yield from written
 
 
-def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> Iterator[GameTask]:
+def _tasks(results: Experiment, folder: Path) -> Iterator[GameTask]:
     size = max(1, GAMES_PER_TASK // max(1, len(results.teams)))
     unreachable = _chosen(results.by_game("optimum_unreachable.csv"), OPTIMUM_COLUMNS)
     played = _chosen(results.by_game("games.csv"), PLAYED_COLUMNS)
     told = _chosen(results.by_game("audit_games.csv"), TOLD_COLUMNS)
     judged = JudgedGames(None if results.facts is None else Facts(results.facts))
     catalog = Catalog()
-    while chunk := list(islice(scenarios, size)):
+    for start in range(0, len(results.shown), size):
+        chunk = results.shown[start : start + size]
         games = [(team, each.scenario_id) for each in chunk for team in results.teams]
         yield GameTask(
             folder=folder,
@@ -264,10 +244,15 @@ def _tasks(results: Experiment, scenarios: Iterator[Scenario], folder: Path) -> 
             catalog=catalog.of(results.traces / team / f"{name}.json" for team, name in games),
             teams=results.teams,
             scenarios=tuple(each.model_dump_json() for each in chunk),
-            unreachable={game: unreachable[game] for game in games if game in unreachable},
-            rows={game: Rows(played[game], told.get(game)) for game in games if game in played},
-            judged={game: found for game in games if (found := judged.of(*game))},
-            told={game: judged.bits_of(*game) for game in games},
+            known={
+                game: OfTables(
+                    unreachable.get(game),
+                    Rows(played[game], told.get(game)) if game in played else None,
+                    judged.of(*game) or None,
+                    judged.bits_of(*game),
+                )
+                for game in games
+            },
             measure=results.made_with.measure,
         )
 
@@ -294,15 +279,10 @@ def _written(task: GameTask) -> Iterator[WrittenGame]:
             path = task.traces / team / f"{scenario_id}.json"
             if not task.catalog.has(path):
                 continue
-            trace = traces.read(path, team)
-            of_tables = OfTables(
-                task.unreachable.get((team, scenario_id)),
-                task.rows.get((team, scenario_id)),
-                task.judged.get((team, scenario_id)),
-                task.told.get((team, scenario_id), {}),
-            )
-            about = about_game(trace, task.experiment, of_tables, task.measure)
-            games[team] = about, task.catalog.read(path)
+            trace, data = traces.read(path, team)
+            known = task.known[team, scenario_id]
+            about = about_game(trace, task.experiment, known, task.measure)
+            games[team] = about, data
             shared = shared or trace.scenario.written
             yield written_game(trace)
         if games:

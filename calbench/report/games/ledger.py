@@ -336,9 +336,7 @@ def _letters(claims: Collection[str]) -> str:
 
 
 def _leaks(
-    text: str,
-    found: Iterable[Told | PassedOn],
-    numbers: dict[tuple[str, str, int], int],
+    text: str, found: Iterable[Told | PassedOn], numbers: dict[tuple[str, str, int], int]
 ) -> Iterator[Span]:
     """Yield the words that tell a private label: start, end, the label's number, and any path."""
     for told in found:

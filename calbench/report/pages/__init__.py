@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from calbench.errors import CalbenchError
-from calbench.report.experiment import checked_id
 from calbench.report.pages import (
     audits,
     delegates,
@@ -35,12 +34,12 @@ PAGES = (
     Page("index.md", "Home", "Home", content=home.content),
     Page("leaderboard.md", "Leaderboard", "Leaderboard", content=leaderboard.content),
     Page("players.md", "Players", "Leaderboard", content=player.index),
-    Page("players/{name}.md", "{name}", "", template="players/player.md", contents=player.pages),
+    Page("players/{name}.md", "", "", template="players/player.md", contents=player.pages),
     Page("submissions.md", "Submissions", "Leaderboard", content=submissions.content),
     Page("results/ratings.md", "Ratings", "Leaderboard", content=ratings.content),
     Page("results/comparisons.md", "Comparisons", "Leaderboard", content=comparisons.content),
-    Page("results/{slug}.md", "{title}", "Results", "By experiment",
-         template="results/setting.md", content_of_setting=setting.content),
+    Page("results/{name}.md", "", "Results", "By experiment",
+         template="results/setting.md", contents=setting.pages),
     Page("results/language.md", "Scripted speakers", "Results", "By experiment",
          content=language.content),
     Page("results/erring.md", "Speakers that make mistakes", "Results", "By experiment",
@@ -149,7 +148,7 @@ def pages_of(site: Site, only: str = "") -> dict[Page, Content]:
 
 def _check_roles(site: Site) -> None:
     """Refuse an experiment that no page would show."""
-    groups = [page for page in PAGES if page.group and page.content_of_setting is None]
+    groups = [page for page in PAGES if page.group and page.contents is None]
     known = {SETTINGS, *(PurePosixPath(page.path).stem for page in groups)}
     for each in site.experiments:
         if each.role.page not in known:
@@ -161,15 +160,13 @@ def _check_roles(site: Site) -> None:
 
 def _made(site: Site, only: str) -> Iterator[tuple[Page, Content]]:
     for page in (page for page in PAGES if all(map(site.published.has, page.needs))):
-        if page.content_of_setting is not None:
-            for each in site.settings:
-                if _is_wanted(named := page.named(each), only):
-                    yield named, page.content_of_setting(site, each)
-        elif page.contents is not None and _is_wanted(page, only):
-            for name, content in page.contents(site):
-                if _is_wanted(called := page.called(checked_id(name, "team")), only):
-                    yield called, content
-        elif _is_wanted(page, only) and (shown := page.content(site)) is not None:
+        if not _is_wanted(page, only):
+            continue
+        if page.contents is not None:
+            for name, title, content in page.contents(site):
+                if _is_wanted(named := page.named(name, title), only):
+                    yield named, content()
+        elif (shown := page.content(site)) is not None:
             yield page, shown
 
 

@@ -143,10 +143,7 @@ def patterns(experiment: Experiment, setting: str) -> dict[str, Any]:
     return {
         "teams": list(grouped(rows, "team")),
         "rows": [
-            {
-                "about": each,
-                "counts": {row["team"]: row for row in by_pattern.get(each.name, [])},
-            }
+            {"about": each, "counts": {row["team"]: row for row in by_pattern.get(each.name, [])}}
             for each in PATTERNS
         ],
     }

@@ -16,7 +16,7 @@ from calbench.report.downloads import COLUMNS as OF_DOWNLOADS
 from calbench.report.downloads import LISTING
 from calbench.report.pages.page import Content
 from calbench.report.site import Site
-from calbench.report.tables import published_columns, published_rows
+from calbench.report.tables import published_rows
 
 DRAWN = (
     text("line", "line of the figure that the point lies on; empty: a team of its own"),
@@ -99,11 +99,10 @@ def _of_site(_: Site) -> Group:
 
 
 def _of_others(site: Site) -> Group:
-    folder = site.published.folder
-    rows = published_rows(folder)
+    rows = published_rows(site.published.folder)
     tables = [
         Described(f"published/{name}", _anchor(f"published/{name}"), rows.get(name, ""), columns)
-        for name, columns in published_columns(folder).items()
+        for name, columns in site.published.described.items()
     ]
     return Group("data/published.html", "The paper's numbers, and measurements by hand", tables)
 

@@ -6,9 +6,9 @@ from typing import Any
 from calbench.report.experiment import Setting
 from calbench.report.figures import audits, difficulty, regret, talk
 from calbench.report.figures.charts import Series, dots, height
-from calbench.report.figures.figure import REGISTERED, Figure, Section, spread
+from calbench.report.figures.figure import REGISTERED, Figure, Section
 from calbench.report.figures.plane import lines_of, planes_of
-from calbench.report.figures.regret import EVENLY, FAIRNESS, LEAST
+from calbench.report.figures.regret import FAIRNESS
 from calbench.report.figures.scatter import HEIGHT, Point, scatter
 from calbench.report.figures.style import SYMBOLS, Style, Value, styles
 from calbench.report.figures.talk import COST, EXCESS, MESSAGES, VPS
@@ -109,14 +109,13 @@ def _plane(section: Section, setting: str, rows: Sequence[Row]) -> Figure:
         ("setting", "player", "messages", "excess_cost"),
         rows,
         drawn=scatter(points, MESSAGES, EXCESS),
-        finding=spread(cost, "excess cost", LEAST),
         measured=("messages", "excess_cost"),
         height=HEIGHT,
     )
 
 
 def _fairness(section: Section, by_setting: Mapping[str, Sequence[Row]]) -> Figure:
-    """Return fairness cost in every setting; the title is about the first."""
+    """Return fairness cost in every setting."""
     series = [Series(setting, _values(rows, "fairness")) for setting, rows in by_setting.items()]
     names = list(dict.fromkeys(name for each in series for name in each.values))
     looks = {each.name: Style(PUBLISHED.colour, SYMBOLS[at]) for at, each in enumerate(series)}
@@ -127,7 +126,6 @@ def _fairness(section: Section, by_setting: Mapping[str, Sequence[Row]]) -> Figu
         ("setting", "player", "fairness"),
         [row for rows in by_setting.values() for row in rows],
         drawn=dots(names, series, FAIRNESS, style_by_name=looks),
-        finding=spread(series[0].values, f"fairness cost, {series[0].name}", *EVENLY),
         measured=("fairness",),
         height=height(len(names), 2),
     )
@@ -146,7 +144,6 @@ def _dots(section: Section, tables: Tables) -> Figure:
         ("player", column),
         rows,
         drawn=dots(list(values), [Series("both settings", values)], axis, style_by_name=looks),
-        finding=spread(values, axis[:1].lower() + axis[1:]),
         measured=(column,),
         height=height(len(values)),
     )

@@ -38,11 +38,7 @@ def content(site: Site) -> Content | None:
         return None
     planes = [_plane(site, each) for each in settings_of(shown[:1])]
     return Content(
-        {
-            **spoken(site, shown),
-            "planes": planes,
-            "confidence": confidence_of(shown),
-        },
+        {**spoken(site, shown), "planes": planes, "confidence": confidence_of(shown)},
         figures=[figure for each in planes for figure in each["figures"]],
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from calbench.report.experiment import Setting
+from calbench.report.experiment import checked_id
 from calbench.report.figures.figure import Figure
 from calbench.report.site import Site
 
@@ -41,8 +41,8 @@ class Page:
         section: of the navigation.
         group: within the section; pages without one come first.
         content: makes what it shows; no content: this site has no such page.
-        content_of_setting: makes what it shows of a setting, if every setting has such a page.
-        contents: makes a page for each of several names, with ``{name}`` in path and title.
+        contents: of a page for each of several names, ``{name}`` in its path: the name, the title,
+            and what makes what it shows.
         template: below the sources' ``docs``, if not at ``path``.
         answers: the question that it answers, for links from other pages.
         needs: numbers of others without which no site has the page.
@@ -53,8 +53,7 @@ class Page:
     section: str
     group: str = ""
     content: Callable[[Site], Content | None] = nothing
-    content_of_setting: Callable[[Site, Setting], Content] | None = None
-    contents: Callable[[Site], Iterable[tuple[str, Content]]] | None = None
+    contents: Callable[[Site], Iterable[tuple[str, str, Callable[[], Content]]]] | None = None
     template: str = ""
     answers: str = ""
     needs: Sequence[str] = ()
@@ -74,11 +73,7 @@ class Page:
         """Its template below the sources' ``docs``."""
         return self.template or self.path
 
-    def called(self, name: str) -> "Page":
-        """Return the page of one name, which is safe in a path."""
-        return replace(self, path=self.path.format(name=name), title=self.title.format(name=name))
-
-    def named(self, setting: Setting) -> "Page":
-        """Return the page of one setting."""
-        title = self.title.format(title=setting.title)
-        return replace(self, path=self.path.format(slug=setting.slug), title=title)
+    def named(self, name: str, title: str) -> "Page":
+        """Return the page of one name."""
+        checked_id(name, "team")
+        return replace(self, path=self.path.format(name=name), title=title)

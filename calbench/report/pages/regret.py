@@ -26,10 +26,7 @@ def content(site: Site) -> Content | None:
     made = [name for name in (REGRET, ROUNDS, GAMES) if site.summary.has(name)]
     sources = [f"{each.name}/{name}" for each in found for name in SOURCES]
     return Content(
-        {
-            "experiments": [_shown(site, each) for each in found],
-            "files": [*made, *sources],
-        }
+        {"experiments": [_shown(site, each) for each in found], "files": [*made, *sources]}
     )
 
 

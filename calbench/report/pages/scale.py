@@ -69,15 +69,7 @@ def _curve(
     ]
     about = columns.MEASURE_BY_NAME[measure]
     sources = [f"{scale.name}/leaderboard.csv"]
-    return over_agents(
-        f"scale-{measure}",
-        about.title,
-        about.unit,
-        rows,
-        site.styles,
-        sources,
-        digits=about.digits,
-    )
+    return over_agents(f"scale-{measure}", about.title, about.unit, rows, site.styles, sources)
 
 
 def _bytes(site: Site, scale: Experiment, sizes: Sequence[Row]) -> Figure:
@@ -89,7 +81,7 @@ def _bytes(site: Site, scale: Experiment, sizes: Sequence[Row]) -> Figure:
         if row["team"] == team
     ]
     title = "Bytes per meeting"
-    return over_agents("scale-bytes", title, "", rows, site.styles, [BYTES], is_log=True, digits=0)
+    return over_agents("scale-bytes", title, "", rows, site.styles, [BYTES], is_log=True)
 
 
 def _point(row: Row, agents: int, *names: str) -> Row:

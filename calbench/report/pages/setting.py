@@ -1,5 +1,7 @@
 """The page of one setting: every measure, how meetings ended, and what was disclosed."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from calbench.analysis.measures import BEYOND, MEASURES
@@ -30,6 +32,12 @@ VPS_NOTES = {
     "": "not at all: nobody was asked to reflect, or too few answers could be read",
 }
 """How a team's VPS was measured, where it was not by typed messages alone."""
+
+
+def pages(site: Site) -> Iterator[tuple[str, str, Callable[[], Content]]]:
+    """Yield the page of every setting."""
+    for each in site.settings:
+        yield each.slug, each.title, partial(content, site, each)
 
 
 def content(site: Site, setting: Setting) -> Content:

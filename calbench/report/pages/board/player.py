@@ -1,7 +1,8 @@
 """The page of a team: who it is, its numbers, its games, its leaks, its regret and its cost."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -10,18 +11,10 @@ from calbench.report.columns import largest_of, losses
 from calbench.report.experiment import Experiment
 from calbench.report.kind import KINDS
 from calbench.report.pages.board.leaderboard import FIRST_MEASURE, partly
-from calbench.report.pages.board.views import (
-    VPS_FIELDS,
-    Pool,
-    View,
-    Who,
-    has_page,
-    views_of,
-    who,
-)
+from calbench.report.pages.board.views import VPS_FIELDS, Pool, View, Who, has_page, views_of, who
 from calbench.report.pages.page import Content
 from calbench.report.panels import Group, Panel, panels_by_group
-from calbench.report.site import FRONT, REGRET, Site
+from calbench.report.site import FRONT, LEAKING, REGRET, Site
 from calbench.report.tables import Row
 from calbench.scenarios.labels import TIERS
 
@@ -80,11 +73,11 @@ def index(site: Site) -> Content | None:
     return Content({"by_kind": {k: v for k, v in by_kind.items() if v}}) if teams else None
 
 
-def pages(site: Site) -> Iterator[tuple[str, Content]]:
-    """Yield every team that has a page, with what the page shows."""
+def pages(site: Site) -> Iterator[tuple[str, str, Callable[[], Content]]]:
+    """Yield the page of every team that has one."""
     panels = panels_by_group(site)
     for team, shown in teams_of(site).items():
-        yield team, content(site, shown, panels)
+        yield team, team, partial(content, site, shown, panels)
 
 
 def content(site: Site, shown: Sequence[Appearance], panels: Mapping[Group, Panel]) -> Content:
@@ -178,7 +171,7 @@ def _leaks(each: Appearance) -> Row | None:
 
 def _messages(site: Site, each: Appearance) -> list[Row]:
     """Return the messages that told most: labels, sensitive ones first, or calendars."""
-    told = [row for row in site.leaking_messages if _is_of(row, each)]
+    told = site.browsed(LEAKING, **each.place)
     told.sort(key=lambda row: (-(row["sensitive"] or 0), -(row["labels_told"] or 0)))
     shown = told or site.summary.optional("revealing_messages.csv", **each.place)
     return [
@@ -186,10 +179,6 @@ def _messages(site: Site, each: Appearance) -> list[Row]:
         | {**site.links.to_event(row), "where": each.title}
         for row in shown[:MOST_MESSAGES]
     ]
-
-
-def _is_of(row: Row, each: Appearance) -> bool:
-    return all(row[name] == cell for name, cell in each.place.items())
 
 
 def _regret(site: Site, each: Appearance) -> list[Row]:

@@ -15,10 +15,7 @@ REFERENCE = "reference"
 """Kind of the silent seat beside the players."""
 
 
-POOLS: Mapping[str, str] = {
-    "models": "Models and custom agents",
-    "scripted": "Scripted speakers",
-}
+POOLS: Mapping[str, str] = {"models": "Models and custom agents", "scripted": "Scripted speakers"}
 """Pools of players as the page calls them; nobody is rated against another pool."""
 
 RATING_TITLES: Mapping[str, str] = {
