@@ -129,8 +129,8 @@ class _Prose(HTMLParser):
 def _description(html: str) -> str:
     """Return what a preview says of a page: its first sentences; what follows them is not read."""
     prose = _Prose()
-    for part in html.split("</p>"):
-        prose.feed(f"{part}</p>")
+    for part in re.split("(?<=/p>)", html):
+        prose.feed(part)
         if found := first_sentences(prose.paragraphs[-1:]):
             return found
     return ""
