@@ -41,7 +41,6 @@ TYPES: Mapping[Kind, str] = {
 """Of fields of Croissant by kind of column."""
 
 MEDIA = {
-    ".bz2": "application/x-bzip2",
     ".csv": "text/csv",
     ".gz": "application/gzip",
     ".json": "application/json",

@@ -119,7 +119,7 @@ def _copy(top: Path, roles: Mapping[str, Role], out: Path) -> None:
             tick(name)
     for cohort in sorted((top / "data" / "cohorts").iterdir()):
         if cohort.is_dir():
-            write_archive(cohort, out / "replies" / f"{cohort.name}.tar.bz2", cohort.name)
+            write_archive(cohort, out / "replies" / f"{cohort.name}.tar.zst", cohort.name)
 
 
 def _shards(folder: Path) -> Iterator[Path]:

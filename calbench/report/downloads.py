@@ -1,6 +1,5 @@
 """What readers can take from the site: suites, tables, traces and labels, with their checksums."""
 
-import bz2
 import hashlib
 import json
 import shutil
@@ -11,6 +10,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+
+import zstandard
 
 from calbench.analysis.together import tables_together
 from calbench.domain.canary import CANARY
@@ -31,6 +32,9 @@ CANARY_FILE = "CANARY.txt"
 FREE = "CC BY 4.0"
 CODE = "MIT"
 
+LEVEL = 9
+"""Of Zstandard [C]: as small as bzip2 in a ninth of its time; 15 takes as long for 5% less."""
+
 THREADS = 2
 """Files made at the same time [C]; what compresses and hashes releases the interpreter lock."""
 
@@ -45,24 +49,26 @@ COLUMNS: Sequence[Column] = (
 )
 """Of the table that lists all downloads."""
 
+_ARCHIVE = (
+    "import io, pandas, tarfile, zstandard; "
+    'archive = tarfile.open(fileobj=io.BytesIO(zstandard.open("{path}").read())); '
+)
+
 READ: Mapping[str, str] = {
     "suite": 'import calbench; calbench.load_suite("{path}")',
-    "tables": "import pandas, tarfile; "
-    'pandas.read_csv(tarfile.open("{path}").extractfile("{name}/leaderboard.csv"))',
+    "tables": f'{_ARCHIVE}pandas.read_csv(archive.extractfile("{{name}}/leaderboard.csv"))',
     "parquet": 'import pandas; pandas.read_parquet("{path}")',
     "traces": 'import calbench; calbench.read_run("{folder}").messages()',
     "schema": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())',
     "notebook": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())["cells"]',
-    "predictive": "import pandas, tarfile; "
-    'pandas.read_csv(tarfile.open("{path}").extractfile("predictive/pool.csv.xz"), '
+    "predictive": f'{_ARCHIVE}pandas.read_csv(archive.extractfile("predictive/pool.csv.xz"), '
     'compression="xz")',
-    "published": "import pandas, tarfile; "
-    'pandas.read_csv(tarfile.open("{path}").extractfile("published/table2.csv"))',
-    "cohorts": 'import pandas, tarfile; pandas.read_json(tarfile.open("{path}")'
+    "published": f'{_ARCHIVE}pandas.read_csv(archive.extractfile("published/table2.csv"))',
+    "cohorts": f"{_ARCHIVE}pandas.read_json(archive"
     '.extractfile("cohorts/smollm2/private/replies/replies-0.jsonl"), lines=True)',
-    "label_banks": 'import pandas, tarfile; pandas.read_json(tarfile.open("{path}")'
+    "label_banks": f"{_ARCHIVE}pandas.read_json(archive"
     '.extractfile("label_banks/v1.jsonl"), lines=True)',
-    "audit_sample": 'import pandas, tarfile; pandas.read_json(tarfile.open("{path}")'
+    "audit_sample": f"{_ARCHIVE}pandas.read_json(archive"
     '.extractfile("audit_sample/messages.jsonl"), lines=True)',
 }
 """Python that reads a file, by its kind."""
@@ -169,7 +175,7 @@ def _tasks(site: Site, docs: Path) -> Iterator[_Task]:
         yield _Task("schema", name, schema.relative_to(docs).as_posix(), _nothing)
     for name in FOLDERS:
         if (folder := site.published.folder.parent / name).is_dir():
-            path = f"{FOLDER}/data/{name}.tar.bz2"
+            path = f"{FOLDER}/data/{name}.tar.zst"
             yield _Task(name, name, path, partial(write_archive, folder, name=name))
     for notebook in sorted((site.sources / "notebooks").glob("*.ipynb")):
         path = f"{FOLDER}/{notebook.name}"
@@ -191,7 +197,7 @@ def _of_experiments(site: Site) -> Iterator[_Task]:
     folders = {each.name: each.folder for each in site.experiments}
     for name, folder in {**folders, "summary": site.summary.folder}.items():
         if folder.is_dir():
-            path = f"{FOLDER}/tables/{name}.tar.bz2"
+            path = f"{FOLDER}/tables/{name}.tar.zst"
             yield _Task("tables", name, path, partial(write_archive, folder, name=name))
 
 
@@ -204,9 +210,9 @@ def _parquet(site: Site) -> Iterator[_Task]:
 
 
 def write_archive(folder: Path, out: Path, name: str) -> None:
-    """Write a ``.tar.bz2`` of a folder's files behind the canary; hidden ones are left out.
+    """Write a ``.tar.zst`` of a folder's files behind the canary; hidden ones are left out.
 
-    It is a quarter smaller than with gzip, and bzip2 writes the same bytes on every machine.
+    It is a quarter smaller than with gzip, in less time, and the same bytes on every machine.
 
     Args:
         folder: which.
@@ -219,7 +225,7 @@ def write_archive(folder: Path, out: Path, name: str) -> None:
             entry = tarfile.TarInfo(f"{name}/{inner}")  # of nobody, without a time
             entry.size = len(data)
             archive.addfile(entry, BytesIO(data))
-    out.write_bytes(bz2.compress(whole.getbuffer()))  # at once, while other threads work
+    out.write_bytes(zstandard.compress(whole.getbuffer(), LEVEL))
 
 
 def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tarfile
 import time
+from io import BytesIO
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -77,9 +78,9 @@ def canary_in(path: Path) -> bool:
         return bool(parquet.read_metadata(path).metadata.get(b"canary") == CANARY.encode())
     if path.name.endswith(".csv.gz"):
         data = gzip.decompress(data)
-    if path.name.endswith(".tar.bz2"):
-        with tarfile.open(path) as archive:
-            member = archive.extractfile(f"{path.name.removesuffix('.tar.bz2')}/CANARY.txt")
+    if path.name.endswith(".tar.zst"):
+        with tarfile.open(fileobj=BytesIO(zstandard.open(path).read())) as archive:
+            member = archive.extractfile(f"{path.name.removesuffix('.tar.zst')}/CANARY.txt")
             return member is not None and member.read().decode() == f"{CANARY}\n"
     if path.name.endswith((".csv", ".csv.gz")):
         return data.partition(b"\n")[0].endswith(f",{CANARY}".encode())

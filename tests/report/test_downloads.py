@@ -10,10 +10,12 @@ import shutil
 import subprocess
 import tarfile
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import zstandard
 from pyarrow.parquet import read_metadata, read_schema
 
 from calbench.analysis.summary import EXPERIMENT, SUMMARY
@@ -174,8 +176,12 @@ def test_tables_over_several_experiments_are_offered_likewise(packed: Path) -> N
     assert {f"{path.stem}.csv" for path in folder.glob("*")} == written & set(SUMMARY)
 
 
+def archive_of(path: Path) -> tarfile.TarFile:
+    return tarfile.open(fileobj=BytesIO(zstandard.open(path).read()))
+
+
 def test_archive_has_all_tables_and_no_hidden_file(packed: Path) -> None:
-    with tarfile.open(packed / "downloads" / "tables" / "uniform.tar.bz2") as archive:
+    with archive_of(packed / "downloads" / "tables" / "uniform.tar.zst") as archive:
         names = archive.getnames()
         (file,) = (archive.extractfile(name) for name in ("uniform/leaderboard.csv",))
         assert file is not None
@@ -196,18 +202,18 @@ def test_data_have_the_canary(packed: Path) -> None:
     suite = (downloads / "suites" / "uniform.jsonl.gz").read_bytes()
     assert CANARY.encode() in suite
     assert gzip.decompress(suite) == (packed.parent / "uniform" / "suite.jsonl").read_bytes()
-    with tarfile.open(downloads / "tables" / "uniform.tar.bz2") as archive:
+    with archive_of(downloads / "tables" / "uniform.tar.zst") as archive:
         assert archive.getnames()[0] == "uniform/CANARY.txt"
 
 
 def test_archive_does_not_depend_on_times(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.csv").write_text("a\n1\n")
-    write_archive(tmp_path / "a", tmp_path / "one.tar.bz2", "a")
+    write_archive(tmp_path / "a", tmp_path / "one.tar.zst", "a")
     os.utime(tmp_path / "a" / "x.csv", (1, 1))
-    write_archive(tmp_path / "a", tmp_path / "two.tar.bz2", "a")
+    write_archive(tmp_path / "a", tmp_path / "two.tar.zst", "a")
 
-    assert (tmp_path / "one.tar.bz2").read_bytes() == (tmp_path / "two.tar.bz2").read_bytes()
+    assert (tmp_path / "one.tar.zst").read_bytes() == (tmp_path / "two.tar.zst").read_bytes()
 
 
 def test_broken_table_is_one_clear_line(packed: Path, tmp_path: Path) -> None:
