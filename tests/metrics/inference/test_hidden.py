@@ -215,6 +215,21 @@ def test_what_is_said_twice_counts_once() -> None:
     assert where(known) == pytest.approx(where(once), abs=1e-6)
 
 
+def test_what_is_known_already_says_nothing_of_partners() -> None:
+    """Where the other's meeting is was heard; that it has no room there is no news, whenever."""
+    known = booked(1, rows=2)
+    hear(known, 0, [0, 1], NONE, 1.0)
+    hear(known, 1, [0], np.zeros((1, 3)), 1.0)
+    known.link(np.array([[0, 1]]), TOGETHER / 2, 2)
+    before = where(known)
+    for _ in range(3):
+        known.begin_round()
+        for _ in range(2):
+            hear(known, 1, [0], NONE, 1.0)
+        known.link(np.array([[0, 1]]), TOGETHER / 2, 2)
+    assert where(known) == pytest.approx(before)
+
+
 def test_partners_are_how_often_sets_meet() -> None:
     me, agents = AgentId(2), [AgentId(each) for each in (0, 1, 3, 4)]
     expected, met = np.zeros((4, 4)), np.zeros((4, 4))

@@ -37,7 +37,7 @@ from calbench.protocols.imap import Imap
 from calbench.protocols.registry import POLICIES
 from calbench.scenarios.parameters import ScenarioParameters
 from calbench.scenarios.sampling import sample_scenario
-from calbench.traces.events import BatchApplied, DmSent, Event, RoundStart
+from calbench.traces.events import BatchApplied, DmSent, Event, Resolution, RoundStart
 from calbench.traces.models import Limits, Trace
 from tests.factories import make_scenario
 from tests.metrics.games import canonical_scenario
@@ -281,3 +281,48 @@ def test_meetings_of_many_tell_at_least_their_slot() -> None:
     for pair in learnt(play_game(big, "mediator")).pairs:
         assert pair.certain_slots == 1
         assert pair.bits == pytest.approx(pair.outcome_bits, abs=0.1)
+
+
+def shifted(event: Event) -> list[Event]:
+    if isinstance(event, RoundStart | Resolution):
+        return [replace(event, round=event.round + 1)]
+    return [event]
+
+
+def twice(event: Event) -> list[Event]:
+    return [event] * (2 if isinstance(event, Resolution) else 1)
+
+
+def unbegun(event: Event) -> list[Event]:
+    return [] if isinstance(event, RoundStart) and event.round == 2 else [event]
+
+
+@pytest.mark.parametrize("change", [shifted, twice, unbegun])
+@pytest.mark.parametrize("team", ["imap", "sd-map", "dsm-welfare"])
+def test_rounds_that_are_not_the_scenarios_are_read(
+    team: str, change: Callable[[Event], list[Event]]
+) -> None:
+    trace = play_game(canonical_scenario(3), team)
+    events = tuple([each for event in trace.events for each in change(event)])
+    found = learnt(trace.model_copy(update={"events": events}))
+    assert found.pairs
+    assert all(isfinite(pair.bits) for pair in found.pairs)
+
+
+@pytest.mark.parametrize("team", ["imap", "mediator", "secure-sum", "candid"])
+@pytest.mark.parametrize(("agents", "size", "levels"), [(10, 8, 3), (7, 6, 4), (5, 3, 8)])
+def test_many_sums_of_costs_are_told_apart_by_their_order(
+    team: str, agents: int, size: int, levels: int
+) -> None:
+    parameters = ScenarioParameters(
+        num_agents=agents,
+        num_meetings=4,
+        participants_per_meeting=size,
+        pref_level=levels,
+        shown_costs=tuple([5**cost for cost in range(levels)]),
+        density=0.75,
+        blocked=1,
+    )
+    scenario = sample_scenario(parameters, seed=3, scenario_id="many-000", setting="many")
+    found = learnt(play_game(scenario, team))
+    assert sum(pair.bits for pair in found.pairs) > 0

@@ -1,8 +1,8 @@
 """How calendars are drawn, as everybody knows, and what follows from likelihoods of slots [C].
 
 Slots of one calendar are exchangeable. How many are blocked is drawn as the generator draws it, and
-is taken into account exactly, by a dynamic programme over the slots, and so is how many hold a
-meeting by now, where that is known; whether another slot is free or has an errand of some cost is
+is taken into account exactly, by a dynamic programme over the slots, and so is which
+meetings they hold by now; whether another slot is free or has an errand of some cost is
 independent, with the generator's mean shares.
 """
 

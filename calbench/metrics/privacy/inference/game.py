@@ -9,7 +9,8 @@ the slot has room for a meeting; ``bits_costs`` the same where x is also what it
 is the observer's by its own calendar alone, so who tells nothing gives 0 bits.
 
 The cost of a game grows with its messages times the slots, and for each pair of which something was
-heard with slots times the greatest number of blocked ones and with slots times rounds.
+heard with slots times the greatest number of blocked ones, times the sets of meetings without the
+observer, 8 at most.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -476,11 +477,13 @@ class _Game:
             elif slot is not None and me in members:
                 apart[place] = slot
             is_hidden = me not in members and place not in common and self.num_hidden > 0
+            which = observer.others.number_of(event.round) if is_hidden else -1
+            # A trace may resolve another round than its scenario has, or one twice.
+            is_hidden = which >= 0 and all(which != each for each, _ in self.hidden[at])
             if is_hidden:
-                which = observer.others.hidden.index(event.round)
                 self.hidden[at] += ((which, target in there if is_known else None),)
                 takes.append(observer.others.takes(target, self.hidden[at]))
-            number.append(self.hidden[at][-1][0] if is_hidden else -1)
+            number.append(which if is_hidden else -1)
         rows, books = [self.first + at for at in open_], [self.books[at] for at in open_]
         observers = [next(iter(self.observers[self.pairs[at][1]].rows.values())) for at in open_]
         everywhere = chance_apart(len(self.agents), size)

@@ -137,7 +137,8 @@ class Knowledge:
         self.is_heard[at[0]] = True
         likely = self._whole(at) * most / np.maximum(before, LEAST)
         fits = held / np.maximum(likely, LEAST)
-        self.fits[at] *= np.where(is_possible & may_hold, fits, 1.0)
+        is_open_yet = is_possible & may_hold & (before > 0)  # else it was known to be there
+        self.fits[at] *= np.where(is_open_yet, fits, 1.0)
 
     def begin_round(self) -> None:
         """Forget how well meetings fitted what was heard: there is one more of them now."""
@@ -161,7 +162,7 @@ class Knowledge:
             The places in ``rows`` of the pairs that this tells more of.
         """
         is_common = self.is_common[rows]
-        fits = np.where(is_common, 1 - HELD, self.fits[rows].clip(0.0, MOST_FITS))
+        fits = np.where(is_common, 1.0, self.fits[rows].clip(0.0, MOST_FITS))
         factor = np.ones((*partners.shape[:3], fits.shape[2]))
         factor -= partners.sum(axis=3)[..., None]
         for place, members in enumerate(combinations(range(rows.shape[1]), size)):
@@ -391,12 +392,12 @@ def _added(sums: Array, cells: Array, places: NDArray[np.intp]) -> Array:
 @lru_cache(maxsize=256)
 def _sums(costs: tuple[int, ...], size: int) -> list[NDArray[np.intp]]:
     """Return for each of so many summands the places of its sums, of shape (sums before, costs)."""
-    sums, found = [0], []
+    sums, found, ranks = [0], [], tuple(range(len(costs)))
     for _ in range(size):
         each = np.add.outer(sums, costs)
         values, places = np.unique(each, return_inverse=True)
-        if len(values) > MOST_SUMS:
-            return _sums(tuple(range(len(costs))), size)
+        if len(values) > MOST_SUMS and costs != ranks:
+            return _sums(ranks, size)
         found.append(places.reshape(each.shape))
         sums = values.tolist()
     return found

@@ -70,6 +70,10 @@ class Others(NamedTuple):
         """
         return _takes_of(self.drawn, self.mean[agent], self.joint is None, agent, rounds)
 
+    def number_of(self, round_index: int) -> int:
+        """Return which of the rounds without the observer this is; -1 for none of them."""
+        return self.hidden.index(round_index) if round_index in self.hidden else -1
+
     def chance(self, agent: AgentId, round_index: int) -> float:
         """Return how likely an agent takes part in the meeting of a round."""
         if self.joint is None or not 0 <= round_index < len(self.joint):
