@@ -89,7 +89,7 @@ def written_atomically(path: Path, *, is_synced: bool = True) -> Iterator[Path]:
 
 
 @contextmanager
-def held(path: Path, flags: int) -> Iterator[None]:
+def held(path: Path, flags: int, *, is_needed: bool = False) -> Iterator[None]:
     """Hold a file or a folder that other commands hold, too; the system lets go of it at the end.
 
     It may be renamed meanwhile. Where the file system has no such locks, nothing is held.
@@ -97,10 +97,11 @@ def held(path: Path, flags: int) -> Iterator[None]:
     Args:
         path: of what is held.
         flags: how it is opened.
+        is_needed: whether that it cannot be held is an error.
 
     Raises:
         BlockingIOError: another command holds it.
-        OSError: it cannot be opened.
+        OSError: it cannot be opened, or held if it must be.
     """
     while True:
         handle = os.open(path, flags | os.O_NOFOLLOW, 0o666)
@@ -110,6 +111,8 @@ def held(path: Path, flags: int) -> Iterator[None]:
             except BlockingIOError as error:
                 raise BlockingIOError(error.errno, "another command is writing it") from error
             except OSError:  # a file system without such locks, as of some clusters
+                if is_needed:
+                    raise
                 yield
                 return
             is_there = False  # who held it before may have renamed or removed it

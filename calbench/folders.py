@@ -165,7 +165,7 @@ def scratch_folder(kind: str) -> Iterator[Path]:
     for left in top.glob(f"calbench-{kind}-*"):
         with suppress(OSError):  # a process that lives holds it
             if (left / LOCK).is_file() and left.lstat().st_uid == os.getuid():
-                with held(left, os.O_RDONLY):
+                with held(left, os.O_RDONLY, is_needed=True):
                     shutil.rmtree(left)
     # It has a name by which it could be removed only when it is held.
     new = Path(mkdtemp(prefix="calbench-new-"))

@@ -63,7 +63,7 @@ def for_each_job(
             f"{own[0]}: leave it out: jobs are played here, their games on a cluster: executor=dask"
         )
     words = for_hydra(overrides, config_dir)
-    is_shown = any(map(options.get, ("cfg", "info", "package")))
+    is_shown = any(map(options.get, ("cfg", "info")))
     if options.get("multirun"):
         if is_shown:
             raise ConfigError(

@@ -4,13 +4,13 @@ The models refuse unknown and missing keys and check what play requires: slots i
 unique across kinds, prior meetings on the calendars of exactly their participants.
 """
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-import orjson
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -597,7 +597,7 @@ class Scenario(Model):
     @cached_property
     def play_digest(self) -> str:
         """SHA-256 of what defines a game on this scenario, without derived numbers."""
-        fields = orjson.loads(self.written)
+        fields = json.loads(self.written)  # whole numbers of any size
         return digest({name: fields[name] for name in fields.keys() - {"oracle", "difficulty"}})
 
 

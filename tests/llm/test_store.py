@@ -185,14 +185,27 @@ def test_other_programs_database_is_refused_and_left_alone(tmp_path: Path) -> No
     assert path.read_bytes() == before
 
 
-def test_store_of_another_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("PRAGMA user_version = 9", "version 9"),
+        (
+            (
+                "CREATE TABLE earlier_digests (place, name, digest);"
+                "INSERT INTO earlier_digests VALUES ('replies', 'a', 'b')"
+            ),
+            "r.sqlite: was upgraded from version 1; export it with calbench 0.1.0",
+        ),
+    ],
+)
+def test_store_of_another_version_is_refused(tmp_path: Path, script: str, said: str) -> None:
     path = tmp_path / "r.sqlite"
     ReplyStore.open(path).close()
     connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 9")
+    connection.executescript(script)
     connection.close()
 
-    with pytest.raises(FileError, match="version 9"):
+    with pytest.raises(FileError, match=said):
         ReplyStore.open(path)
 
 

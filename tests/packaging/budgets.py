@@ -11,7 +11,7 @@ from tests.cli.runs import REPO
 LIMITS = Path(__file__).with_name("budgets.csv")
 
 ROOM = 1.03
-"""Limits are 3% above what there was when they were set."""
+"""Limits are 1% above what there was when they were set."""
 
 FIELDS = ("part", "lines", "files")
 

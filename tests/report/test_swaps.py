@@ -1,5 +1,6 @@
 """A folder that is replaced whole, by a process that may die at any change of a file."""
 
+import errno
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -154,6 +155,19 @@ def test_scratch_folders_of_killed_processes_are_removed_and_no_others(
         with scratch_folder("site"):
             assert (first / "work").is_dir()  # its process lives
     assert [path.name for path in tmp_path.iterdir()] == ["calbench-site-mine"]
+
+
+def test_scratch_folder_stays_where_nobody_can_say_that_its_process_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(folders, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("fcntl.flock", unknown)
+    with scratch_folder("site") as first, scratch_folder("site"):
+        assert first.is_dir()
 
 
 def test_file_is_whole_or_not_there_whenever_its_writer_is_killed(tmp_path: Path) -> None:

@@ -63,6 +63,9 @@ def test_count_of_more_than_64_bits_comes_back_from_a_file(path: Path) -> None:
     scenario = with_oracle(make_scenario(["." * 64] * 12, meetings))
     assert scenario.difficulty
     assert scenario.difficulty.feasible_count == math.perm(64, 12) > 2**64
+    uncounted = {"feasible_count": 10**400, "feasible_fraction": None, "tertile": None}
+    difficulty = scenario.difficulty.model_copy(update={**uncounted, "reason": "x"})
+    assert scenario.play_digest == scenario.updated(difficulty=difficulty).play_digest
     write_suite(path, [scenario])
     assert read_suite(path) == (scenario,)
 

@@ -120,11 +120,20 @@ class ReplyDatabase:
                         create_tables(connection)
             (application,) = execute("PRAGMA application_id").fetchone()
             (version,) = execute("PRAGMA user_version").fetchone()
+            earlier = execute("SELECT 1 FROM sqlite_master WHERE name = 'earlier_digests'")
+            is_upgraded = earlier.fetchone() is not None and bool(
+                execute("SELECT count(*) FROM earlier_digests").fetchone()[0]
+            )
         if application != APPLICATION_ID:
             raise FileError(f"{self}: is another program's database, not a reply store")
         if version != STORE_VERSION:
             raise FileError(
                 f"{self}: is a reply store of version {version}; this package reads {STORE_VERSION}"
+            )
+        if is_upgraded:  # its first rows have their digests in a table that is no more read
+            raise FileError(
+                f"{self}: was upgraded from version 1; export it with calbench 0.1.0 "
+                "(calbench replies export), and merge that (calbench replies merge)"
             )
         self._check_mark()
         with self._reporting():

@@ -29,7 +29,7 @@
    * the vertical axis, then leaves them a row of pixels. */
   function buttons() { return window.matchMedia("(hover: none)").matches ? 30 : 0; }
 
-  /* What all figures share (calbench/report/figures/template.py), in the page's colours. */
+  /* What all figures share (calbench/report/figures/style.py), in the page's colours. */
   function themed() {
     var colour = colours();
     var axis = { gridcolor: colour.grid, linecolor: colour.line,

@@ -42,7 +42,7 @@
 
   // ---------------------------------------------------------------- words
 
-  /* As calbench/report/games/search.py has them. */
+  /* As calbench/report/games/index.py has them. */
   var WORD = /[\p{L}\p{N}]+/gu;
   var TOKEN = /[\p{L}\p{N}\p{M}]+/gu;
   var LONGEST = 32;
