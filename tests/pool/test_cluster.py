@@ -60,8 +60,8 @@ def worker(
     """Start workers as a command of Dask's, with the package of another folder if one is given."""
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address]
     options = ["--nworkers", str(count), "--nthreads", str(threads), "--no-dashboard"]
-    env = None if path is None else {**os.environ, "PYTHONPATH": str(path)}
-    process = subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL, text=True, env=env)
+    # Of a module that is run, the current folder comes first among the places of packages.
+    process = subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL, text=True, cwd=path)
     with ended(process), distributed.Client(address, set_as_default=False) as client:
         client.wait_for_workers(count, timeout=GUARD_S)
         yield
