@@ -49,26 +49,26 @@ COLUMNS: Sequence[Column] = (
 )
 """Of the table that lists all downloads."""
 
+_IMPORTS = "import io, pandas, pathlib, tarfile, zstandard; "
 _ARCHIVE = (
-    "import io, pandas, tarfile, zstandard; "
-    'archive = tarfile.open(fileobj=io.BytesIO(zstandard.open("{path}").read())); '
+    'tarfile.open(fileobj=io.BytesIO(zstandard.decompress(pathlib.Path("{path}").read_bytes())))'
 )
 
 READ: Mapping[str, str] = {
     "suite": 'import calbench; calbench.load_suite("{path}")',
-    "tables": f'{_ARCHIVE}pandas.read_csv(archive.extractfile("{{name}}/leaderboard.csv"))',
+    "tables": f'{_IMPORTS}pandas.read_csv({_ARCHIVE}.extractfile("{{name}}/leaderboard.csv"))',
     "parquet": 'import pandas; pandas.read_parquet("{path}")',
     "traces": 'import calbench; calbench.read_run("{folder}").messages()',
     "schema": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())',
     "notebook": 'import json, pathlib; json.loads(pathlib.Path("{path}").read_text())["cells"]',
-    "predictive": f'{_ARCHIVE}pandas.read_csv(archive.extractfile("predictive/pool.csv.xz"), '
-    'compression="xz")',
-    "published": f'{_ARCHIVE}pandas.read_csv(archive.extractfile("published/table2.csv"))',
-    "cohorts": f"{_ARCHIVE}pandas.read_json(archive"
+    "predictive": f"{_IMPORTS}pandas.read_csv({_ARCHIVE}"
+    '.extractfile("predictive/pool.csv.xz"), compression="xz")',
+    "published": f'{_IMPORTS}pandas.read_csv({_ARCHIVE}.extractfile("published/table2.csv"))',
+    "cohorts": f"{_IMPORTS}pandas.read_json({_ARCHIVE}"
     '.extractfile("cohorts/smollm2/private/replies/replies-0.jsonl"), lines=True)',
-    "label_banks": f"{_ARCHIVE}pandas.read_json(archive"
+    "label_banks": f"{_IMPORTS}pandas.read_json({_ARCHIVE}"
     '.extractfile("label_banks/v1.jsonl"), lines=True)',
-    "audit_sample": f"{_ARCHIVE}pandas.read_json(archive"
+    "audit_sample": f"{_IMPORTS}pandas.read_json({_ARCHIVE}"
     '.extractfile("audit_sample/messages.jsonl"), lines=True)',
 }
 """Python that reads a file, by its kind."""

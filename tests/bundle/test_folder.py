@@ -79,7 +79,7 @@ def canary_in(path: Path) -> bool:
     if path.name.endswith(".csv.gz"):
         data = gzip.decompress(data)
     if path.name.endswith(".tar.zst"):
-        with tarfile.open(fileobj=BytesIO(zstandard.open(path).read())) as archive:
+        with tarfile.open(fileobj=BytesIO(zstandard.decompress(path.read_bytes()))) as archive:
             member = archive.extractfile(f"{path.name.removesuffix('.tar.zst')}/CANARY.txt")
             return member is not None and member.read().decode() == f"{CANARY}\n"
     if path.name.endswith((".csv", ".csv.gz")):

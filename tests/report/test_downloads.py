@@ -177,7 +177,7 @@ def test_tables_over_several_experiments_are_offered_likewise(packed: Path) -> N
 
 
 def archive_of(path: Path) -> tarfile.TarFile:
-    return tarfile.open(fileobj=BytesIO(zstandard.open(path).read()))
+    return tarfile.open(fileobj=BytesIO(zstandard.decompress(path.read_bytes())))
 
 
 def test_archive_has_all_tables_and_no_hidden_file(packed: Path) -> None:
